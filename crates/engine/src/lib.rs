@@ -1,0 +1,1 @@
+//! Sockets, the readiness loop, buffers, ticks, mailboxes and descriptor tables.

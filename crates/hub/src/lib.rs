@@ -1,0 +1,1 @@
+//! One shard as a pure state machine: connections, joins, topics, fan-out, presence.

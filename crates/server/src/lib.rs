@@ -1,0 +1,1 @@
+//! The throng binary: configuration, wiring, HTTP API, metrics, drain.

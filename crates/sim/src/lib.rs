@@ -1,0 +1,1 @@
+//! Several shards of the hub under one seed and a virtual clock.

@@ -1,0 +1,1 @@
+//! What a programmer writes with the `gateway` crate; each program is a file beside this one.
