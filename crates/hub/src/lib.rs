@@ -1,1 +1,56 @@
-//! One shard as a pure state machine: connections, joins, topics, fan-out, presence.
+//! One shard of the channel server as a pure state machine.
+//!
+//! The hub owns what a shard knows: its connections, their joins, its part of every topic, fan-out by cursors, the
+//! directory and the presence of the topics whose home it is, and the [`Channel`] trait that programmers implement.
+//! It is driven by [`Hub::handle`], which takes the time and an [`Event`] and appends [`Effect`]s; [`Hub::pump`]
+//! delivers a bounded number of pending publications.
+//!
+//! It must never do IO, read a clock, lock, or spawn. Time and randomness are arguments, so whole clusters of shards
+//! run under one seed in the simulation.
+//!
+//! Start with [`Hub`], [`Event`], [`Effect`] and [`Channel`].
+
+mod bus;
+mod channel;
+mod connection;
+mod context;
+mod counters;
+mod directory;
+mod dispatch;
+mod effect;
+mod event;
+mod fanout;
+mod frames;
+mod hashing;
+mod hub;
+mod ids;
+mod join;
+mod joining;
+mod limits;
+mod lifecycle;
+mod outgoing;
+mod pattern;
+mod presence;
+mod publication;
+mod publish;
+mod remote;
+mod tasks;
+mod topic;
+mod tracking;
+
+pub use bus::{BusEffect, BusEvent};
+pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
+pub use context::{Context, ReplyTo, TrackError};
+pub use counters::Counters;
+pub use effect::{Class, Effect, Effects};
+pub use event::{Event, NewConnection, ShardMessage};
+pub use frames::{Dialect, Transport};
+pub use hub::{Hub, HubConfig};
+pub use ids::{ConnectionKey, JoinInstance, Micros, MountIndex, ShardIndex, Ticket};
+pub use limits::Limits;
+pub use outgoing::Outgoing;
+pub use pattern::{Pattern, PatternError};
+pub use presence::{PhxRef, PresenceOwner};
+pub use publication::Publication;
+pub use tasks::TaskOwner;
+pub use topic::InterestEpoch;

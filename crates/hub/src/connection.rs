@@ -1,0 +1,170 @@
+//! The shard's connections, at the slots that the driver chose, in chunks that never move.
+
+use crate::frames::Dialect;
+use crate::ids::{ConnectionKey, JoinInstance, MountIndex, Ticket, TopicId};
+use crate::join::{Join, NOT_A_MEMBER};
+use proto::phoenix::FrameKind;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Kept small: an idle client is this, one place among a topic's members, and the driver's own slot.
+pub(crate) struct Connection {
+    pub(crate) generation: u32,
+    pub(crate) mount: MountIndex,
+    dialect: u8,
+    first: Option<Join>,
+    extra: Option<Box<Extra>>,
+}
+
+/// What an ordinary client never needs.
+#[derive(Default)]
+pub(crate) struct Extra {
+    pub(crate) identity: Option<Identity>,
+    pub(crate) assigns: Option<Arc<dyn Any + Send + Sync>>,
+    /// Joins beyond the first.
+    more: Vec<Join>,
+    /// Frames that wait for a join's decision or a held channel, oldest first.
+    pub(crate) parked: VecDeque<Parked>,
+    pub(crate) parked_bytes: usize,
+}
+
+/// A socket id; sockets with the same one form a list through their slots.
+pub(crate) struct Identity {
+    pub(crate) id: Box<str>,
+    pub(crate) next: Option<u32>,
+}
+
+pub(crate) struct Parked {
+    pub(crate) kind: FrameKind,
+    pub(crate) bytes: Box<[u8]>,
+    pub(crate) ticket: Ticket,
+}
+
+impl Connection {
+    pub(crate) fn new(generation: u32, mount: MountIndex, dialect: Dialect) -> Connection {
+        Connection { generation, mount, dialect: dialect.index() as u8, first: None, extra: None }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        Dialect::from_index(usize::from(self.dialect))
+    }
+
+    pub(crate) fn extra(&self) -> Option<&Extra> {
+        self.extra.as_deref()
+    }
+
+    pub(crate) fn extra_mut(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    pub(crate) fn joins(&self) -> impl Iterator<Item = &Join> {
+        self.first.iter().chain(self.extra.iter().flat_map(|extra| extra.more.iter()))
+    }
+
+    fn joins_mut(&mut self) -> impl Iterator<Item = &mut Join> {
+        self.first.iter_mut().chain(self.extra.iter_mut().flat_map(|extra| extra.more.iter_mut()))
+    }
+
+    pub(crate) fn join(&self, topic: TopicId) -> Option<&Join> {
+        self.joins().find(|join| join.topic == topic)
+    }
+
+    pub(crate) fn join_mut(&mut self, topic: TopicId) -> Option<&mut Join> {
+        self.joins_mut().find(|join| join.topic == topic)
+    }
+
+    pub(crate) fn add_join(&mut self, join: Join) {
+        match self.first {
+            None => self.first = Some(join),
+            Some(_) => self.extra_mut().more.push(join),
+        }
+    }
+
+    pub(crate) fn remove_join(&mut self, topic: TopicId) -> Option<Join> {
+        if self.first.as_ref().is_some_and(|join| join.topic == topic) {
+            return self.first.take();
+        }
+        let more = &mut self.extra.as_mut()?.more;
+        let at = more.iter().position(|join| join.topic == topic)?;
+        Some(more.swap_remove(at))
+    }
+}
+
+const CHUNK: usize = 1024;
+
+#[derive(Default)]
+pub(crate) struct Connections {
+    chunks: Vec<Box<[Option<Connection>]>>,
+    open: usize,
+}
+
+impl Connections {
+    pub(crate) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// The slots that are taken, in order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        let all = self.chunks.iter().flat_map(|chunk| chunk.iter());
+        all.enumerate().filter(|(_, place)| place.is_some()).map(|(slot, _)| slot as u32)
+    }
+
+    pub(crate) fn insert(&mut self, slot: u32, connection: Connection) {
+        let (chunk, place) = (slot as usize / CHUNK, slot as usize % CHUNK);
+        while self.chunks.len() <= chunk {
+            self.chunks.push(std::iter::repeat_with(|| None).take(CHUNK).collect());
+        }
+        let before = self.chunks[chunk][place].replace(connection);
+        assert!(before.is_none(), "the driver opened slot {slot} twice");
+        self.open += 1;
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<Connection> {
+        let connection = self.chunks.get_mut(slot as usize / CHUNK)?[slot as usize % CHUNK].take();
+        self.open -= usize::from(connection.is_some());
+        connection
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> Option<&Connection> {
+        self.chunks.get(slot as usize / CHUNK)?[slot as usize % CHUNK].as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
+        self.chunks.get_mut(slot as usize / CHUNK)?[slot as usize % CHUNK].as_mut()
+    }
+
+    pub(crate) fn keyed(&self, key: ConnectionKey) -> Option<&Connection> {
+        self.get(key.slot).filter(|connection| connection.generation == key.generation)
+    }
+
+    pub(crate) fn join(&self, slot: u32, topic: TopicId) -> Option<&Join> {
+        self.get(slot)?.join(topic)
+    }
+
+    pub(crate) fn join_mut(&mut self, slot: u32, topic: TopicId) -> Option<&mut Join> {
+        self.get_mut(slot)?.join_mut(topic)
+    }
+
+    /// Where a join stands, if it still does.
+    pub(crate) fn topic_of(&self, key: ConnectionKey, instance: JoinInstance) -> Option<TopicId> {
+        self.keyed(key)?.joins().find(|join| join.instance == instance).map(|join| join.topic)
+    }
+
+    /// A member moved to another place in its topic.
+    pub(crate) fn place_member(&mut self, slot: u32, topic: TopicId, place: u32) {
+        let join = self.join_mut(slot, topic).expect("every member has its join");
+        debug_assert_ne!(join.member, NOT_A_MEMBER);
+        join.member = place;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_stays_within_its_bytes() {
+        assert!(size_of::<Option<Connection>>() <= 80, "{} bytes", size_of::<Option<Connection>>());
+    }
+}

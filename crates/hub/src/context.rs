@@ -1,0 +1,274 @@
+//! What a channel's handler may do.
+
+use crate::channel::Task;
+use crate::effect::{Class, Effect, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::{JoinInstance, Micros, TopicId};
+use crate::join::JoinState;
+use crate::limits::TRACKED_KEYS_MAX;
+use crate::outgoing::Outgoing;
+use crate::presence::PhxRef;
+use crate::publish::Publisher;
+use crate::tasks::{Purpose, TaskOwner};
+use proto::phoenix::Ref;
+use std::fmt;
+use std::sync::Arc;
+
+/// One handler's view of its join, its socket and its topic. What it asks for happens in the order of the calls.
+pub struct Context<'a> {
+    pub(crate) hub: &'a mut Hub,
+    pub(crate) out: &'a mut Effects,
+    pub(crate) slot: u32,
+    pub(crate) topic: TopicId,
+    pub(crate) name: Arc<str>,
+    pub(crate) instance: JoinInstance,
+    /// The ref of the message at hand.
+    pub(crate) reference: Ref,
+    /// In which state the join was when the handler began.
+    pub(crate) state: JoinState,
+    pub(crate) outcome: Outcome,
+}
+
+/// How the channel goes on after a handler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Continue,
+    Stop,
+    Fail,
+}
+
+/// A message that is answered later, with [`Context::reply_to`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyTo(Ref);
+
+/// Why a presence could not be tracked or updated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrackError {
+    /// This join tracks the key already.
+    AlreadyTracked,
+    /// This join does not track the key.
+    NotTracked,
+    /// A meta must be a JSON object.
+    NotAnObject,
+    /// A join may track 16 keys.
+    TooMany,
+}
+
+impl fmt::Display for TrackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TrackError::AlreadyTracked => "this join tracks the key already",
+            TrackError::NotTracked => "this join does not track the key",
+            TrackError::NotAnObject => "a presence's meta must be a JSON object",
+            TrackError::TooMany => "this join tracks as many keys as it may",
+        })
+    }
+}
+
+impl std::error::Error for TrackError {}
+
+impl Context<'_> {
+    /// The topic of this join.
+    pub fn topic(&self) -> &str {
+        &self.name
+    }
+
+    /// The time of the event at hand, in microseconds since the driver's start.
+    pub fn now(&self) -> Micros {
+        self.hub.now
+    }
+
+    /// The socket's id, if its connect callback gave it one.
+    pub fn socket_id(&self) -> Option<&str> {
+        let extra = self.hub.connections.get(self.slot)?.extra()?;
+        extra.identity.as_ref().map(|identity| &*identity.id)
+    }
+
+    /// What the connect callback left for this socket's channels, if it is a `T`.
+    pub fn assigns<T: 'static>(&self) -> Option<&T> {
+        let extra = self.hub.connections.get(self.slot)?.extra()?;
+        extra.assigns.as_ref()?.downcast_ref()
+    }
+
+    /// Answers the message at hand with any status; clients know `ok` and `error`.
+    pub fn reply<'p>(&mut self, status: &str, response: impl Into<Outgoing<'p>>) {
+        let message = self.defer();
+        self.reply_to(&message, status, response);
+    }
+
+    /// Answers the message at hand with status `ok`.
+    pub fn reply_ok<'p>(&mut self, response: impl Into<Outgoing<'p>>) {
+        self.reply("ok", response);
+    }
+
+    /// Answers the message at hand with status `error`.
+    pub fn reply_error<'p>(&mut self, response: impl Into<Outgoing<'p>>) {
+        self.reply("error", response);
+    }
+
+    /// Keeps the message at hand to be answered later.
+    pub fn defer(&self) -> ReplyTo {
+        ReplyTo(self.reference.clone())
+    }
+
+    /// Answers a message that was kept.
+    pub fn reply_to<'p>(&mut self, message: &ReplyTo, status: &str, response: impl Into<Outgoing<'p>>) {
+        if !self.hub.reply(self.slot, self.topic, &message.0, status, response.into(), self.out) {
+            self.outcome = Outcome::Fail;
+        }
+    }
+
+    /// Tells this client something. The payload must be an object or bytes.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join): the reply is the first frame of a join.
+    pub fn push<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.assert_speaks();
+        if !self.hub.push(self.slot, self.topic, event, payload.into(), self.out) {
+            self.outcome = Outcome::Fail;
+        }
+    }
+
+    /// Tells every member of this topic something, this client included.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
+    pub fn broadcast<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.publish(self.name.clone(), event, payload.into(), false);
+    }
+
+    /// Tells every other member of this topic something.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
+    pub fn broadcast_from<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.publish(self.name.clone(), event, payload.into(), true);
+    }
+
+    /// Tells every member of another topic something; with the event `disconnect` on a socket id, closes the sockets
+    /// with that id.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
+    pub fn broadcast_to<'p>(&mut self, topic: &str, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.publish(topic.into(), event, payload.into(), false);
+    }
+
+    fn publish(&mut self, topic: Arc<str>, event: &str, payload: Outgoing<'_>, excluded: bool) {
+        self.assert_speaks();
+        let publisher = Publisher { slot: self.slot, excluded };
+        self.hub.publish(publisher, topic, event, payload, self.out);
+    }
+
+    /// Ends this channel with `phx_close` when the handler returns.
+    pub fn stop(&mut self) {
+        self.outcome = Outcome::Stop;
+    }
+
+    /// Ends this channel with `phx_error` when the handler returns; the client joins again.
+    pub fn fail(&mut self) {
+        self.outcome = Outcome::Fail;
+    }
+
+    /// Runs `task` elsewhere and gives its answer to [`Channel::handle_info`](crate::Channel::handle_info).
+    pub fn spawn(&mut self, task: Task) {
+        self.run(Purpose::Info, task);
+    }
+
+    /// As [`Context::spawn`], and this channel handles no further message of its client until the answer is there.
+    pub fn hold(&mut self, task: Task) {
+        self.assert_stands();
+        if let Some(join) = self.hub.connections.join_mut(self.slot, self.topic) {
+            join.state = JoinState::Held;
+        }
+        self.run(Purpose::Hold, task);
+    }
+
+    fn run(&mut self, purpose: Purpose, task: Task) {
+        let owner = self.hub.task_owner(self.slot, self.instance, purpose);
+        self.out.push(Effect::Spawn { owner, task });
+    }
+
+    /// Makes this join present under `key`; `meta` is a JSON object that everybody on the topic sees.
+    pub fn track<'p>(&mut self, key: &str, meta: impl Into<Outgoing<'p>>) -> Result<(), TrackError> {
+        let extra = self.tracked();
+        if extra.iter().any(|(tracked, _)| &**tracked == key) {
+            return Err(TrackError::AlreadyTracked);
+        }
+        if extra.len() >= TRACKED_KEYS_MAX {
+            return Err(TrackError::TooMany);
+        }
+        let meta = object(meta.into())?;
+        let reference = self.hub.next_reference();
+        self.tracked().push((key.into(), reference));
+        self.track_at_home(key, reference, None, meta);
+        Ok(())
+    }
+
+    /// Replaces the meta under `key`.
+    pub fn update<'p>(&mut self, key: &str, meta: impl Into<Outgoing<'p>>) -> Result<(), TrackError> {
+        let meta = object(meta.into())?;
+        let reference = self.hub.next_reference();
+        let tracked = self.tracked().iter_mut().find(|(tracked, _)| &**tracked == key);
+        let (_, current) = tracked.ok_or(TrackError::NotTracked)?;
+        let previous = std::mem::replace(current, reference);
+        self.track_at_home(key, reference, Some(previous), meta);
+        Ok(())
+    }
+
+    /// Makes this join no longer present under `key`.
+    pub fn untrack(&mut self, key: &str) -> Result<(), TrackError> {
+        let tracked = self.tracked();
+        let at = tracked.iter().position(|(tracked, _)| &**tracked == key).ok_or(TrackError::NotTracked)?;
+        let (key, reference) = tracked.swap_remove(at);
+        let message = ShardMessage::Untrack { topic: self.name.clone(), key, reference };
+        self.hub.to_home(message, Class::Control, self.out);
+        Ok(())
+    }
+
+    /// Pushes `presence_state` to this client: everybody on the topic, after what was tracked before. In a crowd it
+    /// is `presence_count` instead.
+    pub fn push_presence_state(&mut self) {
+        let owner = self.hub.presence_owner(self.slot, self.instance);
+        let message = ShardMessage::PresenceWanted { topic: self.name.clone(), owner };
+        self.hub.to_home(message, Class::Control, self.out);
+    }
+
+    fn track_at_home(&mut self, key: &str, reference: PhxRef, previous: Option<PhxRef>, meta: Box<str>) {
+        let owner = self.hub.presence_owner(self.slot, self.instance);
+        let (topic, key) = (self.name.clone(), key.into());
+        let message = ShardMessage::Track { topic, key, owner, reference, previous, meta };
+        self.hub.to_home(message, Class::Control, self.out);
+    }
+
+    fn tracked(&mut self) -> &mut Vec<(Box<str>, PhxRef)> {
+        self.assert_stands();
+        let join = self.hub.connections.join_mut(self.slot, self.topic);
+        &mut join.expect("a handler's join stands while it runs").extra().tracked
+    }
+
+    fn assert_speaks(&self) {
+        let speaks = !matches!(self.state, JoinState::Deciding | JoinState::Subscribing);
+        assert!(speaks, "`join` only decides: push and broadcast in `joined`");
+    }
+
+    fn assert_stands(&self) {
+        let stands = matches!(self.state, JoinState::Joined | JoinState::Held);
+        assert!(stands, "only a join that stands can hold and track: not in `join` and `terminate`");
+    }
+}
+
+impl Hub {
+    pub(crate) fn task_owner(&self, slot: u32, instance: JoinInstance, purpose: Purpose) -> TaskOwner {
+        let generation = self.connections.get(slot).map_or(0, |connection| connection.generation);
+        TaskOwner { key: crate::ids::ConnectionKey { slot, generation }, instance, purpose }
+    }
+}
+
+fn object(meta: Outgoing<'_>) -> Result<Box<str>, TrackError> {
+    match meta {
+        Outgoing::Json(text) if text.trim_start().starts_with('{') => Ok(text.into()),
+        Outgoing::Json(_) | Outgoing::Binary(_) => Err(TrackError::NotAnObject),
+    }
+}

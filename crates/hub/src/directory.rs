@@ -1,0 +1,88 @@
+//! What a topic's home shard knows: which shards have members, and who is present.
+
+use crate::hashing::SecretHash;
+use crate::ids::{Micros, ShardIndex};
+use crate::presence::Presence;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(crate) struct Directory {
+    homes: HashMap<Arc<str>, Home, SecretHash>,
+    /// Topics whose presence has something to tell at the end of the tick or at a time.
+    pub(crate) unsettled: Vec<Arc<str>>,
+}
+
+/// The state that a topic has at its home.
+#[derive(Default)]
+pub(crate) struct Home {
+    /// Shards with members, ascending.
+    pub(crate) interested: Vec<ShardIndex>,
+    pub(crate) presence: Option<Box<Presence>>,
+    /// Whether it stands on the list of unsettled topics.
+    pub(crate) unsettled: bool,
+}
+
+impl Home {
+    /// `true` if this changed anything.
+    pub(crate) fn set_interest(&mut self, shard: ShardIndex, on: bool) -> bool {
+        match (self.interested.binary_search(&shard), on) {
+            (Err(at), true) => self.interested.insert(at, shard),
+            (Ok(at), false) => {
+                self.interested.remove(at);
+            }
+            (Ok(_), true) | (Err(_), false) => return false,
+        }
+        true
+    }
+
+    fn is_empty(&self) -> bool {
+        self.interested.is_empty() && self.presence.is_none() && !self.unsettled
+    }
+}
+
+impl Directory {
+    pub(crate) fn new(hash: SecretHash) -> Directory {
+        Directory { homes: HashMap::with_hasher(hash), unsettled: Vec::new() }
+    }
+
+    pub(crate) fn home(&self, topic: &str) -> Option<&Home> {
+        self.homes.get(topic)
+    }
+
+    pub(crate) fn home_mut(&mut self, topic: &Arc<str>) -> &mut Home {
+        self.homes.entry(topic.clone()).or_default()
+    }
+
+    pub(crate) fn presence_mut(&mut self, topic: &Arc<str>) -> &mut Presence {
+        self.home_mut(topic).presence.get_or_insert_default()
+    }
+
+    /// Puts the topic on the list of those with something to tell.
+    pub(crate) fn unsettle(&mut self, topic: &Arc<str>) {
+        let home = self.homes.entry(topic.clone()).or_default();
+        if !std::mem::replace(&mut home.unsettled, true) {
+            self.unsettled.push(topic.clone());
+        }
+    }
+
+    /// Forgets a topic that has no members, no people and nothing to tell.
+    pub(crate) fn release(&mut self, topic: &str) {
+        let Some(home) = self.homes.get_mut(topic) else { return };
+        if home.presence.as_ref().is_some_and(|presence| presence.is_empty()) {
+            home.presence = None;
+        }
+        if home.is_empty() {
+            self.homes.remove(topic);
+        }
+    }
+
+    /// When the next crowd's size is due.
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        let presences = self.unsettled.iter().filter_map(|topic| self.homes.get(topic)?.presence.as_deref());
+        presences.filter_map(Presence::deadline).min()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.homes.len()
+    }
+}

@@ -1,0 +1,165 @@
+//! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, topic by topic in turn.
+
+use crate::effect::{Effect, Effects};
+use crate::frames::{DIALECTS, Dialect, Transport, wrap};
+use crate::hub::Hub;
+use crate::ids::TopicId;
+use crate::limits::WALK_TURN_MAX;
+use crate::publication::Publication;
+use crate::topic::{Encoded, Member, Queued};
+use bytes::Bytes;
+use proto::phoenix::{FrameKind, encode_broadcast};
+use proto::ws::deflate::Deflater;
+use std::sync::Arc;
+
+/// Encodes messages, with the buffers that this takes.
+#[derive(Default)]
+pub(crate) struct Encoder {
+    deflater: Deflater,
+    pub(crate) body: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl Encoder {
+    /// Frames `self.body` for one connection. `false` when its transport cannot carry it.
+    pub(crate) fn frame_body(&mut self, dialect: Dialect, kind: FrameKind, out: &mut Vec<u8>) -> bool {
+        wrap(dialect, kind, &self.body, &mut self.deflater, &mut self.scratch, out)
+    }
+
+    /// The shared frame of a publication in one dialect.
+    pub(crate) fn publication(&mut self, dialect: Dialect, publication: &Publication) -> Encoded {
+        self.body.clear();
+        let Publication { topic, event, payload, .. } = publication;
+        let encoded = encode_broadcast(dialect.version, &mut self.body, topic, event, payload.as_payload());
+        let Ok(kind) = encoded else { return Encoded::Impossible };
+        let mut frame = Vec::with_capacity(self.body.len() + 10);
+        if self.frame_body(dialect, kind, &mut frame) { Encoded::Frame(frame.into()) } else { Encoded::Impossible }
+    }
+
+    fn queued(&mut self, dialect: Dialect, queued: &mut Queued) -> Option<Bytes> {
+        let encoded = &mut queued.frames[dialect.index()];
+        if let Encoded::NotYet = encoded {
+            *encoded = self.publication(dialect, &queued.publication);
+        }
+        match encoded {
+            Encoded::Frame(frame) => Some(frame.clone()),
+            Encoded::NotYet | Encoded::Impossible => None,
+        }
+    }
+
+    /// All frames of a pass as one. Not for long-polling, whose messages must stay apart.
+    fn together(&mut self, dialect: Dialect, batch: &mut [Queued]) -> Encoded {
+        if let [only] = batch {
+            return self.queued(dialect, only).map_or(Encoded::Impossible, Encoded::Frame);
+        }
+        let mut joined = Vec::new();
+        for queued in batch {
+            let Some(frame) = self.queued(dialect, queued) else { return Encoded::Impossible };
+            joined.extend_from_slice(&frame);
+        }
+        Encoded::Frame(joined.into())
+    }
+}
+
+impl Hub {
+    /// Delivers at most about `budget` messages of pending publications. `true` when more are pending.
+    pub fn pump(&mut self, now: crate::Micros, budget: usize, out: &mut Effects) -> bool {
+        self.now = now;
+        self.settle_presences(out);
+        let mut left = budget;
+        while left > 0 {
+            let Some(id) = self.active.pop_front() else { break };
+            left = left.saturating_sub(self.walk(id, left.min(WALK_TURN_MAX), out).max(1));
+            if let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.active) {
+                topic.active = topic.queued() > 0;
+                if topic.active {
+                    self.active.push_back(id);
+                }
+            }
+        }
+        !self.active.is_empty()
+    }
+
+    /// Goes on with a topic's pass and says how many members it served.
+    fn walk(&mut self, id: TopicId, turn_max: usize, out: &mut Effects) -> usize {
+        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.queued() > 0) else { return 0 };
+        topic.begin_pass();
+        // Where each dialect's frames stand among the shared ones of these effects.
+        let mut shared = [None; DIALECTS];
+        let mut served = 0;
+        while served < turn_max {
+            let Some(topic) = self.topics.get_mut(id.0 as usize) else { return served };
+            let Some(member) = topic.next_member() else { break };
+            served += 1;
+            let (batch, together) = topic.batch();
+            let dialect = member.dialect();
+            let plain = !member.intercepts && dialect.transport != Transport::LongPoll;
+            if !plain || !batch.iter().all(|queued| queued.is_for(member)) {
+                self.serve_singly(id, member, out);
+                continue;
+            }
+            let at = dialect.index();
+            if let Encoded::NotYet = together[at] {
+                together[at] = self.encoder.together(dialect, batch);
+            }
+            let Encoded::Frame(frame) = &together[at] else {
+                self.serve_singly(id, member, out);
+                continue;
+            };
+            let frame = *shared[at].get_or_insert_with(|| out.share(frame));
+            self.counters.deliveries += batch.len() as u64;
+            out.push(Effect::Deliver { slot: member.slot, frame });
+        }
+        self.complete_pass(id, out);
+        served
+    }
+
+    fn complete_pass(&mut self, id: TopicId, out: &mut Effects) {
+        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.is_pass_complete()) else { return };
+        let members = topic.members() as u32;
+        for received in topic.end_pass() {
+            out.push(Effect::Walked { received, members });
+        }
+    }
+
+    /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it
+    /// intercepts.
+    fn serve_singly(&mut self, id: TopicId, member: Member, out: &mut Effects) {
+        let batch = self.topics[id.0 as usize].batch().0.len();
+        for at in 0..batch {
+            // A channel's handler may have ended its join, and with it even the topic.
+            if !self.connections.join(member.slot, id).is_some_and(|join| join.stands()) {
+                return;
+            }
+            let queued = &mut self.topics[id.0 as usize].batch().0[at];
+            if !queued.is_for(member) {
+                continue;
+            }
+            let publication = queued.publication.clone();
+            if member.intercepts && self.intercepts(member.slot, id, &publication) {
+                self.hand_out(member.slot, id, &publication, out);
+                continue;
+            }
+            let queued = &mut self.topics[id.0 as usize].batch().0[at];
+            match self.encoder.queued(member.dialect(), queued) {
+                Some(frame) => {
+                    self.counters.deliveries += 1;
+                    let frame = out.share(&frame);
+                    out.push(Effect::Deliver { slot: member.slot, frame });
+                }
+                None => self.counters.undeliverable += 1,
+            }
+        }
+    }
+
+    fn intercepts(&self, slot: u32, id: TopicId, publication: &Publication) -> bool {
+        let channel = self.connections.join(slot, id).and_then(|join| join.channel.as_ref());
+        channel.is_some_and(|channel| channel.intercepts().contains(&&*publication.event))
+    }
+
+    fn hand_out(&mut self, slot: u32, id: TopicId, publication: &Arc<Publication>, out: &mut Effects) {
+        self.call(slot, id, proto::phoenix::Ref::NULL, out, |channel, cx| {
+            channel.handle_out(cx, &publication.event, publication.payload.as_payload());
+        });
+    }
+}

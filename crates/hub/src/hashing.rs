@@ -1,0 +1,33 @@
+//! Hashing of names that clients choose.
+//!
+//! SipHash with a secret in front, which the driver draws at the start: names that collide cannot be found from
+//! outside, and a simulation with the same seed behaves the same. All shards of a node must share the secret, since
+//! it also decides each topic's home.
+
+use crate::ids::ShardIndex;
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SecretHash(pub(crate) u64);
+
+impl BuildHasher for SecretHash {
+    type Hasher = DefaultHasher;
+    fn build_hasher(&self) -> DefaultHasher {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.0);
+        hasher
+    }
+}
+
+impl SecretHash {
+    /// The shard that keeps a topic's directory entry and presence.
+    pub(crate) fn home(self, topic: &str, shards: u16) -> ShardIndex {
+        let mut hasher = self.build_hasher();
+        topic.hash(&mut hasher);
+        ShardIndex((hasher.finish() % u64::from(shards)) as u16)
+    }
+
+    pub(crate) fn of(self, text: &str) -> u64 {
+        self.hash_one(text)
+    }
+}

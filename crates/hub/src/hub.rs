@@ -1,0 +1,185 @@
+//! The state of one shard, and the way in.
+
+use crate::channel::ChannelFactory;
+use crate::connection::Connections;
+use crate::counters::Counters;
+use crate::directory::Directory;
+use crate::effect::{Class, Effect, Effects};
+use crate::event::{Event, ShardMessage};
+use crate::fanout::Encoder;
+use crate::hashing::SecretHash;
+use crate::ids::{Micros, MountIndex, ShardIndex, Ticket, TopicId};
+use crate::limits::Limits;
+use crate::pattern::Pattern;
+use crate::topic::Topic;
+use slab::Slab;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// What a hub is told at its start. All hubs of a node share everything but `shard`.
+#[derive(Clone, Debug)]
+pub struct HubConfig {
+    /// Which shard this is.
+    pub shard: ShardIndex,
+    /// How many there are.
+    pub shards: u16,
+    /// A random number that keeps the hashing of topic names secret.
+    pub secret: u64,
+    /// A random number that makes this node's presence refs its own.
+    pub salt: u32,
+    /// Whether a bus carries topics between nodes.
+    pub bus: bool,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// The channels of one mount, in declaration order, and how joins are taken.
+#[derive(Default)]
+pub(crate) struct Routes {
+    pub(crate) channels: Vec<(Pattern, Box<dyn ChannelFactory>)>,
+    pub(crate) channels_max: Option<usize>,
+    pub(crate) sequential_joins: bool,
+}
+
+/// One shard as a state machine. See the crate's documentation.
+pub struct Hub {
+    pub(crate) config: HubConfig,
+    pub(crate) hash: SecretHash,
+    pub(crate) now: Micros,
+    pub(crate) mounts: Vec<Routes>,
+    pub(crate) connections: Connections,
+    /// The first connection of each socket id, by the id's hash; see [`crate::connection::Identity`].
+    pub(crate) identities: HashMap<u64, u32, SecretHash>,
+    pub(crate) topics: Slab<Topic>,
+    pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
+    /// Topics with publications on their way, in turn.
+    pub(crate) active: VecDeque<TopicId>,
+    pub(crate) directory: Directory,
+    pub(crate) encoder: Encoder,
+    pub(crate) instances: u32,
+    pub(crate) epochs: u32,
+    pub(crate) references: u64,
+    pub(crate) counters: Counters,
+}
+
+impl Hub {
+    /// A shard with no connections and no routes.
+    pub fn new(config: HubConfig) -> Hub {
+        let hash = SecretHash(config.secret);
+        Hub {
+            hash,
+            now: Micros(0),
+            mounts: Vec::new(),
+            connections: Connections::default(),
+            identities: HashMap::with_hasher(hash),
+            topics: Slab::new(),
+            topic_ids: HashMap::with_hasher(hash),
+            active: VecDeque::new(),
+            directory: Directory::new(hash),
+            encoder: Encoder::default(),
+            instances: 0,
+            epochs: 0,
+            references: 0,
+            counters: Counters::default(),
+            config,
+        }
+    }
+
+    /// Routes the topics of a mount's connections to channels; the first pattern that matches wins.
+    pub fn route(&mut self, mount: MountIndex, pattern: Pattern, factory: Box<dyn ChannelFactory>) {
+        self.routes_mut(mount).channels.push((pattern, factory));
+    }
+
+    /// How many channels a connection of this mount may join, in place of [`Limits::channels_max`].
+    pub fn limit_channels(&mut self, mount: MountIndex, channels_max: usize) {
+        self.routes_mut(mount).channels_max = Some(channels_max);
+    }
+
+    /// Makes connections of this mount wait for each join's decision before anything else they sent is handled, as
+    /// Phoenix does. Otherwise only messages for the same topic wait.
+    pub fn join_sequentially(&mut self, mount: MountIndex) {
+        self.routes_mut(mount).sequential_joins = true;
+    }
+
+    fn routes_mut(&mut self, mount: MountIndex) -> &mut Routes {
+        let at = usize::from(mount.0);
+        if self.mounts.len() <= at {
+            self.mounts.resize_with(at + 1, Routes::default);
+        }
+        &mut self.mounts[at]
+    }
+
+    /// Takes one event and appends what is to be done about it.
+    pub fn handle(&mut self, now: Micros, event: Event<'_>, out: &mut Effects) {
+        self.now = now;
+        match event {
+            Event::Opened(connection) => self.open(connection),
+            Event::Frame { key, kind, bytes, ticket } => self.frame(key, kind, bytes, ticket, out),
+            Event::Closed(key) => self.closed(key, out),
+            Event::Shard(message) => self.shard_message(message, out),
+            Event::Answer { owner, answer } => self.answer(owner, answer, out),
+            Event::Bus(event) => self.bus_event(event, out),
+            Event::Tick => {}
+        }
+    }
+
+    /// When [`Hub::pump`] has something to tell although nothing happens.
+    pub fn deadline(&self) -> Option<Micros> {
+        self.directory.deadline()
+    }
+
+    /// What happened so far, and what stands now.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            connections: self.connections.open() as u64,
+            topics: self.topics.len() as u64,
+            ..self.counters
+        }
+    }
+
+    /// This shard's topics with their number of members here, in no order.
+    pub fn topics(&self) -> impl Iterator<Item = (&Arc<str>, usize)> {
+        self.topics.iter().map(|(_, topic)| (&topic.name, topic.members()))
+    }
+
+    /// Whether nothing is left of any connection, topic or presence.
+    pub fn is_empty(&self) -> bool {
+        self.connections.open() == 0
+            && self.topics.is_empty()
+            && self.topic_ids.is_empty()
+            && self.identities.is_empty()
+            && self.directory.len() == 0
+    }
+
+    pub(crate) fn to_shard(&mut self, shard: ShardIndex, message: ShardMessage, class: Class, out: &mut Effects) {
+        if shard == self.config.shard && class == Class::Control {
+            self.shard_message(message, out);
+        } else {
+            out.push(Effect::ToShard { shard, message, class });
+        }
+    }
+
+    /// Sends to the home of the message's topic.
+    pub(crate) fn to_home(&mut self, message: ShardMessage, class: Class, out: &mut Effects) {
+        let home = self.home_of(message.topic());
+        self.to_shard(home, message, class, out);
+    }
+
+    pub(crate) fn home_of(&self, topic: &str) -> ShardIndex {
+        self.hash.home(topic, self.config.shards)
+    }
+
+    pub(crate) fn taken(&mut self, slot: u32, ticket: Ticket, out: &mut Effects) {
+        if ticket != Ticket::NONE {
+            out.push(Effect::Taken { slot, ticket });
+        }
+    }
+}
+
+/// The shard that keeps a topic's directory entry, for code outside the hubs.
+impl HubConfig {
+    /// Which shard to post a [`ShardMessage::PublishNow`] to.
+    pub fn home_of(&self, topic: &str) -> ShardIndex {
+        SecretHash(self.secret).home(topic, self.shards)
+    }
+}

@@ -1,0 +1,98 @@
+//! One connection's membership of one topic, from the request to the end.
+
+use crate::channel::Channel;
+use crate::ids::{JoinInstance, Ticket, TopicId};
+use crate::outgoing::Outgoing;
+use crate::presence::PhxRef;
+use proto::phoenix::Ref;
+
+/// No place among the members yet.
+pub(crate) const NOT_A_MEMBER: u32 = u32::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum JoinState {
+    /// The join handler, or its task, has not decided yet.
+    Deciding,
+    /// Accepted; the topic's home has not confirmed yet that publications reach this shard.
+    Subscribing,
+    /// The reply is out.
+    Joined,
+    /// Joined, and the channel waits for a task before it handles more.
+    Held,
+    /// No member any more; its last handler runs.
+    Ending,
+}
+
+/// Kept small: millions of connections have one of these inline.
+pub(crate) struct Join {
+    pub(crate) topic: TopicId,
+    /// The place among the topic's members.
+    pub(crate) member: u32,
+    pub(crate) instance: JoinInstance,
+    pub(crate) state: JoinState,
+    /// Exactly what the join message carried.
+    pub(crate) join_ref: Ref,
+    /// Away while one of its handlers runs.
+    pub(crate) channel: Option<Box<dyn Channel>>,
+    pub(crate) extra: Option<Box<JoinExtra>>,
+}
+
+/// What most joins never need once they stand.
+#[derive(Default)]
+pub(crate) struct JoinExtra {
+    /// The join message's `ref`: for its reply, and for pushes where the join_ref was null.
+    pub(crate) reference: Ref,
+    /// Who waits for the message at hand.
+    pub(crate) ticket: Option<Ticket>,
+    /// The response of an accepted join that is not out yet.
+    pub(crate) response: Option<Outgoing<'static>>,
+    /// Presences that this join tracks.
+    pub(crate) tracked: Vec<(Box<str>, PhxRef)>,
+}
+
+impl Join {
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(self.state, JoinState::Deciding | JoinState::Subscribing | JoinState::Held)
+    }
+
+    pub(crate) fn stands(&self) -> bool {
+        matches!(self.state, JoinState::Joined | JoinState::Held)
+    }
+
+    /// What the channel's own pushes and replies carry: the join_ref, or the join's ref where that was null.
+    pub(crate) fn push_ref(&self) -> &Ref {
+        match &self.extra {
+            Some(extra) if self.join_ref.is_null() => &extra.reference,
+            _ => &self.join_ref,
+        }
+    }
+
+    pub(crate) fn extra(&mut self) -> &mut JoinExtra {
+        self.extra.get_or_insert_default()
+    }
+
+    pub(crate) fn take_ticket(&mut self) -> Ticket {
+        self.extra.as_mut().and_then(|extra| extra.ticket.take()).unwrap_or(Ticket::NONE)
+    }
+
+    /// Gives the rare parts back when nothing in them matters any more. `keep_reference` for dialects whose pushes
+    /// would show it.
+    pub(crate) fn settle(&mut self, keep_reference: bool) {
+        let keep = self.extra.as_ref().is_some_and(|extra| {
+            !extra.tracked.is_empty() || extra.ticket.is_some() || (keep_reference && self.join_ref.is_null())
+        });
+        if !keep {
+            self.extra = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_join_stays_within_its_bytes() {
+        assert!(size_of::<Join>() <= 56, "{} bytes", size_of::<Join>());
+    }
+}

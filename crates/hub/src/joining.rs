@@ -1,0 +1,261 @@
+//! A join from the request to its end, and the calls into its channel.
+
+use crate::channel::{Channel, Ended, Joining};
+use crate::context::{Context, Outcome};
+use crate::effect::{Class, Effect, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
+use crate::join::{Join, JoinState, NOT_A_MEMBER};
+use crate::outgoing::Outgoing;
+use crate::tasks::Purpose;
+use crate::topic::{Interest, InterestEpoch, Topic};
+use proto::phoenix::{Message, Name, Ref, Version};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+const UNMATCHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"unmatched topic"}"#);
+const TOO_MANY: Outgoing<'static> = Outgoing::json(r#"{"reason":"too many channels joined"}"#);
+const CRASHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"join crashed"}"#);
+
+impl Hub {
+    /// Reference section 3.2.
+    pub(crate) fn join(&mut self, key: ConnectionKey, message: Message<'_>, ticket: Ticket, out: &mut Effects) {
+        let slot = key.slot;
+        let Some(channel) = self.channel_for(slot, &message.topic) else {
+            self.counters.joins_refused += 1;
+            self.answer_directly(slot, &Ref::NULL, &message, "error", UNMATCHED, out);
+            return self.taken(slot, ticket, out);
+        };
+        let joins = self.connections.get(slot).map_or(0, |connection| connection.joins().count());
+        if joins >= self.channels_max(slot) {
+            self.counters.joins_refused += 1;
+            self.answer_directly(slot, &message.join_ref, &message, "error", TOO_MANY, out);
+            return self.taken(slot, ticket, out);
+        }
+        let Name::Text(name) = &message.topic else { return };
+        let topic = self.topic_id(name);
+        self.begin_join(slot, topic, channel, &message, ticket);
+        let payload = message.payload;
+        let decision = self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join(cx, payload));
+        self.decide(slot, topic, decision, out);
+    }
+
+    fn channel_for(&self, slot: u32, topic: &Name<'_>) -> Option<Box<dyn Channel>> {
+        let Name::Text(name) = topic else { return None };
+        let mount = self.connections.get(slot)?.mount;
+        let routes = self.mounts.get(usize::from(mount.0))?;
+        let (_, factory) = routes.channels.iter().find(|(pattern, _)| pattern.matches(name))?;
+        Some(factory.make(name))
+    }
+
+    fn channels_max(&self, slot: u32) -> usize {
+        let mount = self.connections.get(slot).map(|connection| usize::from(connection.mount.0));
+        let routes = mount.and_then(|mount| self.mounts.get(mount));
+        routes.and_then(|routes| routes.channels_max).unwrap_or(self.config.limits.channels_max)
+    }
+
+    fn topic_id(&mut self, name: &str) -> TopicId {
+        if let Some(&id) = self.topic_ids.get(name) {
+            return id;
+        }
+        let name: Arc<str> = name.into();
+        let id = TopicId(self.topics.insert(Topic::new(name.clone())) as u32);
+        self.topic_ids.insert(name, id);
+        id
+    }
+
+    fn begin_join(
+        &mut self,
+        slot: u32,
+        topic: TopicId,
+        channel: Box<dyn Channel>,
+        message: &Message<'_>,
+        ticket: Ticket,
+    ) {
+        self.instances = self.instances.wrapping_add(1);
+        let mut join = Join {
+            topic,
+            member: NOT_A_MEMBER,
+            instance: JoinInstance(self.instances),
+            state: JoinState::Deciding,
+            join_ref: message.join_ref.clone(),
+            channel: Some(channel),
+            extra: None,
+        };
+        join.extra().reference = message.reference.clone();
+        join.extra().ticket = Some(ticket);
+        self.topics[topic.0 as usize].joins += 1;
+        if let Some(connection) = self.connections.get_mut(slot) {
+            connection.add_join(join);
+        }
+    }
+
+    /// Carries out a join handler's decision; `None` if it panicked.
+    pub(crate) fn decide(&mut self, slot: u32, topic: TopicId, decision: Option<Joining>, out: &mut Effects) {
+        match decision {
+            None => self.refuse(slot, topic, CRASHED, out),
+            Some(Joining::Refuse(response)) => self.refuse(slot, topic, response, out),
+            Some(Joining::Accept(response)) => self.accept(slot, topic, response, out),
+            Some(Joining::Later(task)) => {
+                let Some(join) = self.connections.join(slot, topic) else { return };
+                let owner = self.task_owner(slot, join.instance, Purpose::Join);
+                out.push(Effect::Spawn { owner, task });
+            }
+        }
+    }
+
+    fn refuse(&mut self, slot: u32, topic: TopicId, response: Outgoing<'_>, out: &mut Effects) {
+        self.counters.joins_refused += 1;
+        self.answer_join(slot, topic, "error", response, out);
+        let ticket = self.connections.join_mut(slot, topic).map_or(Ticket::NONE, Join::take_ticket);
+        self.drop_join(slot, topic, out);
+        self.taken(slot, ticket, out);
+    }
+
+    /// The join stands as soon as publications are sure to reach this shard.
+    fn accept(&mut self, slot: u32, topic: TopicId, response: Outgoing<'static>, out: &mut Effects) {
+        let Some(join) = self.connections.join_mut(slot, topic) else { return };
+        join.state = JoinState::Subscribing;
+        join.extra().response = Some(response);
+        let part = &mut self.topics[topic.0 as usize];
+        match part.interest {
+            Interest::Confirmed => self.establish(slot, topic, out),
+            Interest::Requested(_) => part.waiting.push(slot),
+            Interest::None => {
+                self.epochs = self.epochs.wrapping_add(1);
+                let epoch = InterestEpoch(self.epochs);
+                part.waiting.push(slot);
+                part.interest = Interest::Requested(epoch);
+                self.tell_interest(topic, true, epoch, out);
+            }
+        }
+    }
+
+    fn tell_interest(&mut self, topic: TopicId, on: bool, epoch: InterestEpoch, out: &mut Effects) {
+        let topic = self.topics[topic.0 as usize].name.clone();
+        let message = ShardMessage::Interest { topic, shard: self.config.shard, on, epoch };
+        self.to_home(message, Class::Control, out);
+    }
+
+    /// Makes an accepted join a member. Its reply is the first frame of this join.
+    pub(crate) fn establish(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let dialect = connection.dialect();
+        let Some(join) = connection.join_mut(topic).filter(|join| join.state == JoinState::Subscribing) else { return };
+        let intercepts = join.channel.as_ref().is_some_and(|channel| !channel.intercepts().is_empty());
+        join.member = self.topics[topic.0 as usize].add_member(slot, dialect, intercepts);
+        join.state = JoinState::Joined;
+        let response = join.extra().response.take().unwrap_or(Outgoing::empty());
+        let ticket = join.take_ticket();
+        self.counters.joins += 1;
+        self.counters.joined += 1;
+        self.answer_join(slot, topic, "ok", response, out);
+        self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.joined(cx));
+        if let Some(join) = self.connections.join_mut(slot, topic) {
+            join.settle(dialect.version == Version::V2);
+        }
+        self.taken(slot, ticket, out);
+    }
+
+    /// The join's own reply echoes both refs as they came.
+    fn answer_join(&mut self, slot: u32, topic: TopicId, status: &str, response: Outgoing<'_>, out: &mut Effects) {
+        let Some(join) = self.connections.join(slot, topic) else { return };
+        let reference = join.extra.as_ref().map(|extra| extra.reference.clone()).unwrap_or_default();
+        let join_ref = join.join_ref.clone();
+        let name = self.topics[topic.0 as usize].name.clone();
+        let payload = proto::phoenix::Payload::Json("{}");
+        let message = Message {
+            join_ref: join_ref.clone(),
+            reference,
+            topic: Name::Text((&*name).into()),
+            event: Name::Text("".into()),
+            payload,
+        };
+        self.answer_directly(slot, &join_ref, &message, status, response, out);
+    }
+
+    /// Ends a join: tells the client where that makes sense, lets the channel clean up, and forgets it.
+    pub(crate) fn end_join(&mut self, slot: u32, topic: TopicId, reason: Ended, out: &mut Effects) {
+        let Some(join) = self.connections.join_mut(slot, topic) else { return };
+        let stood = join.stands();
+        join.state = JoinState::Ending;
+        let ticket = join.take_ticket();
+        if stood {
+            match reason {
+                Ended::Left | Ended::Stopped | Ended::Replaced => {
+                    self.announce_end(slot, topic, "phx_close", "{}", out);
+                }
+                Ended::Failed => {
+                    self.counters.channels_failed += 1;
+                    self.announce_end(slot, topic, "phx_error", r#"{"reason":"channel_crash"}"#, out);
+                }
+                Ended::Disconnected => {}
+            }
+            self.leave_members(slot, topic);
+            self.counters.joined -= 1;
+            self.untrack_all(slot, topic, out);
+            self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.terminate(cx, reason));
+        }
+        self.drop_join(slot, topic, out);
+        self.taken(slot, ticket, out);
+    }
+
+    fn leave_members(&mut self, slot: u32, topic: TopicId) {
+        let Some(join) = self.connections.join_mut(slot, topic) else { return };
+        let place = std::mem::replace(&mut join.member, NOT_A_MEMBER);
+        let connections = &mut self.connections;
+        self.topics[topic.0 as usize].remove_member(place, |slot, place| connections.place_member(slot, topic, place));
+    }
+
+    /// Forgets a join that is no member, and its topic after the last one.
+    fn drop_join(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
+        let removed = self.connections.get_mut(slot).and_then(|connection| connection.remove_join(topic));
+        if removed.is_none() {
+            return;
+        }
+        let part = &mut self.topics[topic.0 as usize];
+        part.joins -= 1;
+        if part.joins > 0 {
+            return;
+        }
+        if part.interest != Interest::None {
+            self.tell_interest(topic, false, InterestEpoch::default(), out);
+        }
+        let part = self.topics.remove(topic.0 as usize);
+        self.topic_ids.remove(&part.name);
+    }
+
+    /// Runs one handler of a join's channel and carries out how it ended. `None` if it panicked, or if the join has
+    /// no channel any more.
+    pub(crate) fn call<R>(
+        &mut self,
+        slot: u32,
+        topic: TopicId,
+        reference: Ref,
+        out: &mut Effects,
+        handler: impl FnOnce(&mut dyn Channel, &mut Context<'_>) -> R,
+    ) -> Option<R> {
+        let join = self.connections.join_mut(slot, topic)?;
+        let mut channel = join.channel.take()?;
+        let (instance, state, stands) = (join.instance, join.state, join.stands());
+        let name = self.topics[topic.0 as usize].name.clone();
+        let outcome = Outcome::Continue;
+        let mut cx = Context { hub: self, out, slot, topic, name, instance, reference, state, outcome };
+        // A panic leaves the hub itself whole: handlers reach it only through the context, whose calls either
+        // complete or have not begun. The channel's own state may be torn, and is dropped.
+        let result = catch_unwind(AssertUnwindSafe(|| handler(&mut *channel, &mut cx))).ok();
+        let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
+        if result.is_some()
+            && let Some(join) = self.connections.join_mut(slot, topic)
+        {
+            join.channel = Some(channel);
+        }
+        match outcome {
+            Outcome::Stop if stands => self.end_join(slot, topic, Ended::Stopped, out),
+            Outcome::Fail if stands => self.end_join(slot, topic, Ended::Failed, out),
+            Outcome::Continue | Outcome::Stop | Outcome::Fail => {}
+        }
+        result
+    }
+}

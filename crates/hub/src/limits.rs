@@ -1,0 +1,39 @@
+//! Every bound of the hub, in one place. What happens past each is said beside it.
+
+/// Bounds that an operator or a mount may change.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Channels that one connection may have joined. Past it a join is answered `too many channels joined`.
+    pub channels_max: usize,
+    /// People of one topic whose comings and goings are told one by one. Past it the topic's presence only counts.
+    pub presence_people_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { channels_max: 100, presence_people_max: 500 }
+    }
+}
+
+/// Frames of one connection that wait for a join's decision or a held channel. Past it the connection is closed
+/// with 1008.
+pub(crate) const PARKED_FRAMES_MAX: usize = 128;
+/// The same in bytes.
+pub(crate) const PARKED_BYTES_MAX: usize = 1 << 20;
+/// Publications of one topic that one pass over its members delivers together.
+pub(crate) const WALK_BATCH_MAX: usize = 16;
+/// Bytes of one dialect that such a pass may join into one write.
+pub(crate) const WALK_BATCH_BYTES_MAX: usize = 64 << 10;
+/// Publications that may wait in one topic on one shard. Past it the newest is dropped and counted.
+pub(crate) const TOPIC_QUEUE_MAX: usize = 4096;
+/// Deliveries that a topic gets before the next topic has its turn.
+pub(crate) const WALK_TURN_MAX: usize = 64;
+/// Presence changes of one topic in one tick that are each told by a diff of their own; more are merged into one.
+pub(crate) const PRESENCE_DIFFS_PER_TICK_MAX: usize = 32;
+/// How often a crowd's size is told, in microseconds.
+pub(crate) const PRESENCE_COUNT_INTERVAL_US: u64 = 1_000_000;
+/// Keys that one join may track. Past it tracking is refused.
+pub(crate) const TRACKED_KEYS_MAX: usize = 16;
+
+const _: () = assert!(WALK_BATCH_MAX <= TOPIC_QUEUE_MAX);
+const _: () = assert!(PARKED_FRAMES_MAX > 100, "a client may pipeline a message to each of its channels");

@@ -1,0 +1,89 @@
+//! What a channel sends: JSON text or bytes.
+
+use proto::phoenix::Payload;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A payload on its way out. JSON is text that is copied to the wire as it is; it must be one valid JSON value.
+///
+/// ```
+/// use hub::Outgoing;
+/// use serde_json::json;
+/// let from_value: Outgoing<'_> = json!({"body": "hi"}).into();
+/// assert_eq!(from_value, Outgoing::json(r#"{"body":"hi"}"#));
+/// let bytes: Outgoing<'_> = Outgoing::binary(&[0, 1]);
+/// assert_ne!(bytes, Outgoing::empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outgoing<'a> {
+    /// JSON text, sent in a text frame.
+    Json(Cow<'a, str>),
+    /// Bytes, sent in a binary frame (V2 clients only).
+    Binary(Cow<'a, [u8]>),
+}
+
+impl<'a> Outgoing<'a> {
+    /// The empty object.
+    pub const fn empty() -> Self {
+        Outgoing::Json(Cow::Borrowed("{}"))
+    }
+
+    /// JSON text as it is.
+    pub const fn json(text: &'a str) -> Self {
+        Outgoing::Json(Cow::Borrowed(text))
+    }
+
+    /// Bytes as they are.
+    pub const fn binary(bytes: &'a [u8]) -> Self {
+        Outgoing::Binary(Cow::Borrowed(bytes))
+    }
+
+    /// Bytes of the text or the binary.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Outgoing::Json(text) => text.len(),
+            Outgoing::Binary(bytes) => bytes.len(),
+        }
+    }
+
+    pub(crate) fn as_payload(&self) -> Payload<'_> {
+        match self {
+            Outgoing::Json(text) => Payload::Json(text),
+            Outgoing::Binary(bytes) => Payload::Binary(bytes),
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> Outgoing<'static> {
+        match self {
+            Outgoing::Json(text) => Outgoing::Json(Cow::Owned(text.into_owned())),
+            Outgoing::Binary(bytes) => Outgoing::Binary(Cow::Owned(bytes.into_owned())),
+        }
+    }
+}
+
+impl<'a> From<Payload<'a>> for Outgoing<'a> {
+    fn from(payload: Payload<'a>) -> Self {
+        match payload {
+            Payload::Json(text) => Outgoing::json(text),
+            Payload::Binary(bytes) => Outgoing::binary(bytes),
+        }
+    }
+}
+
+impl From<Value> for Outgoing<'_> {
+    fn from(value: Value) -> Self {
+        Outgoing::Json(Cow::Owned(value.to_string()))
+    }
+}
+
+impl From<&Value> for Outgoing<'_> {
+    fn from(value: &Value) -> Self {
+        Outgoing::Json(Cow::Owned(value.to_string()))
+    }
+}
+
+impl From<Vec<u8>> for Outgoing<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Outgoing::Binary(Cow::Owned(bytes))
+    }
+}

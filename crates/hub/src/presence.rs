@@ -1,0 +1,314 @@
+//! Who is present on a topic, kept at the topic's home shard, in Phoenix's form.
+//!
+//! A key (a person) has one meta for each join that tracks it, older ones first. Every change is a diff of joins and
+//! leaves; an update is both in one. Beyond a number of changes per tick they are merged into one diff, which
+//! clients apply joins first, so the merge says the same. A crowd beyond the limit is only counted.
+
+use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
+use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::collections::BTreeMap;
+
+/// `phx_ref`: 16 characters of URL-safe base64, unique to one meta.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PhxRef([u8; 16]);
+
+impl PhxRef {
+    /// The `count`th ref of a shard; `salt` tells nodes and restarts apart.
+    pub(crate) fn new(salt: u32, shard: ShardIndex, count: u64) -> PhxRef {
+        let mut raw = [0; 12];
+        raw[..4].copy_from_slice(&salt.to_be_bytes());
+        raw[4..6].copy_from_slice(&shard.0.to_be_bytes());
+        raw[6..].copy_from_slice(&count.to_be_bytes()[2..]);
+        let mut text = [0; 16];
+        let written = URL_SAFE_NO_PAD.encode_slice(raw, &mut text);
+        debug_assert_eq!(written, Ok(16));
+        PhxRef(text)
+    }
+
+    /// Its characters.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("base64 is ASCII")
+    }
+}
+
+impl std::fmt::Debug for PhxRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The join that a presence belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PresenceOwner {
+    pub(crate) shard: ShardIndex,
+    pub(crate) key: ConnectionKey,
+    pub(crate) instance: JoinInstance,
+}
+
+#[derive(Default)]
+pub(crate) struct Presence {
+    people: BTreeMap<Box<str>, Vec<Meta>>,
+    metas: usize,
+    /// Whether only the number is told.
+    crowd: bool,
+    /// When the number may be told again, while it differs from what was told.
+    count_due: Option<Micros>,
+    counted: Micros,
+    /// Diffs told one by one in this tick.
+    told: usize,
+    /// Changes to be merged into one diff at the end of the tick.
+    merged: Diff,
+}
+
+struct Meta {
+    reference: PhxRef,
+    json: Box<str>,
+}
+
+/// What a change needs to have told, if anything.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Tell {
+    Nothing,
+    /// Publish now.
+    Event(&'static str, String),
+    /// Ask again at the end of the tick.
+    Later,
+}
+
+#[derive(Default)]
+pub(crate) struct Diff {
+    joins: BTreeMap<Box<str>, Vec<Box<str>>>,
+    leaves: BTreeMap<Box<str>, Vec<Box<str>>>,
+}
+
+pub(crate) const STATE_EVENT: &str = "presence_state";
+pub(crate) const DIFF_EVENT: &str = "presence_diff";
+pub(crate) const COUNT_EVENT: &str = "presence_count";
+
+impl Presence {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.people.is_empty() && self.merged.is_empty() && self.count_due.is_none()
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        self.count_due
+    }
+
+    /// Adds a meta, in place of `previous` where there is one.
+    pub(crate) fn track(&mut self, key: &str, reference: PhxRef, previous: Option<PhxRef>, meta: &str) -> Diff {
+        let mut diff = Diff::default();
+        if let Some(left) = previous.and_then(|previous| self.remove(key, previous)) {
+            diff.leaves.insert(key.into(), vec![left.json]);
+        }
+        let json = with_reference(meta, reference, previous);
+        diff.joins.insert(key.into(), vec![json.clone()]);
+        self.people.entry(key.into()).or_default().push(Meta { reference, json });
+        self.metas += 1;
+        diff
+    }
+
+    pub(crate) fn untrack(&mut self, key: &str, reference: PhxRef) -> Diff {
+        let mut diff = Diff::default();
+        if let Some(left) = self.remove(key, reference) {
+            diff.leaves.insert(key.into(), vec![left.json]);
+        }
+        diff
+    }
+
+    fn remove(&mut self, key: &str, reference: PhxRef) -> Option<Meta> {
+        let metas = self.people.get_mut(key)?;
+        let at = metas.iter().position(|meta| meta.reference == reference)?;
+        let meta = metas.remove(at);
+        if metas.is_empty() {
+            self.people.remove(key);
+        }
+        self.metas -= 1;
+        Some(meta)
+    }
+
+    /// Decides how a change is told.
+    pub(crate) fn changed(&mut self, diff: Diff, people_max: usize, now: Micros) -> Tell {
+        if diff.is_empty() {
+            return Tell::Nothing;
+        }
+        if self.crowd && self.metas <= people_max / 5 * 4 {
+            self.crowd = false;
+            self.count_due = None;
+            return Tell::Event(STATE_EVENT, self.state_json());
+        }
+        if self.crowd || self.metas > people_max {
+            self.crowd = true;
+            self.merged = Diff::default();
+            self.count_due.get_or_insert((self.counted + PRESENCE_COUNT_INTERVAL_US).max(now));
+            return Tell::Later;
+        }
+        self.told += 1;
+        if self.told <= PRESENCE_DIFFS_PER_TICK_MAX {
+            return Tell::Event(DIFF_EVENT, diff.json());
+        }
+        self.merged.absorb(diff);
+        Tell::Later
+    }
+
+    /// What is to be told at the end of a tick; [`Tell::Later`] if it is not the time yet.
+    pub(crate) fn settle(&mut self, now: Micros) -> Tell {
+        self.told = 0;
+        match self.count_due {
+            Some(due) if due <= now => {
+                self.count_due = None;
+                self.counted = now;
+                return Tell::Event(COUNT_EVENT, self.count_json());
+            }
+            Some(_) => return Tell::Later,
+            None => {}
+        }
+        let merged = std::mem::take(&mut self.merged);
+        if merged.is_empty() { Tell::Nothing } else { Tell::Event(DIFF_EVENT, merged.json()) }
+    }
+
+    /// What a newcomer is told: everybody, or the size of the crowd.
+    pub(crate) fn for_newcomer(&self) -> (&'static str, String) {
+        if self.crowd { (COUNT_EVENT, self.count_json()) } else { (STATE_EVENT, self.state_json()) }
+    }
+
+    fn state_json(&self) -> String {
+        let people = self.people.iter();
+        people_json(people.map(|(key, metas)| (&**key, metas.iter().map(|meta| &*meta.json))))
+    }
+
+    fn count_json(&self) -> String {
+        format!("{{\"count\":{}}}", self.people.len())
+    }
+}
+
+impl Diff {
+    fn is_empty(&self) -> bool {
+        self.joins.is_empty() && self.leaves.is_empty()
+    }
+
+    /// A meta that came and went within one merge needs no telling, but telling it is harmless: clients apply joins
+    /// first.
+    fn absorb(&mut self, later: Diff) {
+        for (into, from) in [(&mut self.joins, later.joins), (&mut self.leaves, later.leaves)] {
+            for (key, metas) in from {
+                into.entry(key).or_default().extend(metas);
+            }
+        }
+    }
+
+    fn json(&self) -> String {
+        let side = |people: &BTreeMap<Box<str>, Vec<Box<str>>>| {
+            people_json(people.iter().map(|(key, metas)| (&**key, metas.iter().map(|json| &**json))))
+        };
+        format!("{{\"joins\":{},\"leaves\":{}}}", side(&self.joins), side(&self.leaves))
+    }
+}
+
+/// `{"ann":{"metas":[…]},…}`
+fn people_json<'a, M: Iterator<Item = &'a str>>(people: impl Iterator<Item = (&'a str, M)>) -> String {
+    let mut json = String::from("{");
+    for (key, metas) in people {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&serde_json::Value::from(key).to_string());
+        json.push_str(":{\"metas\":[");
+        for (count, meta) in metas.enumerate() {
+            if count > 0 {
+                json.push(',');
+            }
+            json.push_str(meta);
+        }
+        json.push_str("]}");
+    }
+    json.push('}');
+    json
+}
+
+/// Puts `phx_ref`, and for an update `phx_ref_prev`, in front of the application's fields.
+fn with_reference(meta: &str, reference: PhxRef, previous: Option<PhxRef>) -> Box<str> {
+    let fields = meta.trim_start().strip_prefix('{').unwrap_or("}");
+    let comma = if fields.trim_start().starts_with('}') { "" } else { "," };
+    match previous {
+        None => format!("{{\"phx_ref\":\"{}\"{comma}{fields}", reference.as_str()),
+        Some(previous) => {
+            let (reference, previous) = (reference.as_str(), previous.as_str());
+            format!("{{\"phx_ref\":\"{reference}\",\"phx_ref_prev\":\"{previous}\"{comma}{fields}")
+        }
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(count: u64) -> PhxRef {
+        PhxRef::new(0, ShardIndex(0), count)
+    }
+
+    fn join(presence: &mut Presence, key: &str, count: u64, now: Micros) -> Tell {
+        let diff = presence.track(key, reference(count), None, "{}");
+        presence.changed(diff, 10, now)
+    }
+
+    #[test]
+    fn an_update_is_a_join_and_a_leave_in_one_diff() {
+        let mut presence = Presence::default();
+        presence.track("ann", reference(1), None, r#"{"n":1}"#);
+        let diff = presence.track("ann", reference(2), Some(reference(1)), r#"{"n":2}"#);
+        assert_eq!(
+            diff.json(),
+            concat!(
+                r#"{"joins":{"ann":{"metas":[{"phx_ref":"AAAAAAAAAAAAAAAC","phx_ref_prev":"AAAAAAAAAAAAAAAB","n":2}]}},"#,
+                r#""leaves":{"ann":{"metas":[{"phx_ref":"AAAAAAAAAAAAAAAB","n":1}]}}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn the_state_lists_older_metas_first() {
+        let mut presence = Presence::default();
+        presence.track("a\"b", reference(1), None, "{}");
+        presence.track("a\"b", reference(2), None, "{ }");
+        let state = presence.state_json();
+        let value: serde_json::Value = serde_json::from_str(&state).expect("valid JSON");
+        let refs: Vec<_> = value["a\"b"]["metas"].as_array().expect("a list").iter().map(|m| &m["phx_ref"]).collect();
+        assert_eq!(refs, ["AAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAC"]);
+    }
+
+    #[test]
+    fn changes_beyond_the_bound_of_a_tick_are_merged() {
+        let mut presence = Presence::default();
+        for count in 0..PRESENCE_DIFFS_PER_TICK_MAX as u64 {
+            let diff = presence.track("k", reference(count), None, "{}");
+            assert!(matches!(presence.changed(diff, 1000, Micros(0)), Tell::Event(DIFF_EVENT, _)));
+        }
+        let diff = presence.track("late", reference(99), None, "{}");
+        assert_eq!(presence.changed(diff, 1000, Micros(0)), Tell::Later);
+        let Tell::Event(DIFF_EVENT, json) = presence.settle(Micros(0)) else { panic!("a merged diff") };
+        assert!(json.contains("late"));
+        assert_eq!(presence.settle(Micros(0)), Tell::Nothing);
+    }
+
+    #[test]
+    fn a_crowd_is_counted_once_a_second_and_listed_again_when_it_is_small() {
+        let mut presence = Presence::default();
+        for count in 0..10 {
+            assert!(matches!(join(&mut presence, &count.to_string(), count, Micros(0)), Tell::Event(DIFF_EVENT, _)));
+        }
+        let later = Micros(5_000_000);
+        assert_eq!(join(&mut presence, "one more", 10, later), Tell::Later);
+        assert_eq!(presence.settle(later), Tell::Event(COUNT_EVENT, r#"{"count":11}"#.into()));
+        assert_eq!(join(&mut presence, "and one", 11, later), Tell::Later);
+        assert_eq!(presence.settle(later + 1), Tell::Later);
+        assert_eq!(presence.settle(later + 1_000_000), Tell::Event(COUNT_EVENT, r#"{"count":12}"#.into()));
+        for count in 0..4 {
+            let diff = presence.untrack(&count.to_string(), reference(count));
+            let tell = presence.changed(diff, 10, later);
+            assert_eq!(matches!(tell, Tell::Event(STATE_EVENT, _)), count == 3, "{tell:?}");
+        }
+    }
+}

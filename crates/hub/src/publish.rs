@@ -1,0 +1,128 @@
+//! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
+
+use crate::effect::{Class, Effect, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::{ShardIndex, TopicId};
+use crate::limits::TOPIC_QUEUE_MAX;
+use crate::outgoing::Outgoing;
+use crate::publication::{DISCONNECT_EVENT, Publication};
+use crate::topic::Encoded;
+use std::sync::Arc;
+
+/// The connection whose channel published.
+#[derive(Clone, Copy)]
+pub(crate) struct Publisher {
+    pub(crate) slot: u32,
+    /// Whether it is left out, as `broadcast_from` wants.
+    pub(crate) excluded: bool,
+}
+
+impl Hub {
+    pub(crate) fn publish(
+        &mut self,
+        publisher: Publisher,
+        topic: Arc<str>,
+        event: &str,
+        payload: Outgoing<'_>,
+        out: &mut Effects,
+    ) {
+        let payload = payload.into_owned();
+        let publication = Arc::new(Publication { topic, event: event.into(), payload, received: self.now });
+        self.disconnect_everywhere(&publication, out);
+        self.deliver_locally(&publication, Some(publisher), out);
+        let origin = Some(self.config.shard);
+        let home = self.home_of(&publication.topic);
+        let message = ShardMessage::Publish { origin, publication };
+        if home == self.config.shard {
+            self.shard_message(message, out);
+        } else {
+            out.push(Effect::ToShard { shard: home, message, class: Class::Ephemeral });
+        }
+    }
+
+    /// A `disconnect` on a socket id closes the sockets with that id, wherever they are.
+    pub(crate) fn disconnect_everywhere(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
+        if &*publication.event != DISCONNECT_EVENT {
+            return;
+        }
+        for shard in (0..self.config.shards).map(ShardIndex) {
+            // Posted to this shard too: the publisher may close itself, and its handler has not returned yet.
+            let message = ShardMessage::Disconnect(publication.topic.clone());
+            out.push(Effect::ToShard { shard, message, class: Class::Control });
+        }
+    }
+
+    /// Home only: hands a publication to every shard with members but the one that served its own already.
+    pub(crate) fn distribute(
+        &mut self,
+        origin: Option<ShardIndex>,
+        publication: Arc<Publication>,
+        out: &mut Effects,
+    ) {
+        let here = self.config.shard;
+        if let Some(home) = self.directory.home(&publication.topic) {
+            for &shard in home.interested.iter().filter(|&&shard| shard != here && Some(shard) != origin) {
+                let message = ShardMessage::Deliver(publication.clone());
+                out.push(Effect::ToShard { shard, message, class: Class::Ephemeral });
+            }
+        }
+        if origin != Some(here) {
+            self.deliver_locally(&publication, None, out);
+        }
+    }
+
+    /// Queues a publication for this shard's members. The publisher's own client gets its copy at once, so that it
+    /// sees it before the reply that follows.
+    pub(crate) fn deliver_locally(
+        &mut self,
+        publication: &Arc<Publication>,
+        publisher: Option<Publisher>,
+        out: &mut Effects,
+    ) {
+        let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
+        let skip = match publisher {
+            Some(Publisher { slot, excluded }) if excluded => Some(slot),
+            Some(Publisher { slot, .. }) if self.deliver_to_publisher(slot, id, publication, out) => Some(slot),
+            Some(_) | None => None,
+        };
+        let topic = &mut self.topics[id.0 as usize];
+        if topic.members() == 0 {
+            return;
+        }
+        self.counters.publications += 1;
+        if topic.queued() >= TOPIC_QUEUE_MAX {
+            self.counters.publications_dropped += 1;
+            return;
+        }
+        topic.enqueue(publication.clone(), skip);
+        if !std::mem::replace(&mut topic.active, true) {
+            self.active.push_back(id);
+        }
+    }
+
+    /// `true` if the publisher is a member and has been given its copy. A channel that intercepts the event gets it
+    /// in its turn instead.
+    fn deliver_to_publisher(
+        &mut self,
+        slot: u32,
+        id: TopicId,
+        publication: &Publication,
+        out: &mut Effects,
+    ) -> bool {
+        let Some(connection) = self.connections.get(slot) else { return false };
+        let Some(join) = connection.join(id).filter(|join| join.stands()) else { return false };
+        // The publisher's channel is away while its handler runs; the member entry says whether it intercepts.
+        if self.topics[id.0 as usize].member(join.member).intercepts {
+            return false;
+        }
+        if let Encoded::Frame(frame) = self.encoder.publication(connection.dialect(), publication) {
+            let frame = out.share(&frame);
+            out.push(Effect::Deliver { slot, frame });
+            self.counters.deliveries += 1;
+        } else {
+            self.counters.undeliverable += 1;
+        }
+        true
+    }
+}

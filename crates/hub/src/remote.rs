@@ -1,0 +1,107 @@
+//! Messages between shards, and from the bus between nodes.
+
+use crate::bus::{BusEffect, BusEvent};
+use crate::effect::{Class, Effect, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::ShardIndex;
+use crate::publication::Publication;
+use crate::topic::{Interest, InterestEpoch};
+use std::sync::Arc;
+
+impl ShardMessage {
+    /// The topic that a message to a home is about; empty for messages that are not sent to homes.
+    pub(crate) fn topic(&self) -> &str {
+        match self {
+            ShardMessage::Publish { publication, .. } | ShardMessage::Deliver(publication) => &publication.topic,
+            ShardMessage::Interest { topic, .. }
+            | ShardMessage::InterestTaken { topic, .. }
+            | ShardMessage::Track { topic, .. }
+            | ShardMessage::Untrack { topic, .. }
+            | ShardMessage::PresenceWanted { topic, .. }
+            | ShardMessage::PublishNow { topic, .. }
+            | ShardMessage::Disconnect(topic) => topic,
+            ShardMessage::PresenceState { .. } => "",
+        }
+    }
+}
+
+impl Hub {
+    pub(crate) fn shard_message(&mut self, message: ShardMessage, out: &mut Effects) {
+        match message {
+            ShardMessage::Publish { origin, publication } => {
+                self.to_bus(&publication, out);
+                self.distribute(origin, publication, out);
+            }
+            ShardMessage::Deliver(publication) => self.deliver_locally(&publication, None, out),
+            ShardMessage::Interest { topic, shard, on, epoch } => self.interest(topic, shard, on, epoch, out),
+            ShardMessage::InterestTaken { topic, epoch } => self.interest_taken(&topic, epoch, out),
+            ShardMessage::Track { topic, key, owner: _, reference, previous, meta } => {
+                self.presence_changed(&topic, |presence| presence.track(&key, reference, previous, &meta), out);
+            }
+            ShardMessage::Untrack { topic, key, reference } => {
+                self.presence_changed(&topic, |presence| presence.untrack(&key, reference), out);
+            }
+            ShardMessage::PresenceWanted { topic, owner } => self.presence_state(&topic, owner, out),
+            ShardMessage::PresenceState { owner, event, json } => self.push_presence(owner, event, &json, out),
+            ShardMessage::Disconnect(id) => self.disconnect(&id, out),
+            ShardMessage::PublishNow { topic, event, payload } => {
+                let publication = Arc::new(Publication { topic, event, payload, received: self.now });
+                self.disconnect_everywhere(&publication, out);
+                self.to_bus(&publication, out);
+                self.distribute(None, publication, out);
+            }
+        }
+    }
+
+    pub(crate) fn bus_event(&mut self, event: BusEvent, out: &mut Effects) {
+        match event {
+            BusEvent::Delivered(publication) => self.distribute(None, publication, out),
+        }
+    }
+
+    /// Home only: a shard's interest changed.
+    fn interest(
+        &mut self,
+        topic: Arc<str>,
+        shard: ShardIndex,
+        on: bool,
+        epoch: InterestEpoch,
+        out: &mut Effects,
+    ) {
+        let home = self.directory.home_mut(&topic);
+        let changed = home.set_interest(shard, on);
+        let (first, last) = (home.interested.len() == 1 && on, home.interested.is_empty());
+        if self.config.bus && changed && (first || last) {
+            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on }));
+        }
+        if on {
+            self.to_shard(shard, ShardMessage::InterestTaken { topic, epoch }, Class::Control, out);
+        } else {
+            self.directory.release(&topic);
+        }
+    }
+
+    /// The home sends publications from now on: the joins that waited for this stand.
+    fn interest_taken(&mut self, name: &Arc<str>, epoch: InterestEpoch, out: &mut Effects) {
+        let Some(&id) = self.topic_ids.get(name) else { return };
+        let topic = &mut self.topics[id.0 as usize];
+        if topic.interest != Interest::Requested(epoch) {
+            return;
+        }
+        topic.interest = Interest::Confirmed;
+        for slot in std::mem::take(&mut topic.waiting) {
+            self.establish(slot, id, out);
+            let generation = self.connections.get(slot).map(|connection| connection.generation);
+            if let Some(generation) = generation {
+                self.resume(crate::ids::ConnectionKey { slot, generation }, out);
+            }
+        }
+    }
+
+    fn to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
+        if self.config.bus {
+            out.push(Effect::Bus(BusEffect::Publish(publication.clone())));
+        }
+    }
+}

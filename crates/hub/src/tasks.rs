@@ -1,0 +1,55 @@
+//! Answers of spawned tasks find the join that waits for them, or nobody.
+
+use crate::channel::{Answer, Ended, Info};
+use crate::effect::Effects;
+use crate::hub::Hub;
+use crate::ids::{ConnectionKey, JoinInstance, TopicId};
+use crate::join::JoinState;
+use proto::phoenix::Ref;
+
+/// Whose task it is. An answer for a join that has ended is dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskOwner {
+    pub(crate) key: ConnectionKey,
+    pub(crate) instance: JoinInstance,
+    pub(crate) purpose: Purpose,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// The answer decides on the join.
+    Join,
+    /// The channel handles nothing until the answer is there.
+    Hold,
+    /// The answer is one more message for the channel.
+    Info,
+}
+
+impl Hub {
+    pub(crate) fn answer(&mut self, owner: TaskOwner, answer: Answer, out: &mut Effects) {
+        let slot = owner.key.slot;
+        let Some(topic) = self.connections.topic_of(owner.key, owner.instance) else { return };
+        match (owner.purpose, answer) {
+            (Purpose::Join, Answer::Finished(info)) => {
+                let decision = self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join_answered(cx, info));
+                self.decide(slot, topic, decision, out);
+            }
+            (Purpose::Join, Answer::Panicked) => self.decide(slot, topic, None, out),
+            (Purpose::Hold | Purpose::Info, Answer::Panicked) => self.end_join(slot, topic, Ended::Failed, out),
+            (Purpose::Info, Answer::Finished(info)) => self.inform(slot, topic, info, out),
+            (Purpose::Hold, Answer::Finished(info)) => {
+                if let Some(join) = self.connections.join_mut(slot, topic) {
+                    join.state = JoinState::Joined;
+                    let ticket = join.take_ticket();
+                    self.taken(slot, ticket, out);
+                }
+                self.inform(slot, topic, info, out);
+            }
+        }
+        self.resume(owner.key, out);
+    }
+
+    fn inform(&mut self, slot: u32, topic: TopicId, info: Info, out: &mut Effects) {
+        self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.handle_info(cx, info));
+    }
+}

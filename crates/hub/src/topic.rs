@@ -1,0 +1,260 @@
+//! A shard's part of one topic: its members, dense, and the publications on their way to them.
+//!
+//! A pass over the members is a cursor: those before it have been served, those from it on have not. Join and leave
+//! are O(1) at any moment of a pass: who joins is put at the end, where the join sequence keeps older publications
+//! from it, and a removal before the cursor moves the last served member into the hole, so that nobody is passed
+//! over and nobody is served twice.
+
+use crate::frames::{DIALECTS, Dialect};
+use crate::ids::Micros;
+use crate::limits::{WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
+use crate::publication::Publication;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Counts the publications of one topic on one shard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Sequence(pub(crate) u64);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) slot: u32,
+    dialect: u8,
+    /// Whether this member's channel looks at some events itself.
+    pub(crate) intercepts: bool,
+    /// The newest publication at the time of the join; only later ones are for this member.
+    joined: Sequence,
+}
+
+impl Member {
+    pub(crate) fn dialect(self) -> Dialect {
+        Dialect::from_index(usize::from(self.dialect))
+    }
+}
+
+/// Whether the topic's home sends publications here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Interest {
+    None,
+    /// The home's answer to this request has not come yet.
+    Requested(InterestEpoch),
+    Confirmed,
+}
+
+/// Tells a shard's requests of interest in one topic apart, so that a late answer confirms nothing new.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InterestEpoch(pub(crate) u32);
+
+pub(crate) struct Topic {
+    pub(crate) name: Arc<str>,
+    pub(crate) interest: Interest,
+    /// Joins in any state, members included: the topic lives while there is one.
+    pub(crate) joins: u32,
+    /// Slots whose accepted joins wait for the home's answer.
+    pub(crate) waiting: Vec<u32>,
+    members: Vec<Member>,
+    newest: Sequence,
+    queue: VecDeque<Queued>,
+    /// How far the pass over the members has come; its publications are the first `batch` of the queue.
+    cursor: usize,
+    batch: usize,
+    together: [Encoded; DIALECTS],
+    /// Whether the hub has this topic on its list of topics with work.
+    pub(crate) active: bool,
+}
+
+/// A publication on its way, with what was encoded of it so far.
+pub(crate) struct Queued {
+    pub(crate) publication: Arc<Publication>,
+    sequence: Sequence,
+    /// A member that is not to get it from the pass: it was the sender, or was served at once.
+    skip: Option<u32>,
+    pub(crate) frames: [Encoded; DIALECTS],
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Encoded {
+    #[default]
+    NotYet,
+    Frame(Bytes),
+    /// The dialect cannot carry it.
+    Impossible,
+}
+
+impl Queued {
+    pub(crate) fn is_for(&self, member: Member) -> bool {
+        self.sequence > member.joined && self.skip != Some(member.slot)
+    }
+}
+
+impl Topic {
+    pub(crate) fn new(name: Arc<str>) -> Topic {
+        Topic {
+            name,
+            interest: Interest::None,
+            joins: 0,
+            waiting: Vec::new(),
+            members: Vec::new(),
+            newest: Sequence::default(),
+            queue: VecDeque::new(),
+            cursor: 0,
+            batch: 0,
+            together: std::array::from_fn(|_| Encoded::NotYet),
+            active: false,
+        }
+    }
+
+    pub(crate) fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(crate) fn member(&self, place: u32) -> Member {
+        self.members[place as usize]
+    }
+
+    pub(crate) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Adds a member for which only later publications are, and says its place.
+    pub(crate) fn add_member(&mut self, slot: u32, dialect: Dialect, intercepts: bool) -> u32 {
+        let member = Member { slot, dialect: dialect.index() as u8, intercepts, joined: self.newest };
+        self.members.push(member);
+        (self.members.len() - 1) as u32
+    }
+
+    /// Removes the member at `place`. `moved(slot, place)` is told of each member that got another place.
+    pub(crate) fn remove_member(&mut self, place: u32, mut moved: impl FnMut(u32, u32)) {
+        let mut hole = place as usize;
+        if hole < self.cursor {
+            self.cursor -= 1;
+            if hole != self.cursor {
+                self.members[hole] = self.members[self.cursor];
+                moved(self.members[hole].slot, hole as u32);
+            }
+            hole = self.cursor;
+        }
+        self.members.swap_remove(hole);
+        if let Some(member) = self.members.get(hole) {
+            moved(member.slot, hole as u32);
+        }
+        self.shrink();
+    }
+
+    /// A crowd that left gives its memory back.
+    fn shrink(&mut self) {
+        if self.members.capacity() > 1024 && self.members.len() < self.members.capacity() / 4 {
+            self.members.shrink_to(self.members.len() * 2);
+        }
+    }
+
+    pub(crate) fn enqueue(&mut self, publication: Arc<Publication>, skip: Option<u32>) {
+        self.newest = Sequence(self.newest.0 + 1);
+        let frames = std::array::from_fn(|_| Encoded::NotYet);
+        self.queue.push_back(Queued { publication, sequence: self.newest, skip, frames });
+    }
+
+    /// Starts a pass with the oldest publications, if none is under way.
+    pub(crate) fn begin_pass(&mut self) {
+        if self.batch > 0 {
+            return;
+        }
+        let mut bytes = 0;
+        let fits = self.queue.iter().take(WALK_BATCH_MAX).take_while(|queued| {
+            bytes += queued.publication.payload.len();
+            bytes <= WALK_BATCH_BYTES_MAX
+        });
+        self.batch = fits.count().max(1).min(self.queue.len());
+        self.together = std::array::from_fn(|_| Encoded::NotYet);
+    }
+
+    /// The publications of this pass, and their frames joined into one write per dialect.
+    pub(crate) fn batch(&mut self) -> (&mut [Queued], &mut [Encoded; DIALECTS]) {
+        let batch = self.batch;
+        (&mut self.queue.make_contiguous()[..batch], &mut self.together)
+    }
+
+    /// The member at the cursor, which moves on.
+    pub(crate) fn next_member(&mut self) -> Option<Member> {
+        let member = *self.members.get(self.cursor)?;
+        self.cursor += 1;
+        Some(member)
+    }
+
+    pub(crate) fn is_pass_complete(&self) -> bool {
+        self.cursor >= self.members.len()
+    }
+
+    /// Ends the pass and hands out when each of its publications was received.
+    pub(crate) fn end_pass(&mut self) -> impl Iterator<Item = Micros> + '_ {
+        self.cursor = 0;
+        let batch = std::mem::take(&mut self.batch);
+        self.queue.drain(..batch).map(|queued| queued.publication.received)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::Transport;
+    use crate::outgoing::Outgoing;
+    use proto::phoenix::Version;
+
+    const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
+
+    fn topic_with(members: u32) -> Topic {
+        let mut topic = Topic::new("t".into());
+        for slot in 0..members {
+            topic.add_member(slot, DIALECT, false);
+        }
+        topic
+    }
+
+    fn publish(topic: &mut Topic) {
+        let publication = Publication {
+            topic: "t".into(),
+            event: "e".into(),
+            payload: Outgoing::empty(),
+            received: Micros(0),
+        };
+        topic.enqueue(Arc::new(publication), None);
+        topic.begin_pass();
+    }
+
+    #[test]
+    fn a_member_is_sixteen_bytes() {
+        assert_eq!(size_of::<Member>(), 16);
+    }
+
+    #[test]
+    fn a_removal_behind_the_cursor_skips_nobody_and_repeats_nobody() {
+        for served in 0..=6 {
+            for removed in 0..6 {
+                let mut topic = topic_with(6);
+                let mut places: Vec<u32> = (0..6).collect();
+                publish(&mut topic);
+                let mut seen: Vec<u32> = (0..served).filter_map(|_| topic.next_member()).map(|m| m.slot).collect();
+                topic.remove_member(places[removed as usize], |slot, place| places[slot as usize] = place);
+                while let Some(member) = topic.next_member() {
+                    assert_eq!(places[member.slot as usize] as usize, topic.cursor - 1);
+                    seen.push(member.slot);
+                }
+                seen.sort_unstable();
+                let expected: Vec<u32> = (0..6).filter(|&slot| slot != removed || slot < served).collect();
+                assert_eq!(seen, expected, "served {served}, removed {removed}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_joins_after_a_publication_is_not_given_it() {
+        let mut topic = topic_with(1);
+        publish(&mut topic);
+        topic.add_member(7, DIALECT, false);
+        let (first, second) = (topic.members[0], topic.members[1]);
+        let (batch, _) = topic.batch();
+        assert!(batch[0].is_for(first));
+        assert!(!batch[0].is_for(second));
+    }
+}

@@ -1,0 +1,94 @@
+//! Presence between the shard of a join and the home of its topic.
+
+use crate::effect::{Class, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::{JoinInstance, TopicId};
+use crate::outgoing::Outgoing;
+use crate::presence::{PhxRef, PresenceOwner, Tell};
+use crate::publication::Publication;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Hub {
+    pub(crate) fn next_reference(&mut self) -> PhxRef {
+        self.references += 1;
+        PhxRef::new(self.config.salt, self.config.shard, self.references)
+    }
+
+    pub(crate) fn presence_owner(&self, slot: u32, instance: JoinInstance) -> PresenceOwner {
+        let generation = self.connections.get(slot).map_or(0, |connection| connection.generation);
+        let key = crate::ids::ConnectionKey { slot, generation };
+        PresenceOwner { shard: self.config.shard, key, instance }
+    }
+
+    /// Everything that a join tracks, gone.
+    pub(crate) fn untrack_all(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
+        let Some(extra) = self.connections.join_mut(slot, topic).and_then(|join| join.extra.as_mut()) else { return };
+        let tracked = std::mem::take(&mut extra.tracked);
+        let name = self.topics[topic.0 as usize].name.clone();
+        for (key, reference) in tracked {
+            self.to_home(ShardMessage::Untrack { topic: name.clone(), key, reference }, Class::Control, out);
+        }
+    }
+
+    pub(crate) fn presence_changed(
+        &mut self,
+        topic: &Arc<str>,
+        change: impl FnOnce(&mut crate::presence::Presence) -> crate::presence::Diff,
+        out: &mut Effects,
+    ) {
+        let (people_max, now) = (self.config.limits.presence_people_max, self.now);
+        let presence = self.directory.presence_mut(topic);
+        let diff = change(presence);
+        let tell = presence.changed(diff, people_max, now);
+        // Also after a diff that was told at once: the count of diffs in this tick must start anew.
+        self.directory.unsettle(topic);
+        self.tell(topic, tell, out);
+    }
+
+    /// Tells what was merged in this tick, and what time has made due.
+    pub(crate) fn settle_presences(&mut self, out: &mut Effects) {
+        for topic in std::mem::take(&mut self.directory.unsettled) {
+            self.directory.home_mut(&topic).unsettled = false;
+            let tell = match &mut self.directory.home_mut(&topic).presence {
+                Some(presence) => presence.settle(self.now),
+                None => Tell::Nothing,
+            };
+            if tell == Tell::Later {
+                self.directory.unsettle(&topic);
+            }
+            self.tell(&topic, tell, out);
+            self.directory.release(&topic);
+        }
+    }
+
+    fn tell(&mut self, topic: &Arc<str>, tell: Tell, out: &mut Effects) {
+        let Tell::Event(event, json) = tell else { return };
+        let payload = Outgoing::Json(Cow::Owned(json));
+        let publication = Publication { topic: topic.clone(), event: event.into(), payload, received: self.now };
+        self.distribute(None, Arc::new(publication), out);
+    }
+
+    pub(crate) fn presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
+        let presence = self.directory.home(topic).and_then(|home| home.presence.as_deref());
+        let (event, json) = match presence {
+            Some(presence) => presence.for_newcomer(),
+            None => (crate::presence::STATE_EVENT, "{}".to_owned()),
+        };
+        let message = ShardMessage::PresenceState { owner, event, json: json.into() };
+        self.to_shard(owner.shard, message, Class::Control, out);
+    }
+
+    pub(crate) fn push_presence(
+        &mut self,
+        owner: PresenceOwner,
+        event: &'static str,
+        json: &str,
+        out: &mut Effects,
+    ) {
+        if let Some(topic) = self.connections.topic_of(owner.key, owner.instance) {
+            self.push(owner.key.slot, topic, event, Outgoing::json(json), out);
+        }
+    }
+}
