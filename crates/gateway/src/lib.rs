@@ -1,1 +1,53 @@
-//! What a programmer imports: mounts, channels and shards, on the engine, the protocol and the hub.
+//! What a programmer imports to serve channels: mounts, channels and shards.
+//!
+//! The gateway joins the [`engine`] (sockets), the protocol and the hub (topics): it drives one hub per shard, carries
+//! out what the hub wants, checks handshakes, and keeps the control plane (plain HTTP, TLS handshakes, long-polling,
+//! tasks) on a runtime of its own. It must hold no rule of the protocol and none of a domain.
+//!
+//! ```no_run
+//! use gateway::{Channel, Context, Gateway, Joining, Mount, Payload};
+//!
+//! struct Echo;
+//!
+//! impl Channel for Echo {
+//!     fn join(&mut self, _: &mut Context<'_>, _: Payload<'_>) -> Joining {
+//!         Joining::accept()
+//!     }
+//!
+//!     fn handle_in(&mut self, cx: &mut Context<'_>, _event: &str, payload: Payload<'_>) {
+//!         cx.reply_ok(payload);
+//!     }
+//! }
+//!
+//! let socket = Mount::channels("/socket").channel("echo:*", || Echo);
+//! let running = Gateway::builder().listen(([127, 0, 0, 1], 4000)).mount(socket).start().expect("it starts");
+//! running.wait();
+//! ```
+
+mod admission;
+mod builder;
+mod connect;
+mod control;
+mod handle;
+mod handshake;
+mod limits;
+mod longpoll;
+mod metrics;
+mod mount;
+mod relay;
+mod shard;
+
+pub use builder::{Gateway, GatewayBuilder, StartError};
+pub use connect::{ConnectRequest, Refusal, Socket};
+pub use control::RemotePeer;
+pub use engine::{Tables, machine};
+pub use handle::{Handle, Running};
+pub use hub::{
+    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task, TrackError,
+};
+pub use limits::Limits;
+pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
+pub use mount::{BadMountPath, Mount};
+pub use proto::handshake::{OriginPattern, OriginRule};
+pub use proto::phoenix::Payload;
+pub use proto::ws::deflate::DeflateConfig;

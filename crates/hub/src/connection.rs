@@ -1,7 +1,7 @@
 //! The shard's connections, at the slots that the driver chose, in chunks that never move.
 
 use crate::frames::Dialect;
-use crate::ids::{ConnectionKey, JoinInstance, MountIndex, Ticket, TopicId};
+use crate::ids::{ConnectionKey, JoinInstance, MountIndex, SECOND_LANE, Ticket, TopicId};
 use crate::join::{Join, NOT_A_MEMBER};
 use proto::phoenix::FrameKind;
 use std::any::Any;
@@ -93,10 +93,16 @@ impl Connection {
 
 const CHUNK: usize = 1024;
 
+/// Two ranges of slots, for drivers with two kinds of connections: below and from [`SECOND_LANE`] on.
 #[derive(Default)]
 pub(crate) struct Connections {
-    chunks: Vec<Box<[Option<Connection>]>>,
+    lanes: [Vec<Box<[Option<Connection>]>>; 2],
     open: usize,
+}
+
+fn place(slot: u32) -> (usize, usize, usize) {
+    let (lane, slot) = ((slot / SECOND_LANE) as usize, (slot % SECOND_LANE) as usize);
+    (lane, slot / CHUNK, slot % CHUNK)
 }
 
 impl Connections {
@@ -104,34 +110,32 @@ impl Connections {
         self.open
     }
 
-    /// The slots that are taken, in order.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        let all = self.chunks.iter().flat_map(|chunk| chunk.iter());
-        all.enumerate().filter(|(_, place)| place.is_some()).map(|(slot, _)| slot as u32)
-    }
-
     pub(crate) fn insert(&mut self, slot: u32, connection: Connection) {
-        let (chunk, place) = (slot as usize / CHUNK, slot as usize % CHUNK);
-        while self.chunks.len() <= chunk {
-            self.chunks.push(std::iter::repeat_with(|| None).take(CHUNK).collect());
+        let (lane, chunk, place) = place(slot);
+        let chunks = &mut self.lanes[lane];
+        while chunks.len() <= chunk {
+            chunks.push(std::iter::repeat_with(|| None).take(CHUNK).collect());
         }
-        let before = self.chunks[chunk][place].replace(connection);
+        let before = chunks[chunk][place].replace(connection);
         assert!(before.is_none(), "the driver opened slot {slot} twice");
         self.open += 1;
     }
 
     pub(crate) fn remove(&mut self, slot: u32) -> Option<Connection> {
-        let connection = self.chunks.get_mut(slot as usize / CHUNK)?[slot as usize % CHUNK].take();
+        let (lane, chunk, place) = place(slot);
+        let connection = self.lanes[lane].get_mut(chunk)?[place].take();
         self.open -= usize::from(connection.is_some());
         connection
     }
 
     pub(crate) fn get(&self, slot: u32) -> Option<&Connection> {
-        self.chunks.get(slot as usize / CHUNK)?[slot as usize % CHUNK].as_ref()
+        let (lane, chunk, place) = place(slot);
+        self.lanes[lane].get(chunk)?[place].as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
-        self.chunks.get_mut(slot as usize / CHUNK)?[slot as usize % CHUNK].as_mut()
+        let (lane, chunk, place) = place(slot);
+        self.lanes[lane].get_mut(chunk)?[place].as_mut()
     }
 
     pub(crate) fn keyed(&self, key: ConnectionKey) -> Option<&Connection> {

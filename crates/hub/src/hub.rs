@@ -1,7 +1,7 @@
 //! The state of one shard, and the way in.
 
 use crate::channel::ChannelFactory;
-use crate::connection::Connections;
+use crate::connection::{Connection, Connections};
 use crate::counters::Counters;
 use crate::directory::Directory;
 use crate::effect::{Class, Effect, Effects};
@@ -63,6 +63,9 @@ pub struct Hub {
 }
 
 impl Hub {
+    /// What an idle connection with one join takes, its place among the topic's members included.
+    pub const CONNECTION_BYTES: usize = size_of::<Option<Connection>>() + size_of::<crate::topic::Member>();
+
     /// A shard with no connections and no routes.
     pub fn new(config: HubConfig) -> Hub {
         let hash = SecretHash(config.secret);

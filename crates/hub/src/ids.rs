@@ -19,6 +19,9 @@ pub struct ConnectionKey {
     pub generation: u32,
 }
 
+/// Slots from here on are a range of their own, for a driver with two kinds of connections.
+pub const SECOND_LANE: u32 = 1 << 31;
+
 /// One join of one connection to one topic, from `phx_join` to its end. Unique within its shard.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct JoinInstance(pub u32);

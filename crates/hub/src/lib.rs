@@ -46,7 +46,7 @@ pub use effect::{Class, Effect, Effects};
 pub use event::{Event, NewConnection, ShardMessage};
 pub use frames::{Dialect, Transport};
 pub use hub::{Hub, HubConfig};
-pub use ids::{ConnectionKey, JoinInstance, Micros, MountIndex, ShardIndex, Ticket};
+pub use ids::{ConnectionKey, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket};
 pub use limits::Limits;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};

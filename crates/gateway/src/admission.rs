@@ -1,0 +1,166 @@
+//! Limits per IP address: open connections and the rate of new ones.
+//!
+//! Touched once when a connection comes and once when it goes, by all shards and the control plane; striped, so that
+//! they seldom meet.
+
+use slab::Slab;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+const STRIPES: usize = 64;
+
+/// Where an address is counted. Four bytes beside each connection, in place of sixteen for the address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AddressIndex(u32);
+
+pub(crate) struct Admission {
+    stripes: Vec<Mutex<Stripe>>,
+    open_max: u32,
+    rate_max: u32,
+    began: Instant,
+}
+
+#[derive(Default)]
+struct Stripe {
+    places: HashMap<IpAddr, usize>,
+    addresses: Slab<Address>,
+}
+
+struct Address {
+    ip: IpAddr,
+    open: u32,
+    /// What is left of the burst, and when it was last filled up, in milliseconds.
+    tokens: f64,
+    filled_ms: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Excess {
+    Connections,
+    Rate,
+}
+
+impl Admission {
+    pub(crate) fn new(open_max: u32, rate_max: u32) -> Admission {
+        let stripes = std::iter::repeat_with(Mutex::default).take(STRIPES).collect();
+        Admission { stripes, open_max, rate_max, began: Instant::now() }
+    }
+
+    /// Counts a connection in, until [`Admission::leave`].
+    pub(crate) fn enter(&self, remote: SocketAddr) -> Result<AddressIndex, Excess> {
+        let now_ms = self.began.elapsed().as_millis() as u64;
+        let ip = remote.ip().to_canonical();
+        let at = stripe_of(ip);
+        let mut stripe = lock(&self.stripes[at]);
+        let place = stripe.place(ip, f64::from(self.rate_max), now_ms);
+        let address = &mut stripe.addresses[place];
+        if address.open >= self.open_max {
+            return Err(Excess::Connections);
+        }
+        address.fill(f64::from(self.rate_max), now_ms);
+        if address.tokens < 1.0 {
+            return Err(Excess::Rate);
+        }
+        address.tokens -= 1.0;
+        address.open += 1;
+        Ok(AddressIndex((place * STRIPES + at) as u32))
+    }
+
+    pub(crate) fn leave(&self, AddressIndex(index): AddressIndex) {
+        let (at, place) = (index as usize % STRIPES, index as usize / STRIPES);
+        let now_ms = self.began.elapsed().as_millis() as u64;
+        let mut stripe = lock(&self.stripes[at]);
+        let address = &mut stripe.addresses[place];
+        address.open -= 1;
+        address.fill(f64::from(self.rate_max), now_ms);
+        let (is_idle, ip) = (address.open == 0, address.ip);
+        // An address that still pays for its burst is remembered, or it would start anew by going away.
+        if is_idle && address.tokens >= f64::from(self.rate_max) / 2.0 {
+            stripe.addresses.remove(place);
+            stripe.places.remove(&ip);
+        }
+    }
+}
+
+/// Idle addresses that still pay for a burst are looked through when a stripe holds this many.
+const REMEMBERED_MAX: usize = 4096;
+
+impl Stripe {
+    fn place(&mut self, ip: IpAddr, burst: f64, now_ms: u64) -> usize {
+        if let Some(&place) = self.places.get(&ip) {
+            return place;
+        }
+        if self.addresses.len() >= REMEMBERED_MAX && self.addresses.len().is_power_of_two() {
+            self.forget_idle(burst, now_ms);
+        }
+        let place = self.addresses.insert(Address { ip, open: 0, tokens: burst, filled_ms: now_ms });
+        self.places.insert(ip, place);
+        place
+    }
+
+    fn forget_idle(&mut self, burst: f64, now_ms: u64) {
+        let places = &mut self.places;
+        self.addresses.retain(|_, address| {
+            address.fill(burst, now_ms);
+            let keep = address.open > 0 || address.tokens < burst / 2.0;
+            if !keep {
+                places.remove(&address.ip);
+            }
+            keep
+        });
+    }
+}
+
+impl Address {
+    fn fill(&mut self, rate: f64, now_ms: u64) {
+        let elapsed_ms = now_ms.saturating_sub(self.filled_ms);
+        self.tokens = (self.tokens + rate * elapsed_ms as f64 / 1000.0).min(rate);
+        self.filled_ms = now_ms;
+    }
+}
+
+fn stripe_of(ip: IpAddr) -> usize {
+    let last = match ip {
+        IpAddr::V4(ip) => ip.octets()[3],
+        // The host's part of an address is random; its network's is not.
+        IpAddr::V6(ip) => ip.octets()[15],
+    };
+    usize::from(last) % STRIPES
+}
+
+fn lock(stripe: &Mutex<Stripe>) -> MutexGuard<'_, Stripe> {
+    // A stripe is whole between any two of its operations.
+    stripe.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(last: u8) -> SocketAddr {
+        ([127, 0, 0, last], 1).into()
+    }
+
+    #[test]
+    fn an_address_may_have_so_many_connections_and_no_more() {
+        let admission = Admission::new(2, 1000);
+        let first = admission.enter(address(1)).expect("the first");
+        admission.enter(address(1)).expect("the second");
+        assert_eq!(admission.enter(address(1)), Err(Excess::Connections));
+        admission.enter(address(2)).expect("another address");
+        admission.leave(first);
+        admission.enter(address(1)).expect("one went");
+    }
+
+    #[test]
+    fn a_burst_beyond_the_rate_is_refused_and_not_forgotten() {
+        let admission = Admission::new(1000, 3);
+        for _ in 0..3 {
+            let index = admission.enter(address(1)).expect("within the burst");
+            admission.leave(index);
+        }
+        assert_eq!(admission.enter(address(1)), Err(Excess::Rate));
+    }
+}

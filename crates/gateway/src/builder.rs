@@ -1,0 +1,217 @@
+//! Puts a gateway together and starts it.
+
+use crate::admission::Admission;
+use crate::control::{Control, ControlMail};
+use crate::handle::{Handle, Running};
+use crate::handshake::Handshakes;
+use crate::limits::Limits;
+use crate::metrics::{Metrics, ShardMetrics};
+use crate::mount::{BadMountPath, Mount};
+use crate::relay::Relay;
+use crate::shard::{Shared, ShardDriver};
+use engine::{EngineConfig, EngineLimits, Tables};
+use hub::{HubConfig, PatternError, ShardIndex};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+use std::{fmt, io, thread};
+use tokio::sync::{Semaphore, mpsc, watch};
+
+/// The way in: [`Gateway::builder`].
+pub struct Gateway;
+
+impl Gateway {
+    /// A gateway that listens nowhere and serves nothing yet.
+    pub fn builder() -> GatewayBuilder {
+        GatewayBuilder {
+            listen: Vec::new(),
+            listen_tls: Vec::new(),
+            mounts: Vec::new(),
+            router: axum::Router::new(),
+            shards: None,
+            tables: Tables::Shared,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a gateway is to be.
+pub struct GatewayBuilder {
+    listen: Vec<SocketAddr>,
+    listen_tls: Vec<(SocketAddr, Arc<rustls::ServerConfig>)>,
+    mounts: Vec<Mount>,
+    router: axum::Router,
+    shards: Option<usize>,
+    tables: Tables,
+    limits: Limits,
+}
+
+/// Why a gateway did not start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A mount's path is not one.
+    Path(BadMountPath),
+    /// A topic pattern is not one.
+    Pattern(PatternError),
+    /// The sockets or threads of the shards could not be made; an address in use is the usual case.
+    Engine(engine::StartError),
+    /// A TLS address could not be listened on.
+    ListenTls(SocketAddr, io::Error),
+    /// The system has no random numbers, threads or runtime for us.
+    System(io::Error),
+}
+
+impl GatewayBuilder {
+    /// Listens for HTTP and WebSockets at one more address.
+    pub fn listen(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
+        self.listen.push(address.into());
+        self
+    }
+
+    /// Listens for the same over TLS at one more address.
+    pub fn listen_tls(mut self, address: impl Into<SocketAddr>, config: Arc<rustls::ServerConfig>) -> GatewayBuilder {
+        self.listen_tls.push((address.into(), config));
+        self
+    }
+
+    /// Serves one more mount. Where two match a path, the first wins.
+    pub fn mount(mut self, mount: Mount) -> GatewayBuilder {
+        self.mounts.push(mount);
+        self
+    }
+
+    /// Answers requests that are for no mount. Requests carry a [`RemotePeer`](crate::RemotePeer) extension.
+    pub fn http(mut self, router: axum::Router) -> GatewayBuilder {
+        self.router = router;
+        self
+    }
+
+    /// How many shards. Default: one for each core.
+    pub fn shards(mut self, shards: usize) -> GatewayBuilder {
+        self.shards = Some(shards);
+        self
+    }
+
+    /// Whether each shard has a descriptor table of its own, for more connections than a process may have. Default:
+    /// one table for all.
+    pub fn tables(mut self, tables: Tables) -> GatewayBuilder {
+        self.tables = tables;
+        self
+    }
+
+    /// Bounds in place of the defaults.
+    pub fn limits(mut self, limits: Limits) -> GatewayBuilder {
+        self.limits = limits;
+        self
+    }
+
+    /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
+    pub fn start(self) -> Result<Running, StartError> {
+        for mount in &self.mounts {
+            mount.check_path().map_err(StartError::Path)?;
+            mount.routes().map_err(StartError::Pattern)?;
+        }
+        let tls = self.bind_tls()?;
+        let shards = self.shards.unwrap_or_else(cores);
+        let prepared = engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
+        let shared = Arc::new(self.shared(shards)?);
+        let relay = Relay::start().map_err(StartError::System)?;
+        let (control_sender, inbox) = mpsc::unbounded_channel();
+        let mailboxes = prepared.mailboxes();
+        let make = {
+            let (shared, mailboxes, relay) = (shared.clone(), mailboxes.clone(), relay.clone());
+            let control = control_sender.clone();
+            move |shard: engine::ShardIndex| {
+                let shard = ShardIndex(shard.0);
+                ShardDriver::new(shared.clone(), shard, mailboxes.clone(), relay.clone(), control.clone())
+            }
+        };
+        let handoff = Box::new(move |connection| drop(control_sender.send(ControlMail::HandedOff(connection))));
+        let started = prepared.start(make, handoff).map_err(StartError::Engine)?;
+        let counters = (0..shards).map(|shard| started.counters(engine::ShardIndex(shard as u16))).collect();
+        let addresses = started.local_addresses().to_vec();
+        let tls_addresses = tls.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect();
+        let engine = Arc::new(OnceLock::from(started));
+        let (stop, stopped) = watch::channel(false);
+        let control = Control {
+            shared: shared.clone(),
+            mailboxes: mailboxes.clone(),
+            relay: relay.clone(),
+            router: self.router,
+            engine: engine.clone(),
+            places: Arc::new(Semaphore::new(self.limits.http_connections_max)),
+            next_shard: AtomicUsize::new(0),
+        };
+        control.start(inbox, tls, stopped).map_err(StartError::System)?;
+        let metrics = Metrics {
+            shards: shared.metrics.clone(),
+            engine: counters,
+            connection_bytes: hub::Hub::CONNECTION_BYTES,
+        };
+        let draining = Arc::new(AtomicBool::new(false));
+        let handle = Handle { mailboxes, relay, shared, engine, metrics, draining, stop: Arc::new(stop) };
+        Ok(Running { handle, addresses, tls_addresses })
+    }
+
+    fn bind_tls(&self) -> Result<Vec<crate::control::TlsListener>, StartError> {
+        let listen = |(address, config): &(SocketAddr, Arc<rustls::ServerConfig>)| {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            Ok((listener, config.clone()))
+        };
+        let listeners = self.listen_tls.iter();
+        listeners.map(|tls| listen(tls).map_err(|error| StartError::ListenTls(tls.0, error))).collect()
+    }
+
+    fn engine_config(&self, shards: usize) -> EngineConfig {
+        let limits = EngineLimits {
+            outbox_bytes_max: self.limits.outbox_bytes_max,
+            mailbox_len_max: self.limits.mailbox_len_max,
+            connections_max: self.limits.connections_max,
+            ..EngineLimits::default()
+        };
+        EngineConfig { shards, tables: self.tables, listen: self.listen.clone(), limits }
+    }
+
+    fn shared(&self, shards: usize) -> Result<Shared, StartError> {
+        let mut random = [0; 12];
+        getrandom::fill(&mut random).map_err(|error| StartError::System(io::Error::other(error)))?;
+        let (secret, salt) = random.split_at(8);
+        let hub = HubConfig {
+            shard: ShardIndex(0),
+            shards: shards as u16,
+            secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
+            salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
+            bus: false,
+            limits: hub::Limits { presence_people_max: self.limits.presence_people_max, ..hub::Limits::default() },
+        };
+        Ok(Shared {
+            handshakes: Handshakes { mounts: self.mounts.clone() },
+            admission: Admission::new(self.limits.connections_per_ip_max, self.limits.connection_rate_per_ip_max),
+            metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
+            limits: self.limits.clone(),
+            began: Instant::now(),
+            hub,
+        })
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Path(error) => error.fmt(f),
+            StartError::Pattern(error) => error.fmt(f),
+            StartError::Engine(error) => error.fmt(f),
+            StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
+            StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

@@ -1,0 +1,59 @@
+//! Accepts TLS connections. Their handshakes are too much work for a shard.
+
+use super::stream::ControlStream;
+use super::{Control, RemotePeer, http};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+
+/// How long accepting rests when descriptors have run out: nothing tells this thread when one is free again.
+const EXHAUSTED_REST: Duration = Duration::from_millis(100);
+
+pub(super) async fn accept(
+    control: Arc<Control>,
+    listener: TcpListener,
+    config: Arc<rustls::ServerConfig>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "the TLS listener could not be used"),
+    };
+    let acceptor = TlsAcceptor::from(config);
+    loop {
+        // A connection is accepted when there is a place for it; the others wait in the kernel.
+        let Ok(place) = control.places.clone().acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stop.changed() => return,
+        };
+        match accepted {
+            Ok((stream, remote)) => {
+                let (control, acceptor) = (control.clone(), acceptor.clone());
+                tokio::spawn(async move {
+                    serve(control, acceptor, stream, remote).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a TLS connection could not be accepted");
+                tokio::time::sleep(EXHAUSTED_REST).await;
+            }
+        }
+    }
+}
+
+async fn serve(control: Arc<Control>, acceptor: TlsAcceptor, stream: TcpStream, remote: SocketAddr) {
+    let Ok(address) = control.shared.admission.enter(remote) else { return };
+    // A failure here costs latency, not correctness.
+    let _ = stream.set_nodelay(true);
+    let handshake = tokio::time::timeout(control.shared.limits.handshake_time_max, acceptor.accept(stream));
+    if let Ok(Ok(stream)) = handshake.await {
+        let peer = RemotePeer { address: remote, secure: true };
+        http::serve(control.clone(), ControlStream::Tls(Box::new(stream)), peer).await;
+    }
+    control.shared.admission.leave(address);
+}

@@ -1,0 +1,104 @@
+//! WebSocket upgrades through the HTTP server: the socket, with its TLS state, moves to a shard.
+
+use super::http::OwnedHead;
+use super::stream::ControlStream;
+use super::{Control, RemotePeer};
+use crate::handshake::{Accepted, Decision, Protocol, Rejection};
+use crate::shard::Seed;
+use axum::body::Body;
+use engine::Adoption;
+use hyper::body::Incoming;
+use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::upgrade::Upgraded;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use proto::handshake::accept_key;
+use std::sync::Arc;
+
+pub(super) fn respond(control: &Arc<Control>, mut request: Request<Incoming>, peer: RemotePeer) -> Response<Body> {
+    let head = OwnedHead::of(&request, peer);
+    match head.lend(|head| control.shared.handshakes.websocket(head)) {
+        Decision::Accept(accepted) => {
+            let response = switching_protocols(&accepted);
+            let control = control.clone();
+            let upgrade = hyper::upgrade::on(&mut request);
+            tokio::spawn(async move {
+                // The client went away before its answer was written.
+                let Ok(upgraded) = upgrade.await else { return };
+                move_to_shard(&control, upgraded, accepted, peer);
+            });
+            response
+        }
+        Decision::Reject(rejection) => refuse(control, &rejection),
+        Decision::NotAWebSocket => plain(StatusCode::NOT_FOUND, String::new()),
+    }
+}
+
+fn switching_protocols(accepted: &Accepted) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let mut set = |name: &'static str, value: &str| {
+        // Ours or the client's own words, which came as a header: neither can hold what a header cannot.
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    };
+    set("connection", "Upgrade");
+    set("upgrade", "websocket");
+    set("sec-websocket-accept", &accept_key(&accepted.key));
+    if let Some(subprotocol) = &accepted.subprotocol {
+        set("sec-websocket-protocol", subprotocol);
+    }
+    if let Some(agreed) = &accepted.deflate {
+        set("sec-websocket-extensions", &agreed.response_header());
+    }
+    response
+}
+
+fn refuse(control: &Control, rejection: &Rejection) -> Response<Body> {
+    control.shared.metrics[0].reject(rejection.reason);
+    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::FORBIDDEN);
+    let mut response = plain(status, rejection.body.clone());
+    if matches!(rejection.status, 429 | 503) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
+}
+
+fn plain(status: StatusCode, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response
+}
+
+fn move_to_shard(control: &Control, upgraded: Upgraded, accepted: Accepted, peer: RemotePeer) {
+    let Ok(parts) = upgraded.downcast::<TokioIo<ControlStream>>() else {
+        return tracing::error!("an upgraded connection is not of the kind that was served");
+    };
+    let mut unread = Vec::new();
+    let (stream, tls) = match parts.io.into_inner() {
+        ControlStream::Plain { stream, unread: before, taken } => {
+            unread.extend_from_slice(&before[taken..]);
+            (stream, None)
+        }
+        ControlStream::Tls(stream) => {
+            let (stream, session) = stream.into_inner();
+            (stream, Some(Box::new(session)))
+        }
+    };
+    // What the server read comes before what it did not.
+    unread.splice(0..0, parts.read_buf);
+    let stream = match stream.into_std() {
+        Ok(stream) => stream,
+        Err(error) => return tracing::warn!(%error, "an upgraded connection could not leave the HTTP server"),
+    };
+    let (mount, deflate, remote) = (accepted.mount, accepted.deflate, peer.address);
+    let socket = match accepted.protocol {
+        Protocol::Channels { version, socket } => Some((version, socket.into())),
+        Protocol::Echo => None,
+    };
+    let seed = Seed { mount, deflate, remote, socket };
+    if let Some(engine) = control.engine.get() {
+        engine.adopt(control.pick_shard(), Adoption { stream, tls, remote, unread, seed });
+    }
+}

@@ -1,0 +1,9 @@
+//! From a request's head to a socket or a refusal: the checks, in Phoenix's order, for shards and control plane alike.
+
+mod checks;
+mod head;
+mod response;
+
+pub(crate) use checks::{Accepted, Decision, Handshakes, Protocol, Rejection};
+pub(crate) use head::Head;
+pub(crate) use response::{refusal, switching_protocols};

@@ -1,0 +1,68 @@
+//! From shards to the control plane.
+//!
+//! A shard with a descriptor table of its own must not wake the control plane's runtime itself: the descriptor that
+//! wakes it means another file there. So what shards have for the control plane goes through a thread in the main
+//! table, which they wake without descriptors.
+
+use std::sync::mpsc;
+use std::thread;
+use tokio::sync::oneshot;
+
+type Errand = Box<dyn FnOnce() + Send>;
+
+/// Runs closures on a thread in the main descriptor table, in order.
+#[derive(Clone)]
+pub(crate) struct Relay {
+    errands: mpsc::Sender<Errand>,
+}
+
+impl Relay {
+    /// Starts the thread; it ends with the last relay.
+    pub(crate) fn start() -> std::io::Result<Relay> {
+        let (errands, inbox) = mpsc::channel::<Errand>();
+        thread::Builder::new().name("relay".to_owned()).stack_size(256 << 10).spawn(move || {
+            for errand in inbox {
+                errand();
+            }
+        })?;
+        Ok(Relay { errands })
+    }
+
+    pub(crate) fn run(&self, errand: impl FnOnce() + Send + 'static) {
+        // Refused only when the thread is gone, which is the process's end.
+        let _ = self.errands.send(Box::new(errand));
+    }
+
+    /// Where a shard answers one question of the control plane.
+    pub(crate) fn question<T: Send + 'static>(&self) -> (Reply<T>, oneshot::Receiver<T>) {
+        let (sender, receiver) = oneshot::channel();
+        (Reply { sender: Some(sender), relay: self.clone() }, receiver)
+    }
+}
+
+/// The answer to one question; dropped unanswered, the asker learns that there is none.
+pub(crate) struct Reply<T: Send + 'static> {
+    sender: Option<oneshot::Sender<T>>,
+    relay: Relay,
+}
+
+impl<T: Send + 'static> Reply<T> {
+    /// Whether nobody waits any more.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.sender.as_ref().is_none_or(oneshot::Sender::is_closed)
+    }
+
+    pub(crate) fn send(mut self, answer: T) {
+        if let Some(sender) = self.sender.take() {
+            self.relay.run(move || drop(sender.send(answer)));
+        }
+    }
+}
+
+impl<T: Send + 'static> Drop for Reply<T> {
+    fn drop(&mut self) {
+        if let Some(sender) = self.sender.take() {
+            self.relay.run(move || drop(sender));
+        }
+    }
+}

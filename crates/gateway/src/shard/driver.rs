@@ -1,0 +1,309 @@
+//! The engine's calls, each a few lines: what they mean stands in the files beside this one.
+
+use super::drain::Drain;
+use super::effects::Timing;
+use super::mail::{Mail, Seed, new_connection};
+use super::peer::{Peer, Phase};
+use super::sessions::Sessions;
+use crate::admission::{Admission, Excess};
+use crate::control::ControlMail;
+use crate::handshake::{Handshakes, Rejection, refusal};
+use crate::limits::Limits;
+use crate::metrics::{CloseReason, ShardMetrics};
+use crate::relay::Relay;
+use bytes::Bytes;
+use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
+use hub::{Effects, Event, Hub, HubConfig, Micros, ShardIndex};
+use proto::ws::deflate::{Deflater, Inflater};
+use proto::ws::{CloseCode, Decoder, encode_close};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What all shards of a gateway know.
+pub(crate) struct Shared {
+    pub(crate) handshakes: Handshakes,
+    pub(crate) limits: Limits,
+    pub(crate) admission: Admission,
+    pub(crate) metrics: Arc<[ShardMetrics]>,
+    pub(crate) began: Instant,
+    pub(crate) hub: HubConfig,
+}
+
+pub(crate) struct ShardDriver {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) shard: ShardIndex,
+    pub(crate) mailboxes: Mailboxes<Mail>,
+    pub(crate) relay: Relay,
+    pub(crate) control: tokio::sync::mpsc::UnboundedSender<ControlMail>,
+    pub(crate) hub: Hub,
+    pub(crate) effects: Effects,
+    /// By mount: without and with compression.
+    pub(crate) decoders: Vec<[Decoder; 2]>,
+    pub(crate) inflater: Inflater,
+    pub(crate) deflater: Deflater,
+    pub(crate) scratch: Vec<u8>,
+    pub(crate) sessions: Sessions,
+    /// Connections whose request's head has come in part, oldest first.
+    pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
+    pub(crate) drain: Option<Drain>,
+    /// The hub's count of messages at the last turn.
+    observed: (u64, u64),
+}
+
+pub(crate) type ShardIo<'a> = Io<'a, ShardDriver>;
+
+impl ShardDriver {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        shard: ShardIndex,
+        mailboxes: Mailboxes<Mail>,
+        relay: Relay,
+        control: tokio::sync::mpsc::UnboundedSender<ControlMail>,
+    ) -> ShardDriver {
+        let mut hub = Hub::new(HubConfig { shard, ..shared.hub.clone() });
+        let mounts = &shared.handshakes.mounts;
+        for (at, mount) in mounts.iter().enumerate() {
+            let index = hub::MountIndex(at as u16);
+            hub.limit_channels(index, mount.channels_max);
+            if mount.sequential_joins {
+                hub.join_sequentially(index);
+            }
+            for (pattern, factory) in mount.routes().expect("checked when the gateway was built") {
+                hub.route(index, pattern, Box::new(factory));
+            }
+        }
+        ShardDriver {
+            decoders: mounts.iter().map(|mount| [mount.decoder(false), mount.decoder(true)]).collect(),
+            sessions: Sessions::new(shard),
+            hub,
+            shared,
+            shard,
+            mailboxes,
+            relay,
+            control,
+            effects: Effects::default(),
+            inflater: Inflater::default(),
+            deflater: Deflater::default(),
+            scratch: Vec::new(),
+            heads: VecDeque::new(),
+            drain: None,
+            observed: (0, 0),
+        }
+    }
+
+    pub(crate) fn metrics(&self) -> &ShardMetrics {
+        &self.shared.metrics[usize::from(self.shard.0)]
+    }
+
+    pub(crate) fn micros(&self, at: Instant) -> Micros {
+        Micros(at.saturating_duration_since(self.shared.began).as_micros() as u64)
+    }
+
+    /// Gives the hub an event and carries out what it wants.
+    pub(crate) fn handle(&mut self, io: &mut ShardIo<'_>, event: Event<'_>) {
+        let now = self.micros(io.now());
+        let mut effects = std::mem::take(&mut self.effects);
+        self.hub.handle(now, event, &mut effects);
+        self.carry_out(io, Timing::Flush, &mut effects);
+        self.effects = effects;
+    }
+
+    /// Closes a WebSocket with a code, and its channels with it.
+    pub(crate) fn close(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, code: u16, reason: CloseReason) {
+        if !self.begin_ending(io, id, reason) {
+            return;
+        }
+        self.scratch.clear();
+        encode_close(&mut self.scratch, Some(code), "");
+        io.send(id, &self.scratch);
+        io.close(id);
+    }
+
+    /// `false` if it is ending already.
+    pub(crate) fn begin_ending(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, reason: CloseReason) -> bool {
+        let Some(peer) = io.peer(id) else { return false };
+        let phase = std::mem::replace(&mut peer.phase, Phase::Ending);
+        if phase == Phase::Ending {
+            return false;
+        }
+        self.metrics().close(reason);
+        if phase == Phase::Channels {
+            self.handle(io, Event::Closed(key(id)));
+        }
+        true
+    }
+
+    /// Answers a request with a refusal and closes.
+    pub(crate) fn refuse(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, rejection: &Rejection) {
+        if self.begin_ending(io, id, CloseReason::Handshake) {
+            self.metrics().reject(rejection.reason);
+            io.send(id, &refusal(rejection));
+            io.close(id);
+        }
+    }
+
+    /// Refuses those whose request's head did not come in time.
+    fn sweep_heads(&mut self, io: &mut ShardIo<'_>) {
+        let Some(limit) = io.now().checked_sub(self.shared.limits.handshake_time_max) else { return };
+        while let Some(&(began, id)) = self.heads.front()
+            && began <= limit
+        {
+            self.heads.pop_front();
+            if io.peer(id).is_some_and(|peer| peer.phase == Phase::Head) {
+                self.refuse_late(io, id);
+            }
+        }
+    }
+
+    fn refuse_late(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        let body = "the request's head did not arrive in time".to_owned();
+        self.refuse(io, id, &Rejection { status: 408, body, reason: "timeout" });
+    }
+
+    /// Delivers what is due and publishes the numbers. `true` when more deliveries are pending.
+    fn pump(&mut self, io: &mut ShardIo<'_>) -> bool {
+        let now = self.micros(io.now());
+        let mut effects = std::mem::take(&mut self.effects);
+        let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
+        self.carry_out(io, Timing::Now, &mut effects);
+        self.effects = effects;
+        more
+    }
+
+    /// Messages that were answered in this tick and published nothing are done at its flush.
+    fn observe(&mut self, io: &ShardIo<'_>) {
+        let counters = self.hub.counters();
+        let (messages, publications) = self.observed;
+        let (new_messages, new_publications) =
+            (counters.messages_in - messages, counters.publications - publications);
+        self.observed = (counters.messages_in, counters.publications);
+        let answered = new_messages.saturating_sub(new_publications);
+        if answered > 0 {
+            self.metrics().observe_processing(io.now().elapsed(), answered);
+        }
+        self.metrics().publish(&counters);
+    }
+}
+
+pub(crate) fn key(id: ConnectionId) -> hub::ConnectionKey {
+    hub::ConnectionKey { slot: id.slot, generation: id.generation }
+}
+
+impl Driver for ShardDriver {
+    type Peer = Peer;
+    type Mail = Mail;
+    type Seed = Seed;
+
+    fn accepted(&mut self, _: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
+        let (status, reason) = match self.shared.admission.enter(remote) {
+            Ok(_) if self.drain.is_some() => (503, "draining"),
+            Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
+            Err(Excess::Connections) => (429, "connections_per_ip"),
+            Err(Excess::Rate) => (429, "connection_rate_per_ip"),
+        };
+        self.metrics().reject(reason);
+        let body = "too many connections from this address".to_owned();
+        Admitted::Refuse(Bytes::from(refusal(&Rejection { status, body, reason })))
+    }
+
+    fn peer_for(&mut self, seed: &Seed) -> Peer {
+        // The control plane counted this address out; a connection is never refused after its handshake.
+        let mut peer = Peer::new(self.shared.admission.enter(seed.remote).ok());
+        peer.mount = seed.mount;
+        peer.window_bits = seed.deflate.map_or(0, |agreed| agreed.server_window_bits);
+        peer.phase = if seed.socket.is_some() { Phase::Channels } else { Phase::Echo };
+        peer
+    }
+
+    fn adopted(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, seed: Seed) {
+        if let Some((version, socket)) = seed.socket {
+            let dialect = super::opening::dialect(version, seed.deflate.is_some());
+            self.handle(io, Event::Opened(new_connection(key(id), seed.mount, dialect, socket)));
+        }
+    }
+
+    fn received(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+        match io.peer(id).map(|peer| peer.phase) {
+            Some(Phase::Silent | Phase::Head) => self.read_head(io, id, bytes),
+            Some(Phase::Channels | Phase::Echo) => self.read_frames(io, id, bytes),
+            Some(Phase::Ending) | None => bytes.len(),
+        }
+    }
+
+    fn ended(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, peer: Peer, cause: EndCause) {
+        if let Some(address) = peer.address {
+            self.shared.admission.leave(address);
+        }
+        if peer.phase != Phase::Ending {
+            self.metrics().close(match cause {
+                EndCause::Reset(_) => CloseReason::Reset,
+                EndCause::Overflow => CloseReason::SlowConsumer,
+                EndCause::Unconsumed => CloseReason::Violation,
+                EndCause::Shutdown => CloseReason::Drained,
+                EndCause::PeerClosed
+                | EndCause::Local
+                | EndCause::Lingered
+                | EndCause::Aborted
+                | EndCause::HandedOff => CloseReason::Client,
+            });
+        }
+        if peer.phase == Phase::Channels {
+            self.handle(io, Event::Closed(key(id)));
+        }
+    }
+
+    fn idle_limit(&self, peer: &Peer) -> Option<Duration> {
+        match peer.phase {
+            Phase::Silent | Phase::Head => Some(self.shared.limits.handshake_time_max),
+            Phase::Channels | Phase::Echo => self.shared.handshakes.mount(peer.mount).idle_timeout,
+            Phase::Ending => None,
+        }
+    }
+
+    fn expired(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        match io.peer(id).map(|peer| peer.phase) {
+            Some(Phase::Silent | Phase::Head) => self.refuse_late(io, id),
+            Some(Phase::Channels | Phase::Echo) => self.close(io, id, CloseCode::GOING_AWAY, CloseReason::Idle),
+            Some(Phase::Ending) | None => {}
+        }
+    }
+
+    fn overflowed(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        if !self.begin_ending(io, id, CloseReason::SlowConsumer) {
+            return io.abort(id);
+        }
+        self.scratch.clear();
+        encode_close(&mut self.scratch, Some(CloseCode::TRY_AGAIN_LATER), "");
+        io.close_with(id, &self.scratch);
+    }
+
+    fn mail(&mut self, io: &mut ShardIo<'_>, mail: Mail) {
+        match mail {
+            Mail::Shard(message) => self.handle(io, Event::Shard(message)),
+            Mail::Answer { owner, answer } => self.handle(io, Event::Answer { owner, answer }),
+            Mail::SessionOpen { seed, reply } => self.open_session(io, seed, reply),
+            Mail::Poll { token, reply } => self.poll_session(io, token, reply),
+            Mail::Post { token, messages, reply } => self.post_session(io, token, messages, reply),
+            Mail::Topics { reply } => {
+                let topics = self.hub.topics().map(|(name, members)| (name.clone(), members));
+                reply.send(topics.collect());
+            }
+            Mail::Drain { spread, reply } => self.begin_drain(io, spread, reply),
+        }
+    }
+
+    fn turn(&mut self, io: &mut ShardIo<'_>) -> Option<Duration> {
+        self.observe(io);
+        self.sweep_heads(io);
+        self.sweep_sessions(io);
+        self.go_on_draining(io);
+        if self.pump(io) {
+            return Some(Duration::ZERO);
+        }
+        let deadline = self.hub.deadline().map(|due| Duration::from_micros(due - self.micros(io.now())));
+        let head = self.heads.front().map(|_| Duration::from_millis(100));
+        [deadline, head, self.sessions.wake_up(), self.drain_wake_up()].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,83 @@
+//! Carries out what a hub wants.
+
+use super::driver::{ShardDriver, ShardIo};
+use super::mail::Mail;
+use crate::control::ControlMail;
+use crate::metrics::CloseReason;
+use engine::{Delivery, ShardIndex};
+use hub::{Class, Effect, Effects, Micros, SECOND_LANE};
+use proto::ws::CloseCode;
+use std::time::{Duration, Instant};
+
+/// When shared frames are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timing {
+    /// At the tick's flush: what one connection is sent in answer to an event leaves in one write.
+    Flush,
+    /// Each at once: in a pass over a topic's members nothing else is on its way to them.
+    Now,
+}
+
+impl ShardDriver {
+    pub(crate) fn carry_out(&mut self, io: &mut ShardIo<'_>, timing: Timing, effects: &mut Effects) {
+        let Effects { list, bytes, frames } = effects;
+        for effect in list.drain(..) {
+            match effect {
+                Effect::Send { slot, range } if slot >= SECOND_LANE => self.session_message(slot, &bytes[range]),
+                Effect::Send { slot, range } => {
+                    if let Some(id) = io.id_of(slot) {
+                        io.send(id, &bytes[range]);
+                    }
+                }
+                Effect::Deliver { slot, frame } if slot >= SECOND_LANE => {
+                    self.session_message(slot, &frames[frame as usize]);
+                }
+                Effect::Deliver { slot, frame } => {
+                    let Some(id) = io.id_of(slot) else { continue };
+                    match timing {
+                        Timing::Flush => io.send_shared(id, &frames[frame as usize]),
+                        Timing::Now => match io.deliver(id, &frames[frame as usize]) {
+                            Delivery::Written | Delivery::Queued | Delivery::Gone => {}
+                        },
+                    }
+                }
+                Effect::Close { slot, code } => self.close_for_hub(io, slot, code),
+                Effect::ToShard { shard, message, class } => {
+                    let (shard, mail) = (ShardIndex(shard.0), Mail::Shard(message));
+                    match class {
+                        Class::Control => self.mailboxes.post(shard, mail),
+                        // A full mailbox drops what may be dropped, and counts it.
+                        Class::Ephemeral => drop(self.mailboxes.offer(shard, mail)),
+                    }
+                }
+                Effect::Spawn { owner, task } => {
+                    let (control, shard) = (self.control.clone(), ShardIndex(self.shard.0));
+                    self.relay.run(move || drop(control.send(ControlMail::Task { shard, owner, task })));
+                }
+                Effect::Taken { slot, ticket } => self.session_taken(slot, ticket),
+                Effect::Walked { received, members } => self.observe_walk(received, members),
+                // With one node nobody is behind the bus.
+                Effect::Bus(_) => {}
+            }
+        }
+        effects.clear();
+    }
+
+    fn close_for_hub(&mut self, io: &mut ShardIo<'_>, slot: u32, code: u16) {
+        let reason = match code {
+            CloseCode::GOING_AWAY => CloseReason::Disconnected,
+            _ => CloseReason::Undecodable,
+        };
+        if slot >= SECOND_LANE {
+            self.session_closed(slot, reason);
+        } else if let Some(id) = io.id_of(slot) {
+            self.close(io, id, code, reason);
+        }
+    }
+
+    fn observe_walk(&mut self, received: Micros, members: u32) {
+        let now = self.micros(Instant::now());
+        self.metrics().observe_processing(Duration::from_micros(now - received), 1);
+        self.metrics().fanout.observe(f64::from(members), 1);
+    }
+}

@@ -1,0 +1,119 @@
+//! From the first bytes of a connection to a WebSocket, a refusal, or the way to the control plane.
+
+use super::driver::{ShardDriver, ShardIo, key};
+use super::mail::new_connection;
+use super::peer::Phase;
+use crate::handshake::{Accepted, Decision, Head, Protocol, Rejection, switching_protocols};
+use engine::ConnectionId;
+use hub::{Dialect, Event, Transport};
+use proto::phoenix::Version;
+
+/// More headers than this are refused with 431.
+const HEADERS_MAX: usize = 96;
+
+pub(crate) fn dialect(version: Version, deflate: bool) -> Dialect {
+    let transport = if deflate { Transport::WebSocketDeflate } else { Transport::WebSocket };
+    Dialect { version, transport }
+}
+
+/// What the first bytes are.
+enum Opening {
+    /// More must come.
+    Incomplete,
+    /// A request with this many bytes of head, for a mount.
+    Accept(usize, Accepted),
+    Reject(Rejection),
+    /// A request for the control plane.
+    HandOff,
+}
+
+impl ShardDriver {
+    pub(crate) fn read_head(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+        match self.judge(io, id, bytes) {
+            Opening::Incomplete => {
+                if let Some(peer) = io.peer(id).filter(|peer| peer.phase == Phase::Silent) {
+                    peer.phase = Phase::Head;
+                    self.heads.push_back((io.now(), id));
+                }
+                0
+            }
+            Opening::Reject(rejection) => {
+                self.refuse(io, id, &rejection);
+                bytes.len()
+            }
+            Opening::HandOff => {
+                if let Some(peer) = io.peer(id) {
+                    peer.phase = Phase::Ending;
+                }
+                io.hand_off(id, bytes.to_vec());
+                bytes.len()
+            }
+            Opening::Accept(head_bytes, accepted) => {
+                self.open_socket(io, id, accepted);
+                head_bytes + self.read_frames(io, id, &mut bytes[head_bytes..])
+            }
+        }
+    }
+
+    fn judge(&self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &[u8]) -> Opening {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut request = httparse::Request::new(&mut headers);
+        let head_bytes = match request.parse(bytes) {
+            Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
+            Ok(httparse::Status::Partial) if bytes.len() < self.shared.limits.header_bytes_max => {
+                return Opening::Incomplete;
+            }
+            Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
+                let body = "the request's head is too large".to_owned();
+                return Opening::Reject(Rejection { status: 431, body, reason: "header_bytes" });
+            }
+            Err(_) => {
+                let body = "this is not an HTTP/1.1 request".to_owned();
+                return Opening::Reject(Rejection { status: 400, body, reason: "bad_request" });
+            }
+        };
+        if head_bytes > self.shared.limits.header_bytes_max {
+            let body = "the request's head is too large".to_owned();
+            return Opening::Reject(Rejection { status: 431, body, reason: "header_bytes" });
+        }
+        let headers = request.headers.iter().map(|header| (header.name, header.value));
+        let mut fields = [("", &b""[..]); HEADERS_MAX];
+        let mut count = 0;
+        for (field, header) in fields.iter_mut().zip(headers) {
+            *field = header;
+            count += 1;
+        }
+        let head = Head {
+            method: request.method.unwrap_or(""),
+            target: request.path.unwrap_or(""),
+            is_http11: request.version == Some(1),
+            headers: &fields[..count],
+            secure: false,
+            remote: if self.shared.handshakes.ask_who_connects() { io.remote(id) } else { None },
+        };
+        match self.shared.handshakes.websocket(&head) {
+            Decision::NotAWebSocket => Opening::HandOff,
+            Decision::Accept(_) | Decision::Reject(_) if self.drain.is_some() => {
+                let body = "the server is shutting down".to_owned();
+                Opening::Reject(Rejection { status: 503, body, reason: "draining" })
+            }
+            Decision::Accept(accepted) => Opening::Accept(head_bytes, accepted),
+            Decision::Reject(rejection) => Opening::Reject(rejection),
+        }
+    }
+
+    fn open_socket(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, accepted: Accepted) {
+        io.send(id, &switching_protocols(&accepted));
+        let Some(peer) = io.peer(id) else { return };
+        peer.mount = accepted.mount;
+        peer.window_bits = accepted.deflate.map_or(0, |agreed| agreed.server_window_bits);
+        match accepted.protocol {
+            Protocol::Echo => peer.phase = Phase::Echo,
+            Protocol::Channels { version, socket } => {
+                peer.phase = Phase::Channels;
+                let dialect = dialect(version, accepted.deflate.is_some());
+                self.handle(io, Event::Opened(new_connection(key(id), accepted.mount, dialect, socket.into())));
+            }
+        }
+    }
+}

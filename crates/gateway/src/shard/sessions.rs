@@ -1,0 +1,265 @@
+//! Long-poll sessions: connections of the hub's second lane, whose messages wait for the client's next poll.
+
+use super::driver::{ShardDriver, ShardIo};
+use super::mail::{PollAnswer, PostAnswer, SessionSeed, new_connection};
+use crate::metrics::CloseReason;
+use crate::relay::Reply;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use hub::{ConnectionKey, Dialect, Event, SECOND_LANE, ShardIndex, Ticket, Transport};
+use proto::phoenix::FrameKind;
+use slab::Slab;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// How often sessions are looked through for polls whose window is over and clients that went away.
+const SWEEP: Duration = Duration::from_millis(50);
+/// A session dies when no poll has begun for this many windows, halves counted.
+const SILENT_HALF_WINDOWS_MAX: u32 = 4;
+
+/// Finds a session: its shard, its place there, and a secret that cannot be guessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SessionToken {
+    pub(crate) shard: ShardIndex,
+    slot: u32,
+    secret: u128,
+}
+
+impl SessionToken {
+    pub(crate) fn parse(text: &str) -> Option<SessionToken> {
+        let raw: [u8; 22] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (shard, rest) = raw.split_first_chunk()?;
+        let (slot, secret) = rest.split_first_chunk()?;
+        Some(SessionToken {
+            shard: ShardIndex(u16::from_be_bytes(*shard)),
+            slot: u32::from_be_bytes(*slot),
+            secret: u128::from_be_bytes(secret.try_into().ok()?),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut raw = [0; 22];
+        raw[..2].copy_from_slice(&self.shard.0.to_be_bytes());
+        raw[2..6].copy_from_slice(&self.slot.to_be_bytes());
+        raw[6..].copy_from_slice(&self.secret.to_be_bytes());
+        URL_SAFE_NO_PAD.encode(raw)
+    }
+}
+
+pub(crate) struct Sessions {
+    shard: ShardIndex,
+    slab: Slab<Session>,
+    generations: u32,
+    swept: Option<Instant>,
+}
+
+struct Session {
+    secret: u128,
+    generation: u32,
+    window: Duration,
+    queue: Vec<Bytes>,
+    queued_bytes: usize,
+    poll: Option<(Instant, Reply<PollAnswer>)>,
+    last_poll: Instant,
+    /// Posts whose messages have not all been handled, by ticket.
+    posts: HashMap<u32, (usize, Reply<PostAnswer>)>,
+    tickets: u32,
+}
+
+impl Sessions {
+    pub(crate) fn new(shard: ShardIndex) -> Sessions {
+        Sessions { shard, slab: Slab::new(), generations: 0, swept: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slab.is_empty()
+    }
+
+    /// How long the shard may sleep for the sessions' sake.
+    pub(crate) fn wake_up(&self) -> Option<Duration> {
+        (!self.slab.is_empty()).then_some(SWEEP)
+    }
+
+    fn find(&mut self, token: SessionToken) -> Option<(usize, &mut Session)> {
+        let place = token.slot as usize;
+        let session = self.slab.get_mut(place)?;
+        // The comparison of whole words takes the same time wherever they differ.
+        (session.secret ^ token.secret == 0).then_some((place, session))
+    }
+
+    fn key(&self, place: usize) -> ConnectionKey {
+        let generation = self.slab.get(place).map_or(0, |session| session.generation);
+        ConnectionKey { slot: SECOND_LANE + place as u32, generation }
+    }
+}
+
+impl Session {
+    /// Gives what waits to the poll that waits.
+    fn answer(&mut self) {
+        if self.queue.is_empty() {
+            return;
+        }
+        if let Some((_, poll)) = self.poll.take_if(|(_, poll)| !poll.is_unwanted()) {
+            self.queued_bytes = 0;
+            poll.send(PollAnswer::Messages(std::mem::take(&mut self.queue)));
+        }
+    }
+}
+
+impl ShardDriver {
+    pub(crate) fn open_session(&mut self, io: &mut ShardIo<'_>, seed: SessionSeed, reply: Reply<String>) {
+        if self.drain.is_some() {
+            return;
+        }
+        self.sessions.generations = self.sessions.generations.wrapping_add(1);
+        let generation = self.sessions.generations;
+        let place = self.sessions.slab.insert(Session {
+            secret: seed.secret,
+            generation,
+            window: seed.window,
+            queue: Vec::new(),
+            queued_bytes: 0,
+            poll: None,
+            last_poll: io.now(),
+            posts: HashMap::new(),
+            tickets: 0,
+        });
+        self.count_sessions();
+        let dialect = Dialect { version: seed.version, transport: Transport::LongPoll };
+        let connection = new_connection(self.sessions.key(place), seed.mount, dialect, seed.socket);
+        self.handle(io, Event::Opened(connection));
+        let token = SessionToken { shard: self.sessions.shard, slot: place as u32, secret: seed.secret };
+        reply.send(token.text());
+    }
+
+    pub(crate) fn poll_session(&mut self, io: &mut ShardIo<'_>, token: SessionToken, reply: Reply<PollAnswer>) {
+        let Some((_, session)) = self.sessions.find(token) else { return reply.send(PollAnswer::Gone) };
+        session.last_poll = io.now();
+        // A second poll takes over; the first learns that there is nothing for it.
+        if let Some((_, earlier)) = session.poll.replace((io.now() + session.window, reply)) {
+            earlier.send(PollAnswer::Nothing);
+        }
+        session.answer();
+    }
+
+    pub(crate) fn post_session(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        token: SessionToken,
+        messages: Vec<(FrameKind, Bytes)>,
+        reply: Reply<PostAnswer>,
+    ) {
+        let Some((place, session)) = self.sessions.find(token) else { return reply.send(PostAnswer::Gone) };
+        if messages.is_empty() {
+            return reply.send(PostAnswer::Taken);
+        }
+        session.tickets = session.tickets.wrapping_add(1).max(1);
+        let ticket = session.tickets;
+        session.posts.insert(ticket, (messages.len(), reply));
+        let key = self.sessions.key(place);
+        for (kind, bytes) in messages {
+            self.handle(io, Event::Frame { key, kind, bytes: &bytes, ticket: Ticket(ticket) });
+        }
+    }
+
+    /// The hub has handled one message of a post.
+    pub(crate) fn session_taken(&mut self, slot: u32, Ticket(ticket): Ticket) {
+        let Some(session) = self.session_mut(slot) else { return };
+        let Some((left, _)) = session.posts.get_mut(&ticket) else { return };
+        *left -= 1;
+        if *left == 0
+            && let Some((_, reply)) = session.posts.remove(&ticket)
+        {
+            reply.send(PostAnswer::Taken);
+        }
+    }
+
+    /// The hub has a message for a session's client.
+    pub(crate) fn session_message(&mut self, slot: u32, message: &[u8]) {
+        let limit = self.shared.limits.outbox_bytes_max;
+        let Some(session) = self.session_mut(slot) else { return };
+        session.queued_bytes += message.len();
+        if session.queued_bytes > limit {
+            // Ended at the next sweep, since the hub is at work.
+            session.last_poll -= session.window * SILENT_HALF_WINDOWS_MAX;
+            session.queue.clear();
+            return;
+        }
+        session.queue.push(Bytes::copy_from_slice(message));
+        session.answer();
+    }
+
+    /// The hub has forgotten a session.
+    pub(crate) fn session_closed(&mut self, slot: u32, reason: CloseReason) {
+        let place = (slot - SECOND_LANE) as usize;
+        let Some(session) = self.sessions.slab.try_remove(place) else { return };
+        self.metrics().close(reason);
+        self.count_sessions();
+        let answer = match reason {
+            CloseReason::Undecodable => PostAnswer::Undecodable,
+            _ => PostAnswer::Gone,
+        };
+        for (_, (_, reply)) in session.posts {
+            reply.send(answer);
+        }
+        if let Some((_, poll)) = session.poll {
+            poll.send(PollAnswer::Gone);
+        }
+    }
+
+    /// Ends polls whose window is over and sessions whose client went away.
+    pub(crate) fn sweep_sessions(&mut self, io: &mut ShardIo<'_>) {
+        let now = io.now();
+        let is_due = self.sessions.swept.is_none_or(|swept| now.duration_since(swept) >= SWEEP);
+        if self.sessions.is_empty() || !is_due {
+            return;
+        }
+        self.sessions.swept = Some(now);
+        let mut gone = Vec::new();
+        for (place, session) in &mut self.sessions.slab {
+            if let Some((_, poll)) = session.poll.take_if(|(due, poll)| *due <= now || poll.is_unwanted()) {
+                poll.send(PollAnswer::Nothing);
+            }
+            let silent_max = session.window * SILENT_HALF_WINDOWS_MAX / 2;
+            if session.poll.is_none() && now.duration_since(session.last_poll) > silent_max {
+                gone.push(place);
+            }
+        }
+        for place in gone {
+            self.end_session(io, place, CloseReason::Client);
+        }
+    }
+
+    pub(crate) fn end_session(&mut self, io: &mut ShardIo<'_>, place: usize, reason: CloseReason) {
+        let key = self.sessions.key(place);
+        self.handle(io, Event::Closed(key));
+        self.session_closed(key.slot, reason);
+    }
+
+    pub(crate) fn session_places(&self) -> Vec<usize> {
+        self.sessions.slab.iter().map(|(place, _)| place).collect()
+    }
+
+    fn session_mut(&mut self, slot: u32) -> Option<&mut Session> {
+        self.sessions.slab.get_mut((slot - SECOND_LANE) as usize)
+    }
+
+    fn count_sessions(&self) {
+        self.metrics().longpoll_sessions.store(self.sessions.slab.len() as u64, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_finds_its_way_through_text() {
+        let token = SessionToken { shard: ShardIndex(3), slot: 70_000, secret: u128::MAX / 7 };
+        assert_eq!(SessionToken::parse(&token.text()), Some(token));
+        assert_eq!(SessionToken::parse("nonsense"), None);
+        assert_eq!(SessionToken::parse(""), None);
+    }
+}
