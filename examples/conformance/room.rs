@@ -38,7 +38,7 @@ impl Channel for Room {
         match cx.topic() {
             "room:deny" => Joining::refuse("unauthorized"),
             "room:crash" => panic!("the fixture's join handler crashes on purpose"),
-            "room:slow" => Joining::Later(Task::future(tokio::time::sleep(Duration::from_millis(500)))),
+            "room:slow" => Joining::Later(pause(500)),
             "room:pres" => {
                 self.key = object(payload)["key"].as_str().map(str::to_owned);
                 Joining::accept()
@@ -117,7 +117,7 @@ impl Channel for Room {
                 let (token, params) = connected.unwrap_or_default();
                 cx.reply_ok(json!({ "token": token, "id": cx.socket_id(), "params": params }));
             }
-            "stuck" => cx.hold(Task::future(tokio::time::sleep(Duration::from_secs(1)))),
+            "stuck" => cx.hold(pause(1000)),
             _ => cx.reply_error(json!({ "reason": "unknown event" })),
         }
     }
@@ -138,6 +138,10 @@ impl Drop for Room {
     fn drop(&mut self) {
         self.counts.terminated.fetch_add(u64::from(self.stood), Relaxed);
     }
+}
+
+fn pause(span_ms: u64) -> Task {
+    Task::future(async move { tokio::time::sleep(Duration::from_millis(span_ms)).await })
 }
 
 fn object(payload: Payload<'_>) -> Value {

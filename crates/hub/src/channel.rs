@@ -19,7 +19,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// A future whose output becomes the answer.
+    /// A future whose output becomes the answer. It is made on the shard and polled elsewhere: what needs a runtime
+    /// around it, such as a timer, is made inside an `async` block.
     pub fn future<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Task {
         Task::Future(Box::pin(async move { Box::new(future.await) as Info }))
     }

@@ -27,6 +27,8 @@ pub struct Context<'a> {
     pub(crate) reference: Ref,
     /// In which state the join was when the handler began.
     pub(crate) state: JoinState,
+    /// What this join's channel intercepts.
+    pub(crate) intercepts: &'static [&'static str],
     pub(crate) outcome: Outcome,
 }
 
@@ -157,7 +159,7 @@ impl Context<'_> {
 
     fn publish(&mut self, topic: Arc<str>, event: &str, payload: Outgoing<'_>, excluded: bool) {
         self.assert_speaks();
-        let publisher = Publisher { slot: self.slot, excluded };
+        let publisher = Publisher { slot: self.slot, excluded, intercepts: self.intercepts };
         self.hub.publish(publisher, topic, event, payload, self.out);
     }
 

@@ -240,8 +240,8 @@ impl Hub {
         let mut channel = join.channel.take()?;
         let (instance, state, stands) = (join.instance, join.state, join.stands());
         let name = self.topics[topic.0 as usize].name.clone();
-        let outcome = Outcome::Continue;
-        let mut cx = Context { hub: self, out, slot, topic, name, instance, reference, state, outcome };
+        let (intercepts, outcome) = (channel.intercepts(), Outcome::Continue);
+        let mut cx = Context { hub: self, out, slot, topic, name, instance, reference, state, intercepts, outcome };
         // A panic leaves the hub itself whole: handlers reach it only through the context, whose calls either
         // complete or have not begun. The channel's own state may be torn, and is dropped.
         let result = catch_unwind(AssertUnwindSafe(|| handler(&mut *channel, &mut cx))).ok();

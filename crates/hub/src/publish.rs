@@ -16,6 +16,8 @@ pub(crate) struct Publisher {
     pub(crate) slot: u32,
     /// Whether it is left out, as `broadcast_from` wants.
     pub(crate) excluded: bool,
+    /// What its channel intercepts; the channel itself is away while its handler runs.
+    pub(crate) intercepts: &'static [&'static str],
 }
 
 impl Hub {
@@ -82,8 +84,8 @@ impl Hub {
     ) {
         let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
         let skip = match publisher {
-            Some(Publisher { slot, excluded }) if excluded => Some(slot),
-            Some(Publisher { slot, .. }) if self.deliver_to_publisher(slot, id, publication, out) => Some(slot),
+            Some(Publisher { slot, excluded: true, .. }) => Some(slot),
+            Some(publisher) if self.deliver_to_publisher(publisher, id, publication, out) => Some(publisher.slot),
             Some(_) | None => None,
         };
         let topic = &mut self.topics[id.0 as usize];
@@ -105,15 +107,15 @@ impl Hub {
     /// in its turn instead.
     fn deliver_to_publisher(
         &mut self,
-        slot: u32,
+        Publisher { slot, intercepts, .. }: Publisher,
         id: TopicId,
         publication: &Publication,
         out: &mut Effects,
     ) -> bool {
         let Some(connection) = self.connections.get(slot) else { return false };
         let Some(join) = connection.join(id).filter(|join| join.stands()) else { return false };
-        // The publisher's channel is away while its handler runs; the member entry says whether it intercepts.
-        if self.topics[id.0 as usize].member(join.member).intercepts {
+        let intercepts = join.channel.as_ref().map_or(intercepts, |channel| channel.intercepts());
+        if intercepts.contains(&&*publication.event) {
             return false;
         }
         if let Encoded::Frame(frame) = self.encoder.publication(connection.dialect(), publication) {

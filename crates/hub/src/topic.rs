@@ -109,10 +109,6 @@ impl Topic {
         self.members.len()
     }
 
-    pub(crate) fn member(&self, place: u32) -> Member {
-        self.members[place as usize]
-    }
-
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }

@@ -1,0 +1,129 @@
+# What a person or a machine does with this repository. `make help` lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
+CACHE_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/throng
+RELEASE_DIR := $(TARGET_DIR)/release
+
+PYTHON := python3 -B
+NPM_CI := npm ci --no-audit --no-fund --loglevel=error
+
+# A checker that is built once, not with each clone; its version is in its path, so that a new one is built by itself.
+CARGO_DENY_VERSION := 0.20.2
+CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
+
+# Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`.
+SEEDS ?= 500
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+BENCH ?= all
+ARGUMENTS ?=
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##### To use it
+
+.PHONY: run
+run: page ## Build the page and the server and serve them on http://127.0.0.1:4000 (ARGUMENTS="--listen …")
+	cargo run --release --package server --bin throng -- serve $(ARGUMENTS)
+
+.PHONY: release
+release: page ## Build the optimised server and the example programs
+	cargo build --release --locked --package server --package examples --bins --examples
+
+##### To change it
+
+.PHONY: check
+check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
+
+.PHONY: test
+test: ## Everything: check, then the real clients, Autobahn and Tsung against the release build, and the simulation
+	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
+	@$(MAKE) check
+	@$(MAKE) release
+	@$(MAKE) clients
+	@$(MAKE) --jobs=2 --output-sync=target autobahn tsung
+	@$(MAKE) sim
+
+.PHONY: deps
+deps: ## Install the system packages that the tests need (Debian, as root)
+	@.ci/deps --install
+
+.PHONY: bench
+bench: page ## Measure the server beside the floor and its peers (BENCH=all|memory|broadcast|connect|echo)
+	cargo build --release --locked --package floor --package bench-load --package server --bins
+	cd bench/peers/bun-echo && $(NPM_CI)
+	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
+
+.PHONY: sim
+sim: ## Simulate several shards of the hub from SEEDS seeds
+	cargo run --release --locked --package sim -- --seeds $(SEEDS)
+
+.PHONY: fuzz
+fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)
+	@for target in $(FUZZ_TARGETS); do \
+		cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
+	done
+
+##### The parts of `check`
+
+.PHONY: format
+format: ## Check the formatting
+	cargo fmt --all --check
+
+.PHONY: lint
+lint: page ## Run clippy, warnings being errors
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+
+.PHONY: unit
+unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
+	cargo test --workspace --locked --quiet
+	@for folder in tests/autobahn tests/tsung bench; do \
+		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
+	done
+
+.PHONY: web
+web: web/node_modules tests/clients/node_modules ## Check the page and the client tests: ESLint, types, unit tests
+	cd web && npm run --silent check
+	cd tests/clients && npm run --silent check
+
+.PHONY: deny
+deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencies
+	$(CARGO_DENY) --locked check bans licenses sources
+
+##### The parts of `test`
+
+.PHONY: clients
+clients: release tests/clients/node_modules ## Run the npm phoenix clients and a browser against the release build
+	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance npm run --silent test
+
+.PHONY: autobahn
+autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
+	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
+
+.PHONY: tsung
+tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
+	$(PYTHON) tests/tsung/run.py --binary $(RELEASE_DIR)/throng
+
+##### Files
+
+.PHONY: page
+page: web/dist/index.html ## Build the page that the server embeds
+
+web/dist/index.html: web/node_modules $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print)
+	cd web && npm run --silent build
+	@touch $@
+
+%/node_modules: %/package-lock.json
+	cd $* && $(NPM_CI)
+	@touch $@
+
+# Built without optimisation: it runs for seconds, and is built on every new machine.
+$(CARGO_DENY):
+	CARGO_PROFILE_DEV_DEBUG=false cargo install cargo-deny --version $(CARGO_DENY_VERSION) --locked --quiet \
+		--debug --no-default-features --root $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)

@@ -1,0 +1,159 @@
+//! One client connection: a state machine over the bytes that the server sends.
+//!
+//! It owns its socket, and must never wait.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use crate::frames::{FrameReader, Seen};
+use crate::{Target, sys};
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+const HEAD_START: &[u8] = b"HTTP/1.1 101";
+const JOINED: &[u8] = br#""status":"ok""#;
+
+/// A connection that is not closed.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) socket: OwnedFd,
+    pub(crate) messages: u32,
+    frames: FrameReader,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    Connecting,
+    /// The request is sent; so many bytes of the blank line that ends the answer have come.
+    Upgrading {
+        end_matched: u8,
+    },
+    Joining,
+    Open,
+}
+
+/// What became of a connection when something happened to it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Progress {
+    /// Nothing to tell yet.
+    Pending,
+    /// It is open now.
+    Opened,
+    /// So many messages have come on an open connection.
+    Messages(u32),
+}
+
+/// Why a connection is of no more use.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The kernel reported an error, or took less than a whole message.
+    Io,
+    /// The server closed, by a frame or by the connection.
+    Closed,
+    /// The server answered with something else than 101, or refused the join.
+    Refused,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self { socket, messages: 0, frames: FrameReader::default(), phase: Phase::Connecting }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Sends the upgrade request, if the connection is established and it is not yet sent.
+    pub(crate) fn start(&mut self, target: &Target) -> Result<(), Failure> {
+        if self.phase != Phase::Connecting {
+            return Ok(());
+        }
+        match sys::send(&self.socket, &target.request) {
+            Ok(sent) if sent == target.request.len() => self.phase = Phase::Upgrading { end_matched: 0 },
+            Err(error) if is_early(&error) => {}
+            Ok(_) | Err(_) => return Err(Failure::Io),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_started(&self) -> bool {
+        self.phase != Phase::Connecting
+    }
+
+    /// Sends `message` whole.
+    pub(crate) fn send(&self, message: &[u8]) -> Result<(), Failure> {
+        match sys::send(&self.socket, message) {
+            Ok(sent) if sent == message.len() => Ok(()),
+            Ok(_) | Err(_) => Err(Failure::Io),
+        }
+    }
+
+    /// Takes bytes that the server sent.
+    pub(crate) fn receive(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
+        match self.phase {
+            Phase::Connecting => Err(Failure::Refused),
+            Phase::Upgrading { end_matched } => self.receive_head(bytes, end_matched, target),
+            Phase::Joining => self.receive_join_reply(bytes),
+            Phase::Open => {
+                let seen = self.count(bytes)?;
+                Ok(Progress::Messages(seen.messages))
+            }
+        }
+    }
+
+    fn receive_head(&mut self, bytes: &[u8], end_matched: u8, target: &Target) -> Result<Progress, Failure> {
+        if end_matched == 0 && bytes.starts_with(b"HTTP/") && !bytes.starts_with(HEAD_START) {
+            return Err(Failure::Refused);
+        }
+        let mut matched = usize::from(end_matched);
+        for byte in bytes {
+            matched =
+                if *byte == HEAD_END[matched] { matched + 1 } else { usize::from(*byte == HEAD_END[0]) };
+            if matched == HEAD_END.len() {
+                // The server speaks only after the client did, so nothing follows the head.
+                return self.upgraded(target);
+            }
+        }
+        self.phase = Phase::Upgrading { end_matched: matched as u8 };
+        Ok(Progress::Pending)
+    }
+
+    fn upgraded(&mut self, target: &Target) -> Result<Progress, Failure> {
+        let Some(join) = &target.join else {
+            self.phase = Phase::Open;
+            return Ok(Progress::Opened);
+        };
+        self.send(join)?;
+        self.phase = Phase::Joining;
+        Ok(Progress::Pending)
+    }
+
+    fn receive_join_reply(&mut self, bytes: &[u8]) -> Result<Progress, Failure> {
+        if self.count(bytes)?.messages == 0 {
+            return Ok(Progress::Pending);
+        }
+        // A reply is far shorter than a segment: it comes whole, possibly with a broadcast behind it.
+        if !bytes.windows(JOINED.len()).any(|window| window == JOINED) {
+            return Err(Failure::Refused);
+        }
+        self.messages -= 1;
+        self.phase = Phase::Open;
+        Ok(Progress::Opened)
+    }
+
+    fn count(&mut self, bytes: &[u8]) -> Result<Seen, Failure> {
+        let seen = self.frames.feed(bytes);
+        self.messages += seen.messages;
+        if seen.close { Err(Failure::Closed) } else { Ok(seen) }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        sys::reset_on_close(&self.socket);
+    }
+}
+
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected)
+}

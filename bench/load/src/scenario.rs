@@ -1,0 +1,23 @@
+//! One function for each kind of measurement; each opens a crowd, measures, and closes it.
+//!
+//! CPU figures are those of the server's process, when it is known; times are the driver's.
+
+mod broadcast;
+mod connect;
+mod echo;
+
+pub use broadcast::{Broadcast, BroadcastReport, broadcast};
+pub use connect::{ConnectReport, connect};
+pub use echo::{Echo, EchoReport, echo};
+
+use std::time::Duration;
+
+/// How long opening a crowd may take.
+pub const OPEN_PATIENCE: Duration = Duration::from_secs(120);
+
+/// Threads of a crowd, as long as descriptors do not ask for more.
+pub const THREADS: usize = 2;
+
+fn microseconds_each(total: Duration, count: u64) -> f64 {
+    total.as_secs_f64() * 1e6 / count.max(1) as f64
+}

@@ -1,0 +1,63 @@
+//! Messages that come straight back: how many a second, and the server's CPU for each.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::{OPEN_PATIENCE, microseconds_each};
+use crate::{Crowd, Opened, ServerProcess, Target};
+
+/// What to send, and for how long.
+#[derive(Clone, Debug)]
+pub struct Echo {
+    /// Connections, all on one thread: the other core is the server's.
+    pub connections: usize,
+    /// Messages that each connection has under way.
+    pub in_flight: usize,
+    /// Time before anything is measured.
+    pub warm_up: Duration,
+    /// Time of the measurement.
+    pub duration: Duration,
+    /// The client frame that the server answers with one message.
+    pub question: Vec<u8>,
+}
+
+/// What [`echo`] measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EchoReport {
+    /// How the connections fared: `closed` counts those cut during the measurement.
+    pub opened: Opened,
+    /// Messages that came back during the measurement.
+    pub echoes: u64,
+    /// The same for each second.
+    pub echoes_per_second: f64,
+    /// The server's CPU time for each.
+    pub server_cpu_us_per_echo: Option<f64>,
+    /// The server's CPU time over the measurement's: 1 is one core.
+    pub server_cores: Option<f64>,
+}
+
+/// Opens the connections and keeps the messages going.
+pub fn echo(target: Target, plan: &Echo, server: Option<ServerProcess>) -> io::Result<EchoReport> {
+    let mut crowd = Crowd::start(target, 1, plan.connections)?;
+    crowd.open_until(plan.connections, OPEN_PATIENCE)?;
+    crowd.echo(&plan.question, plan.in_flight)?;
+    thread::sleep(plan.warm_up);
+
+    let (start, echoes_before) = (Instant::now(), crowd.messages());
+    let cpu_before = server.map(|server| server.cpu());
+    thread::sleep(plan.duration);
+    let (elapsed, echoes) = (start.elapsed(), crowd.messages() - echoes_before);
+    let cpu = server.zip(cpu_before).map(|(server, before)| server.cpu().saturating_sub(before));
+
+    crowd.stop()?;
+    Ok(EchoReport {
+        opened: crowd.census()?,
+        echoes,
+        echoes_per_second: echoes as f64 / elapsed.as_secs_f64(),
+        server_cpu_us_per_echo: cpu.map(|cpu| microseconds_each(cpu, echoes)),
+        server_cores: cpu.map(|cpu| cpu.as_secs_f64() / elapsed.as_secs_f64()),
+    })
+}

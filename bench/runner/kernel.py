@@ -1,0 +1,84 @@
+"""The kernel's settings that many connections need, and what it tells about memory.
+
+Settings are changed only as root, only upwards, and put back at the end.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def needed(connections: int) -> dict[str, int]:
+    """The least that each setting must be for so many pairs on this machine."""
+    return {
+        "fs.file-max": 2 * connections + 100_000,  # both ends are here
+        "net.core.somaxconn": 4096,  # 128 handshakes under way on each of the driver's threads
+        "net.ipv4.tcp_max_syn_backlog": 2048,
+    }
+
+
+@contextlib.contextmanager
+def settings_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
+    """Raises what is too low; yields {setting: (before, during)}."""
+    changed: dict[str, tuple[int, int]] = {}
+    try:
+        for name, least in needed(connections).items():
+            before = int(_path(name).read_text())
+            if before >= least:
+                continue
+            if os.geteuid() != 0:
+                print(f"{name} is {before}, {least} is needed and only root may set it", file=sys.stderr)
+                continue
+            _path(name).write_text(str(least))
+            changed[name] = (before, least)
+            print(f"{name}: {before} → {least} until the end of this run", file=sys.stderr)
+        yield changed
+    finally:
+        for name, (before, _) in changed.items():
+            _path(name).write_text(str(before))
+
+
+def resident_bytes(pid: int) -> int:
+    """Resident set of a process (VmRSS)."""
+    return _kibibytes(Path(f"/proc/{pid}/status"), "VmRSS:")
+
+
+def slab_bytes() -> int:
+    """The kernel's slab caches, the whole machine's: sockets, files, epoll entries, port bindings."""
+    return _kibibytes(Path("/proc/meminfo"), "Slab:")
+
+
+def machine() -> dict[str, str]:
+    """Facts without which no figure means anything."""
+    return {
+        "cores": str(os.cpu_count()),
+        "model": _first_value(Path("/proc/cpuinfo"), "model name"),
+        "kernel": os.uname().release,
+        "memory": f"{_kibibytes(Path('/proc/meminfo'), 'MemTotal:') / 2**30:.1f} GiB",
+        "descriptors per table": _hard_limit(),
+        "load average at start": Path("/proc/loadavg").read_text().split()[0],
+    }
+
+
+def _hard_limit() -> str:
+    import resource
+
+    return str(resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+
+
+def _path(setting: str) -> Path:
+    return Path("/proc/sys") / setting.replace(".", "/")
+
+
+def _first_value(path: Path, key: str) -> str:
+    for line in path.read_text().splitlines():
+        if line.startswith(key):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
+def _kibibytes(path: Path, key: str) -> int:
+    """The value of a line such as `VmRSS:  123 kB`, in bytes."""
+    return int(_first_value(path, key.rstrip(":")).split()[0]) * 1024

@@ -1,0 +1,83 @@
+"""The report: Markdown to read, JSON to compare."""
+
+import datetime
+import json
+from pathlib import Path
+
+from runner import kernel
+from runner.samples import Samples, Spread
+from runner.targets import Verdict
+
+
+def render(
+    samples: Samples, verdicts: list[Verdict], changed: dict, missing: dict[str, str], smoke: bool
+) -> tuple[str, dict]:
+    """The same run as Markdown and as data."""
+    machine = kernel.machine()
+    lines = ["# Benchmark results", "", _now().strftime("%Y-%m-%d %H:%M UTC"), ""]
+    lines += [f"- {name}: {value}" for name, value in machine.items()]
+    lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
+    lines += [] if changed else ["- kernel settings: unchanged"]
+    lines += [f"- left out: {name}, {reason}" for name, reason in missing.items()]
+    lines += ["", "Medians, with the least and the greatest of the repeats; ratios are taken within a repeat."]
+    for scenario, by_server in samples.by_scenario.items():
+        lines += ["", f"## {scenario}", "", *_scenario_table(samples, scenario, by_server)]
+    lines += ["", "## Targets", "", *(_smoke_note() if smoke else _target_table(verdicts))]
+    lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All as they should be."])]
+    data = {
+        "machine": machine,
+        "settings_changed": changed,
+        "missing": missing,
+        "smoke": smoke,
+        "samples": samples.by_scenario,
+        "targets": [] if smoke else [_verdict_data(verdict) for verdict in verdicts],
+        "faults": samples.faults,
+    }
+    return "\n".join(lines) + "\n", data
+
+
+def write(text: str, data: dict, group: str, folder: Path) -> Path:
+    """Both files, named by date and group; the path of the readable one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{_now():%Y-%m-%d-%H%M}-{group}"
+    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
+    path.with_suffix(".md").write_text(text)
+    return path.with_suffix(".md")
+
+
+def _scenario_table(samples: Samples, scenario: str, by_server: dict) -> list[str]:
+    rows = ["| server | value | measured | ratio to the floor |", "|---|---|---|---|"]
+    for server, by_name in by_server.items():
+        for name in by_name:
+            measured = samples.spread(scenario, server, name)
+            ratio = None if server == "floor" else samples.ratio(scenario, server, "floor", name)
+            rows.append(f"| {server} | {name} | {_cell(measured)} | {_cell(ratio)} |")
+    return rows
+
+
+def _target_table(verdicts: list[Verdict]) -> list[str]:
+    rows = ["| target | measured | verdict |", "|---|---|---|"]
+    return rows + [f"| {v.target.text} | {_cell(v.measured)} | {v.text} |" for v in verdicts]
+
+
+def _smoke_note() -> list[str]:
+    return ["None: a smoke run judges counts, never speed."]
+
+
+def _verdict_data(verdict: Verdict) -> dict:
+    median = verdict.measured.median if verdict.measured else None
+    return {"target": verdict.target.text, "median": median, "verdict": verdict.text}
+
+
+def _cell(spread: Spread | None) -> str:
+    if spread is None:
+        return ""
+    return f"{_number(spread.median)} ({_number(spread.least)}–{_number(spread.greatest)})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)

@@ -1,0 +1,228 @@
+//! The way in for connections: a shard's listeners, and how many connections there may be.
+
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use bytes::Bytes;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags};
+
+use crate::config::{ACCEPT_RETRY, ACCEPTS_PER_TICK_MAX};
+use crate::counters::add;
+use crate::driver::{Admission, Driver, ListenerIndex};
+use crate::listen::listen;
+use crate::shard::Shard;
+use crate::source::Source;
+use crate::start_error::StartError;
+
+/// A shard's listening sockets, one per address.
+pub(crate) struct Listeners {
+    sockets: Vec<Listener>,
+    /// Set while there is no descriptor for another connection.
+    retry_at: Option<Instant>,
+    refusal: Bytes,
+}
+
+struct Listener {
+    socket: OwnedFd,
+    /// Connections may wait that no further edge will tell of.
+    ready: bool,
+}
+
+impl Listeners {
+    pub(crate) fn open(
+        addresses: &[SocketAddr],
+        registry: &Registry,
+        refusal: Bytes,
+    ) -> Result<Self, StartError> {
+        let mut sockets = Vec::with_capacity(addresses.len());
+        for (index, address) in (0..).zip(addresses) {
+            let socket = listen(*address).map_err(|error| StartError::listen(*address, error))?;
+            let token = Source::Listener(ListenerIndex(index)).token();
+            registry
+                .register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE)
+                .map_err(StartError::Resources)?;
+            sockets.push(Listener { socket, ready: false });
+        }
+        Ok(Self { sockets, retry_at: None, refusal })
+    }
+
+    pub(crate) fn mark_ready(&mut self, listener: ListenerIndex) {
+        if let Some(listener) = self.sockets.get_mut(usize::from(listener.0)) {
+            listener.ready = true;
+        }
+    }
+
+    /// Whether connections may wait that could be accepted now.
+    pub(crate) fn has_ready(&self) -> bool {
+        self.retry_at.is_none() && self.sockets.iter().any(|listener| listener.ready)
+    }
+
+    /// When to try again without a descriptor having become free on this shard.
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        self.retry_at
+    }
+
+    /// A descriptor has become free.
+    pub(crate) fn resume(&mut self) {
+        self.retry_at = None;
+    }
+}
+
+/// How many connections there may be, and are.
+pub(crate) struct Capacity {
+    /// Connections of all shards.
+    population: Arc<AtomicUsize>,
+    population_max: usize,
+    /// Bound of the connections of this shard.
+    shard_max: usize,
+}
+
+impl Capacity {
+    pub(crate) fn new(population: Arc<AtomicUsize>, population_max: usize, shard_max: usize) -> Self {
+        Self { population, population_max, shard_max }
+    }
+
+    /// Makes room for one more beside the `shard_len` connections of this shard, if there may be one.
+    pub(crate) fn enter(&self, shard_len: usize) -> bool {
+        if shard_len >= self.shard_max {
+            return false;
+        }
+        let has_room = self.population.fetch_add(1, Ordering::Relaxed) < self.population_max;
+        if !has_room {
+            self.leave();
+        }
+        has_room
+    }
+
+    pub(crate) fn leave(&self) {
+        self.population.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What one call of `accept` says about the next.
+enum Next {
+    MayWait,
+    NoneWaits,
+    NoDescriptor,
+}
+
+impl<D: Driver> Shard<D> {
+    /// Accepts from each listener that has connections waiting, a bounded number.
+    pub(crate) fn accept_from_ready(&mut self) {
+        if self.listeners.retry_at.is_some_and(|retry_at| retry_at <= self.sockets.now) {
+            self.listeners.resume();
+        }
+        for index in 0..self.listeners.sockets.len() {
+            if self.listeners.retry_at.is_none() && self.listeners.sockets[index].ready {
+                self.accept_some(index);
+            }
+        }
+    }
+
+    /// Accepts what waits already, then listens no more.
+    pub(crate) fn stop_accepting(&mut self) {
+        for listener in &mut self.listeners.sockets {
+            listener.ready = true;
+        }
+        while self.listeners.has_ready() {
+            self.accept_from_ready();
+        }
+        // Closing a listener makes the readiness loop forget it: no other descriptor stands for it.
+        drop(mem::take(&mut self.listeners.sockets));
+        self.listeners.resume();
+    }
+
+    fn accept_some(&mut self, index: usize) {
+        for _ in 0..ACCEPTS_PER_TICK_MAX {
+            match self.accept_one(index) {
+                Next::MayWait => {}
+                Next::NoneWaits => {
+                    self.listeners.sockets[index].ready = false;
+                    return;
+                }
+                Next::NoDescriptor => {
+                    self.listeners.retry_at = Some(self.sockets.now + ACCEPT_RETRY);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn accept_one(&mut self, index: usize) -> Next {
+        let listener = &self.listeners.sockets[index].socket;
+        match rustix::net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok((socket, remote)) => {
+                // A peer that is gone already has no address.
+                if let Some(remote) = remote.and_then(|remote| SocketAddr::try_from(remote).ok()) {
+                    self.welcome(ListenerIndex(index as u16), socket, remote);
+                }
+                Next::MayWait
+            }
+            Err(Errno::AGAIN) => Next::NoneWaits,
+            Err(Errno::INTR) => Next::MayWait,
+            Err(errno) => {
+                add(&self.sockets.books.counters.accept_errors_total, 1);
+                after_failure(errno)
+            }
+        }
+    }
+
+    fn welcome(&mut self, listener: ListenerIndex, socket: OwnedFd, remote: SocketAddr) {
+        if !self.capacity.enter(self.sockets.slab.len()) {
+            let refusal = self.listeners.refusal.clone();
+            return self.refuse(&socket, &refusal);
+        }
+        match self.driver.accepted(listener, remote) {
+            Admission::Admit(peer) => {
+                let id = self.sockets.insert(socket, listener, peer);
+                self.begin_reading(id);
+                self.after_callback();
+            }
+            Admission::Refuse(bytes) => {
+                self.capacity.leave();
+                self.refuse(&socket, &bytes);
+            }
+        }
+    }
+
+    /// Says why, as far as the kernel takes it, and closes. What the peer has said is read once, because closing with
+    /// bytes unread resets the connection, and some peers then lose what they had not read yet.
+    fn refuse(&mut self, socket: &OwnedFd, bytes: &[u8]) {
+        add(&self.sockets.books.counters.refused_total, 1);
+        let _ = rustix::net::recv(socket, &mut *self.read_buffer, RecvFlags::empty());
+        let _ = rustix::net::send(socket, bytes, SendFlags::NOSIGNAL);
+        let _ = rustix::net::shutdown(socket, Shutdown::Write);
+    }
+}
+
+fn after_failure(errno: Errno) -> Next {
+    match errno {
+        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => {
+            tracing::warn!(%errno, "accepting waits for a connection to end");
+            Next::NoDescriptor
+        }
+        // accept(2): errors that a new connection died of before it was accepted, and a firewall's word. The next one
+        // may be better.
+        Errno::CONNABORTED
+        | Errno::PERM
+        | Errno::NETDOWN
+        | Errno::PROTO
+        | Errno::NOPROTOOPT
+        | Errno::HOSTDOWN
+        | Errno::NONET
+        | Errno::HOSTUNREACH
+        | Errno::OPNOTSUPP
+        | Errno::NETUNREACH => Next::MayWait,
+        _ => {
+            tracing::error!(%errno, "a listener failed");
+            Next::NoDescriptor
+        }
+    }
+}

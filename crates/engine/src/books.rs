@@ -1,0 +1,61 @@
+//! A shard's books: the counts, and what was decided during a driver call to be settled after it.
+
+use std::sync::Arc;
+
+use crate::connection::{Connection, Extra, Flags};
+use crate::counters::{ShardCounters, add, subtract};
+use crate::driver::{ConnectionId, EndCause};
+
+/// What is counted, and what waits to be settled.
+pub(crate) struct Books {
+    pub(crate) counters: Arc<ShardCounters>,
+    pub(crate) fates: Vec<Fate>,
+    pub(crate) overflowing: Vec<ConnectionId>,
+    outbox_bytes_max: usize,
+}
+
+/// A connection's end, decided.
+pub(crate) struct Fate {
+    pub(crate) id: ConnectionId,
+    pub(crate) cause: EndCause,
+    /// What a connection that is handed off has read and not used.
+    pub(crate) unread: Vec<u8>,
+}
+
+impl Books {
+    pub(crate) fn new(counters: Arc<ShardCounters>, outbox_bytes_max: usize) -> Self {
+        Self { counters, fates: Vec::new(), overflowing: Vec::new(), outbox_bytes_max }
+    }
+
+    pub(crate) fn doom<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>, cause: EndCause) {
+        if !connection.flags.any(Flags::DOOMED) {
+            connection.flags |= Flags::DOOMED;
+            self.fates.push(Fate { id, cause, unread: Vec::new() });
+        }
+    }
+
+    /// Puts the connection on the list of the overflowing if it is a new one.
+    pub(crate) fn check_outbox<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
+        let waiting = connection.extra.as_ref().map_or(0, |extra| extra.outbox.bytes());
+        if waiting > self.outbox_bytes_max && !connection.flags.any(Flags::MUTE) {
+            connection.flags |= Flags::OVERFLOWED;
+            add(&self.counters.outbox_overflows_total, 1);
+            self.overflowing.push(id);
+        }
+    }
+
+    pub(crate) fn extra_mut<'a, P>(&self, connection: &'a mut Connection<P>) -> &'a mut Extra {
+        if connection.extra.is_none() {
+            add(&self.counters.extra_bytes, size_of::<Extra>() as u64);
+        }
+        connection.extra_mut()
+    }
+
+    /// Frees the box for rare things when nothing rare is left.
+    pub(crate) fn release_extra<P>(&self, connection: &mut Connection<P>) {
+        if connection.extra.as_ref().is_some_and(|extra| extra.is_vacant()) {
+            connection.extra = None;
+            subtract(&self.counters.extra_bytes, size_of::<Extra>() as u64);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How many shards, where they listen, and every limit that the engine obeys.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::driver::LEFTOVER_BYTES_MAX;
+
+/// The least a shard's read buffer may hold: a longest leftover, and as much again of what is new.
+pub(crate) const READ_BUFFER_BYTES_MIN: usize = 2 * LEFTOVER_BYTES_MAX;
+/// The most a shard's read buffer may hold.
+pub(crate) const READ_BUFFER_BYTES_MAX: usize = 64 * 1024;
+/// Mail handled per tick, so that a flood of it does not hold up the sockets.
+pub(crate) const MAIL_PER_TICK_MAX: usize = 1024;
+/// Connections taken from one listener per tick.
+pub(crate) const ACCEPTS_PER_TICK_MAX: usize = 128;
+/// Readiness events taken per tick.
+pub(crate) const EVENTS_PER_TICK_MAX: usize = 1024;
+/// Staged bytes beyond which the shard flushes before it goes on with the tick.
+pub(crate) const STAGED_BYTES_MAX: usize = 128 * 1024;
+/// Connections that may wait in the kernel for each shard to accept them.
+pub(crate) const BACKLOG: i32 = 8192;
+/// How long a shard that ran out of descriptors waits before it tries again, if none of its connections end before.
+pub(crate) const ACCEPT_RETRY: Duration = Duration::from_millis(500);
+/// Address space of a shard's stack; only the pages that are touched cost memory.
+pub(crate) const SHARD_STACK_BYTES: usize = 1024 * 1024;
+
+const _: () = assert!(READ_BUFFER_BYTES_MIN <= READ_BUFFER_BYTES_MAX);
+const _: () = assert!(READ_BUFFER_BYTES_MIN > LEFTOVER_BYTES_MAX);
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// How many shards, at least one.
+    pub shards: usize,
+    /// Whether the shards share one descriptor table.
+    pub tables: Tables,
+    /// The addresses that every shard listens on. Port 0 is any free port; see
+    /// [`Prepared::local_addresses`](crate::Prepared::local_addresses).
+    pub listen: Vec<SocketAddr>,
+    /// Bounds, with what happens beyond each.
+    pub limits: EngineLimits,
+}
+
+impl EngineConfig {
+    /// One shard on `listen`, in the process's own descriptor table, with the default limits.
+    #[must_use]
+    pub fn new(listen: Vec<SocketAddr>) -> Self {
+        Self { shards: 1, tables: Tables::Shared, listen, limits: EngineLimits::default() }
+    }
+}
+
+/// Where the shards' descriptors live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tables {
+    /// All in the process's table: the descriptor limit bounds the process.
+    Shared,
+    /// Each shard has a table of its own: the descriptor limit bounds the shard. Sockets move between tables only
+    /// through the kernel, and a descriptor's number means something else on each thread.
+    Private,
+}
+
+/// Every bound of the engine that a user may set, with what happens beyond it.
+#[derive(Clone, Debug)]
+pub struct EngineLimits {
+    /// Bytes that may wait for one peer to read; beyond it the driver is asked to end the connection.
+    pub outbox_bytes_max: usize,
+    /// Mail that may wait for one shard; beyond it [`Mailboxes::offer`](crate::Mailboxes::offer) refuses.
+    pub mailbox_len_max: usize,
+    /// Bytes read from one connection in one tick; beyond it the connection waits for the next tick.
+    pub read_bytes_per_turn_max: usize,
+    /// Size of each shard's read buffer, between 32 KiB and 64 KiB.
+    pub read_buffer_bytes: usize,
+    /// How long a closed connection may take to flush and to close its side; beyond it the connection is cut.
+    pub linger: Duration,
+    /// Connections of all shards together; beyond it the driver is not asked, and `refusal` is sent.
+    pub connections_max: usize,
+    /// Descriptors of each table that connections may not use; beyond it `refusal` is sent.
+    pub descriptors_reserve: usize,
+    /// What a connection beyond `connections_max` or `descriptors_reserve` gets before it is closed.
+    pub refusal: Bytes,
+}
+
+impl Default for EngineLimits {
+    fn default() -> Self {
+        Self {
+            outbox_bytes_max: 1024 * 1024,
+            mailbox_len_max: 64 * 1024,
+            read_bytes_per_turn_max: 256 * 1024,
+            read_buffer_bytes: READ_BUFFER_BYTES_MAX,
+            linger: Duration::from_secs(2),
+            connections_max: usize::MAX,
+            descriptors_reserve: 64,
+            refusal: Bytes::from_static(
+                b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+            ),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The control thread: it lives in the process's own descriptor table, passes sockets to shards that have tables of
+//! their own, and gives the [`Handoff`] what comes from them.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+
+use crate::driver::ShardIndex;
+use crate::engine::{HandedOff, Handoff};
+use crate::mailbox::{Bell, Queue};
+use crate::passage::{Departure, LINK_RETRY, report};
+use crate::transfer::{Link, Manifest, Token as Ticket};
+
+const BELL: Token = Token(usize::MAX);
+const EVENTS_MAX: usize = 128;
+
+/// What other threads ask of the control thread.
+pub(crate) enum Errand {
+    /// Take this socket to a shard with a table of its own.
+    Carry {
+        shard: ShardIndex,
+        ticket: Ticket,
+        socket: OwnedFd,
+    },
+    /// A connection left a shard that shares the table.
+    Welcome(HandedOff),
+    Stop,
+}
+
+/// Where errands are left.
+pub(crate) struct ControlDesk {
+    errands: Queue<Errand>,
+    bell: Bell,
+}
+
+impl ControlDesk {
+    pub(crate) fn put(&self, errand: Errand) {
+        if self.errands.push(errand, usize::MAX).is_ok() {
+            self.bell.ring();
+        }
+    }
+}
+
+pub(crate) struct Control {
+    poll: Poll,
+    desk: Arc<ControlDesk>,
+    /// By shard; none where all share one table.
+    links: Vec<Link>,
+    departures: Arc<Manifest<Departure>>,
+}
+
+impl Control {
+    pub(crate) fn new(links: Vec<Link>, departures: Arc<Manifest<Departure>>) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let bell = Bell::new()?;
+        poll.registry().register(&mut SourceFd(&bell.as_raw_fd()), BELL, Interest::READABLE)?;
+        for (shard, link) in links.iter().enumerate() {
+            let directions = Interest::READABLE | Interest::WRITABLE;
+            poll.registry().register(&mut SourceFd(&link.as_raw_fd()), Token(shard), directions)?;
+        }
+        let desk = Arc::new(ControlDesk { errands: Queue::new(), bell });
+        Ok(Self { poll, desk, links, departures })
+    }
+
+    pub(crate) fn desk(&self) -> Arc<ControlDesk> {
+        Arc::clone(&self.desk)
+    }
+
+    /// Runs until the errand to stop, and then takes in what is on its way already.
+    pub(crate) fn run(mut self, handoff: &Handoff) {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        let mut errands = VecDeque::new();
+        loop {
+            self.wait(&mut events);
+            for event in &events {
+                self.welcome_from(event.token(), handoff);
+            }
+            self.desk.errands.take_into(&mut errands);
+            self.desk.errands.handled(errands.len());
+            for errand in errands.drain(..) {
+                match errand {
+                    Errand::Carry { shard, ticket, socket } => {
+                        self.links[usize::from(shard.0)].push(ticket, socket);
+                    }
+                    Errand::Welcome(handed_off) => handoff(handed_off),
+                    Errand::Stop => return self.welcome_the_last(handoff),
+                }
+            }
+            for link in self.links.iter_mut().filter(|link| link.is_waiting()) {
+                report(link.flush());
+            }
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events) {
+        self.desk.bell.announce_sleep();
+        let must_look = self.desk.errands.waiting() > 0;
+        let must_retry = self.links.iter().any(Link::is_waiting);
+        let patience = match (must_look, must_retry) {
+            (true, _) => Some(std::time::Duration::ZERO),
+            (false, true) => Some(LINK_RETRY),
+            (false, false) => None,
+        };
+        if let Err(error) = self.poll.poll(events, patience)
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            panic!("the control thread cannot wait: {error}");
+        }
+        self.desk.bell.announce_awake();
+    }
+
+    fn welcome_the_last(&self, handoff: &Handoff) {
+        for shard in 0..self.links.len() {
+            self.welcome_from(Token(shard), handoff);
+        }
+    }
+
+    fn welcome_from(&self, token: Token, handoff: &Handoff) {
+        let Some(link) = self.links.get(token.0) else { return };
+        let mut arrived = Vec::new();
+        report(link.receive(&mut arrived));
+        for (ticket, socket) in arrived {
+            match (self.departures.claim(ticket), socket) {
+                (Some(departure), Some(socket)) => handoff(departure.complete(socket)),
+                (Some(_), None) => {
+                    tracing::warn!("a connection was dropped: the main table has no descriptor free")
+                }
+                (None, _) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Mail between threads: a bounded queue per shard and the bell that wakes its owner.
+//!
+//! A sender never waits for the receiver. The bell is rung only while the shard sleeps, so mail to a busy shard costs
+//! no system call.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+
+use crate::counters::ShardCounters;
+use crate::driver::ShardIndex;
+
+/// The mailboxes of all shards, for every thread that has something to tell them.
+#[derive(Debug)]
+pub struct Mailboxes<M> {
+    boxes: Arc<[Arc<Mailbox<M>>]>,
+}
+
+impl<M> Clone for Mailboxes<M> {
+    fn clone(&self) -> Self {
+        Self { boxes: Arc::clone(&self.boxes) }
+    }
+}
+
+impl<M> Mailboxes<M> {
+    pub(crate) fn new(boxes: Vec<Arc<Mailbox<M>>>) -> Self {
+        Self { boxes: boxes.into() }
+    }
+
+    /// How many shards there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "there is always at least one shard")]
+    pub fn len(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// Posts control mail: never refused, never blocks. What a shard that has shut down is sent is dropped.
+    ///
+    /// # Panics
+    /// If there is no such shard.
+    pub fn post(&self, shard: ShardIndex, mail: M) {
+        self.of(shard).put(mail, usize::MAX).unwrap_or_else(|_| unreachable!("no queue is that long"));
+    }
+
+    /// Offers ephemeral mail. Gives it back, and counts it, when the mailbox holds `mailbox_len_max` already.
+    ///
+    /// # Panics
+    /// If there is no such shard.
+    pub fn offer(&self, shard: ShardIndex, mail: M) -> Result<(), M> {
+        let mailbox = self.of(shard);
+        mailbox.put(mail, mailbox.len_max).inspect_err(|_| {
+            mailbox.counters.mailbox_dropped_total.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    /// The mailbox of one shard.
+    fn of(&self, shard: ShardIndex) -> &Mailbox<M> {
+        &self.boxes[usize::from(shard.0)]
+    }
+}
+
+/// One shard's mail.
+#[derive(Debug)]
+pub(crate) struct Mailbox<M> {
+    queue: Queue<M>,
+    bell: Arc<Bell>,
+    counters: Arc<ShardCounters>,
+    len_max: usize,
+}
+
+impl<M> Mailbox<M> {
+    pub(crate) fn new(bell: Arc<Bell>, counters: Arc<ShardCounters>, len_max: usize) -> Self {
+        Self { queue: Queue::new(), bell, counters, len_max }
+    }
+
+    fn put(&self, mail: M, len_max: usize) -> Result<(), M> {
+        self.queue.push(mail, len_max)?;
+        self.counters.mailbox_depth.fetch_add(1, Ordering::Relaxed);
+        self.bell.ring();
+        Ok(())
+    }
+
+    /// Whether mail is waiting, whoever holds it.
+    pub(crate) fn has_mail(&self) -> bool {
+        self.queue.waiting() > 0
+    }
+
+    /// Moves what was posted behind what `inbox` holds.
+    pub(crate) fn take_into(&self, inbox: &mut VecDeque<M>) {
+        self.queue.take_into(inbox);
+    }
+
+    /// Says that `count` letters, which still count as waiting, have been handled.
+    pub(crate) fn handled(&self, count: usize) {
+        self.queue.handled(count);
+        self.counters.mailbox_depth.fetch_sub(count as u64, Ordering::Relaxed);
+    }
+
+    /// Drops what waits and everything that is posted from now on.
+    pub(crate) fn shut(&self) {
+        self.queue.shut();
+    }
+}
+
+/// A queue with many writers and one reader. An item counts as waiting until its reader has handled it.
+#[derive(Debug)]
+pub(crate) struct Queue<T> {
+    items: Mutex<Items<T>>,
+    waiting: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Items<T> {
+    waiting: VecDeque<T>,
+    shut: bool,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            items: Mutex::new(Items { waiting: VecDeque::new(), shut: false }),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Gives the item back when `len_max` are waiting already.
+    pub(crate) fn push(&self, item: T, len_max: usize) -> Result<(), T> {
+        let mut items = self.lock();
+        if items.shut {
+            return Ok(());
+        }
+        if self.waiting.load(Ordering::Relaxed) >= len_max {
+            return Err(item);
+        }
+        items.waiting.push_back(item);
+        // Sequentially consistent, as is the reader's look at it between announcing its sleep and sleeping.
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn take_into(&self, inbox: &mut VecDeque<T>) {
+        let mut items = self.lock();
+        if inbox.is_empty() {
+            std::mem::swap(&mut items.waiting, inbox);
+        } else {
+            inbox.append(&mut items.waiting);
+        }
+    }
+
+    pub(crate) fn handled(&self, count: usize) {
+        self.waiting.fetch_sub(count, Ordering::SeqCst);
+    }
+
+    fn shut(&self) {
+        let dropped = {
+            let mut items = self.lock();
+            items.shut = true;
+            std::mem::take(&mut items.waiting)
+        };
+        drop(dropped);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Items<T>> {
+        // A queue is whole between any two of its operations, so a panic elsewhere does not make it unfit for use.
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes the one thread that waits for it in a readiness loop, if it sleeps.
+///
+/// The descriptor is made before any thread leaves the process's descriptor table and is never closed there, so its
+/// number means the same on every thread.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    event: OwnedFd,
+    asleep: AtomicBool,
+}
+
+impl Bell {
+    pub(crate) fn new() -> io::Result<Self> {
+        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { event, asleep: AtomicBool::new(false) })
+    }
+
+    /// Called by a sender, after its item is in the queue.
+    pub(crate) fn ring(&self) {
+        if !self.asleep.load(Ordering::SeqCst) || !self.asleep.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        // The loop is edge-triggered and every write is an edge, so nobody reads the count. The day it is full, after
+        // 2^64 rings, it is read once.
+        while let Err(errno) = rustix::io::write(&self.event, &1u64.to_ne_bytes()) {
+            match errno {
+                Errno::INTR => {}
+                Errno::AGAIN => drop(rustix::io::read(&self.event, &mut [0u8; 8])),
+                _ => return tracing::error!(%errno, "a thread could not be woken"),
+            }
+        }
+    }
+
+    /// Called by the waiting thread before it looks at its queues for the last time and sleeps. Either it sees the
+    /// item, or the sender sees this announcement.
+    pub(crate) fn announce_sleep(&self) {
+        self.asleep.store(true, Ordering::SeqCst);
+    }
+
+    /// Called by the waiting thread when it is awake again.
+    pub(crate) fn announce_awake(&self) {
+        self.asleep.store(false, Ordering::Relaxed);
+    }
+}
+
+impl AsRawFd for Bell {
+    fn as_raw_fd(&self) -> RawFd {
+        self.event.as_raw_fd()
+    }
+}

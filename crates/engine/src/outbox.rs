@@ -1,0 +1,128 @@
+//! What the kernel would not take: a queue of segments, each of whole messages.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use bytes::{Buf, Bytes};
+
+/// Bytes that wait for one peer to read. It is empty almost always.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    segments: VecDeque<Bytes>,
+    bytes: usize,
+    /// Part of the first segment is on the wire, so the rest of it must follow.
+    begun: bool,
+}
+
+impl Outbox {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn push(&mut self, segment: Bytes) {
+        if !segment.is_empty() {
+            self.bytes += segment.len();
+            self.segments.push_back(segment);
+        }
+    }
+
+    /// Pushes the rest of a segment whose first part is on the wire. Nothing waits before it.
+    pub(crate) fn push_begun(&mut self, rest: Bytes) {
+        debug_assert!(self.is_empty());
+        self.push(rest);
+        self.begun = !self.is_empty();
+    }
+
+    /// The first segment, or what is left of it.
+    pub(crate) fn first(&self) -> Option<&Bytes> {
+        self.segments.front()
+    }
+
+    /// Lists the segments from the first on in `slices`, as many as fit, and returns how many those are.
+    pub(crate) fn list<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut count = 0;
+        for (slice, segment) in slices.iter_mut().zip(&self.segments) {
+            *slice = IoSlice::new(segment);
+            count += 1;
+        }
+        count
+    }
+
+    /// Takes `written` bytes, no more than wait, from the front.
+    pub(crate) fn advance(&mut self, mut written: usize) {
+        self.bytes -= written;
+        while written > 0 {
+            let Some(segment) = self.segments.front_mut() else { return };
+            if written < segment.len() {
+                segment.advance(written);
+                self.begun = true;
+                return;
+            }
+            written -= segment.len();
+            self.begun = false;
+            self.segments.pop_front();
+        }
+    }
+
+    /// Drops every segment of which nothing is on the wire, and returns how many bytes those were.
+    pub(crate) fn drop_unbegun(&mut self) -> usize {
+        let before = self.bytes;
+        self.segments.truncate(usize::from(self.begun));
+        self.bytes = self.segments.iter().map(Bytes::len).sum();
+        before - self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_segments_not_begun_are_dropped() {
+        let mut outbox = Outbox::default();
+        outbox.push(Bytes::from_static(b"abc"));
+        outbox.push(Bytes::from_static(b"def"));
+        outbox.advance(1);
+        assert_eq!(outbox.drop_unbegun(), 3);
+        assert_eq!(outbox.first().map(|rest| &rest[..]), Some(&b"bc"[..]));
+        outbox.advance(2);
+        outbox.push(Bytes::from_static(b"ghi"));
+        assert_eq!(outbox.drop_unbegun(), 3);
+        assert!(outbox.is_empty());
+        assert_eq!(outbox.bytes(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_leave_in_the_order_they_came(
+            segments in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..20),
+            steps in prop::collection::vec(1usize..12, 0..40),
+        ) {
+            let mut outbox = Outbox::default();
+            for segment in &segments {
+                outbox.push(Bytes::from(segment.clone()));
+            }
+            let expected: Vec<u8> = segments.concat();
+            let mut left = Vec::new();
+            for step in steps.into_iter().chain(std::iter::repeat(5)) {
+                if outbox.is_empty() {
+                    break;
+                }
+                let mut slices = [IoSlice::new(&[]); 3];
+                let count = outbox.list(&mut slices);
+                let listed: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+                let written = step.min(listed.len());
+                left.extend_from_slice(&listed[..written]);
+                outbox.advance(written);
+                prop_assert_eq!(outbox.bytes(), expected.len() - left.len());
+            }
+            prop_assert_eq!(left, expected);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How sockets cross between a shard and the control plane: as plain moves where both share a descriptor table, else
+//! through the kernel.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ServerConnection;
+
+use crate::control::{ControlDesk, Errand};
+use crate::driver::ListenerIndex;
+use crate::engine::HandedOff;
+use crate::transfer::{Link, Manifest};
+
+/// How long to wait before sockets that the kernel did not take are tried again, should no edge tell.
+pub(crate) const LINK_RETRY: Duration = Duration::from_millis(10);
+
+/// What the control plane tells a shard to do.
+pub(crate) enum Order<S> {
+    Adopt(Arrival<S>, OwnedFd),
+    StopAccepting,
+    ShutDown,
+}
+
+/// What belongs to a socket that a shard is to adopt.
+pub(crate) struct Arrival<S> {
+    pub(crate) tls: Option<Box<ServerConnection>>,
+    pub(crate) remote: SocketAddr,
+    pub(crate) unread: Vec<u8>,
+    pub(crate) seed: S,
+}
+
+/// What belongs to a socket that leaves its shard.
+pub(crate) struct Departure {
+    remote: SocketAddr,
+    listener: ListenerIndex,
+    unread: Vec<u8>,
+}
+
+impl Departure {
+    /// Joins the belongings with their socket again.
+    pub(crate) fn complete(self, socket: OwnedFd) -> HandedOff {
+        let Self { remote, listener, unread } = self;
+        HandedOff { stream: TcpStream::from(socket), remote, listener, unread }
+    }
+}
+
+/// The shard's side of the way.
+pub(crate) enum Passage<S> {
+    /// One descriptor table: arrivals are [`Order::Adopt`].
+    Open(Arc<ControlDesk>),
+    /// Two tables.
+    Guarded { link: Link, arrivals: Arc<Manifest<Arrival<S>>>, departures: Arc<Manifest<Departure>> },
+}
+
+impl<S> Passage<S> {
+    pub(crate) fn depart(&mut self, leaving: HandedOff) {
+        match self {
+            Self::Open(desk) => desk.put(Errand::Welcome(leaving)),
+            Self::Guarded { link, departures, .. } => {
+                let HandedOff { stream, remote, listener, unread } = leaving;
+                let token = departures.enter(Departure { remote, listener, unread });
+                link.push(token, stream.into());
+            }
+        }
+    }
+
+    /// All that came through the kernel since the last time.
+    pub(crate) fn arrivals(&mut self) -> Vec<(Arrival<S>, Option<OwnedFd>)> {
+        let Self::Guarded { link, arrivals, .. } = self else { return Vec::new() };
+        let mut arrived = Vec::new();
+        report(link.receive(&mut arrived));
+        arrived.into_iter().filter_map(|(token, socket)| Some((arrivals.claim(token)?, socket))).collect()
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if let Self::Guarded { link, .. } = self
+            && link.is_waiting()
+        {
+            report(link.flush());
+        }
+    }
+
+    /// How soon to call [`Passage::flush`] again.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Guarded { link, .. } if link.is_waiting() => Some(LINK_RETRY),
+            Self::Guarded { .. } | Self::Open(_) => None,
+        }
+    }
+}
+
+/// A link fails only when the kernel is out of memory or the other end is gone; either way the sockets stay queued.
+pub(crate) fn report(outcome: io::Result<()>) {
+    if let Err(error) = outcome {
+        tracing::error!(%error, "sockets could not cross between a shard and the control plane");
+    }
+}

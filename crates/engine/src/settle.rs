@@ -1,0 +1,125 @@
+//! After a driver call: overflows and ends that were decided during it are told, and sockets leave the shard.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use mio::unix::SourceFd;
+
+use crate::books::Fate;
+use crate::config::STAGED_BYTES_MAX;
+use crate::connection::{Connection, Flags};
+use crate::counters::add;
+use crate::driver::{ConnectionId, Driver, EndCause};
+use crate::engine::HandedOff;
+use crate::io::Io;
+use crate::shard::Shard;
+
+impl<D: Driver> Shard<D> {
+    /// What every driver call may leave behind: ends to tell of, and more staged than the shard wants to hold.
+    pub(crate) fn after_callback(&mut self) {
+        if self.sockets.staging.bytes() > STAGED_BYTES_MAX {
+            self.sockets.flush();
+        }
+        self.settle();
+    }
+
+    /// Flushes and settles until nothing is left of either.
+    pub(crate) fn come_to_rest(&mut self) {
+        self.settle();
+        while !self.sockets.staging.is_empty() {
+            self.sockets.flush();
+            self.settle();
+        }
+    }
+
+    /// Tells the driver of overflows and ends decided since the last time.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            if let Some(id) = self.sockets.books.overflowing.pop() {
+                self.overflow(id);
+            } else if let Some(fate) = self.sockets.books.fates.pop() {
+                self.end(fate);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn overflow(&mut self, id: ConnectionId) {
+        let is_open = |sockets: &Sockets<D::Peer>| {
+            let connection = sockets.slab.live(id);
+            connection.is_some_and(|connection| !connection.flags.any(Flags::CLOSING | Flags::DOOMED))
+        };
+        if is_open(&self.sockets) {
+            self.driver.overflowed(&mut Io::new(&mut self.sockets), id);
+        }
+        if is_open(&self.sockets) {
+            self.sockets.doom(id, EndCause::Overflow);
+        }
+    }
+
+    fn end(&mut self, fate: Fate) {
+        let Fate { id, mut cause, unread } = fate;
+        let Some(connection) = self.sockets.remove(id) else { return };
+        self.capacity.leave();
+        let Connection { socket, listener, flags, peer, .. } = connection;
+        match cause {
+            EndCause::HandedOff => {
+                if let Err(error) = self.depart(socket, flags, |stream, remote| HandedOff {
+                    stream,
+                    remote,
+                    listener,
+                    unread,
+                }) {
+                    cause = EndCause::Reset(error.kind());
+                }
+            }
+            EndCause::Aborted | EndCause::Overflow | EndCause::Lingered | EndCause::Unconsumed => cut(socket),
+            EndCause::PeerClosed | EndCause::Reset(_) | EndCause::Local | EndCause::Shutdown => drop(socket),
+        }
+        if flags.any(Flags::OVERFLOWED) && cause != EndCause::Shutdown {
+            cause = EndCause::Overflow;
+        }
+        self.driver.ended(&mut Io::new(&mut self.sockets), id, peer, cause);
+        self.listeners.resume();
+    }
+
+    fn depart(
+        &mut self,
+        socket: OwnedFd,
+        flags: Flags,
+        handed_off: impl FnOnce(TcpStream, SocketAddr) -> HandedOff,
+    ) -> io::Result<()> {
+        if flags.any(Flags::REGISTERED) {
+            // The file lives on elsewhere, so closing the number here would not make the readiness loop forget it.
+            self.poll.registry().deregister(&mut SourceFd(&socket.as_raw_fd()))?;
+        }
+        let stream = TcpStream::from(socket);
+        let remote = stream.peer_addr()?;
+        self.passage.depart(handed_off(stream, remote));
+        add(&self.sockets.books.counters.handed_off_total, 1);
+        Ok(())
+    }
+
+    /// Ends every connection.
+    pub(crate) fn shut_down(mut self) {
+        self.post.mailbox.shut();
+        for slot in 0..self.sockets.slab.slots() {
+            if let Some(id) = self.sockets.slab.id_of(slot) {
+                self.sockets.doom(id, EndCause::Shutdown);
+            }
+        }
+        self.come_to_rest();
+        self.passage.flush();
+    }
+}
+
+/// Closes a socket and drops what the kernel still holds for a peer that does not take it: with a linger time of zero
+/// the peer gets a reset and no memory stays behind.
+fn cut(socket: OwnedFd) {
+    if let Err(errno) = rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::ZERO)) {
+        tracing::debug!(%errno, "a socket could not be told to drop its data");
+    }
+}

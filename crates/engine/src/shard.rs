@@ -1,0 +1,200 @@
+//! One shard: the loop that waits for readiness, and what one turn of it does. Reading, accepting and crossing to the
+//! control plane have modules of their own.
+
+use std::collections::VecDeque;
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::event::Event;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll};
+
+use crate::accept::{Capacity, Listeners};
+use crate::config::{EVENTS_PER_TICK_MAX, EngineLimits, MAIL_PER_TICK_MAX, STAGED_BYTES_MAX};
+use crate::connection::{Connection, Flags};
+use crate::counters::{add, raise};
+use crate::driver::{ConnectionId, Driver, EndCause};
+use crate::engine::HandedOff;
+use crate::io::Io;
+use crate::mailbox::{Bell, Mailbox, Queue};
+use crate::passage::{Arrival, Order, Passage};
+use crate::sockets::{Fate, Sockets, set};
+use crate::source::Source;
+use crate::sweep::{Sweep, limit_ms};
+
+pub(crate) struct Shard<D: Driver> {
+    pub(crate) driver: D,
+    pub(crate) sockets: Sockets<D::Peer>,
+    pub(crate) poll: Poll,
+    pub(crate) read_buffer: Box<[u8]>,
+    pub(crate) read_bytes_per_turn_max: usize,
+    pub(crate) listeners: Listeners,
+    pub(crate) capacity: Capacity,
+    pub(crate) sweep: Sweep,
+    post: Post<D>,
+    passage: Passage<D::Seed>,
+    inbox: VecDeque<D::Mail>,
+    /// The last turn's list of connections with more to read; kept for its memory.
+    resumed: Vec<ConnectionId>,
+    stopping: bool,
+}
+
+/// What other threads write and the shard reads.
+pub(crate) struct Post<D: Driver> {
+    pub(crate) bell: Arc<Bell>,
+    pub(crate) mailbox: Arc<Mailbox<D::Mail>>,
+    pub(crate) orders: Arc<Queue<Order<D::Seed>>>,
+}
+
+impl<D: Driver> Shard<D> {
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the shard, made elsewhere")]
+    pub(crate) fn new(
+        driver: D,
+        sockets: Sockets<D::Peer>,
+        poll: Poll,
+        listeners: Listeners,
+        capacity: Capacity,
+        post: Post<D>,
+        passage: Passage<D::Seed>,
+        limits: &EngineLimits,
+    ) -> Self {
+        let sweep = Sweep::new(sockets.now);
+        Self {
+            driver,
+            sockets,
+            poll,
+            read_buffer: vec![0; limits.read_buffer_bytes].into_boxed_slice(),
+            read_bytes_per_turn_max: limits.read_bytes_per_turn_max,
+            listeners,
+            capacity,
+            sweep,
+            post,
+            passage,
+            inbox: VecDeque::new(),
+            resumed: Vec::new(),
+            stopping: false,
+        }
+    }
+
+    /// Runs until the order to shut down.
+    pub(crate) fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS_PER_TICK_MAX);
+        let mut patience = Some(Duration::ZERO);
+        while !self.stopping {
+            self.wait(&mut events, patience);
+            patience = self.tick(&events);
+        }
+        self.shut_down();
+    }
+
+    fn wait(&mut self, events: &mut Events, mut patience: Option<Duration>) {
+        let sleeps = patience != Some(Duration::ZERO);
+        if sleeps {
+            self.post.bell.announce_sleep();
+            if self.post.mailbox.has_mail() || self.post.orders.waiting() > 0 {
+                patience = Some(Duration::ZERO);
+            }
+        }
+        if let Err(error) = self.poll.poll(events, patience)
+            && error.kind() != std::io::ErrorKind::Interrupted
+        {
+            panic!("a readiness loop cannot wait: {error}");
+        }
+        if sleeps {
+            self.post.bell.announce_awake();
+        }
+        self.sockets.set_now(Instant::now());
+    }
+
+    /// One turn of the loop. Returns how long the next wait may take.
+    fn tick(&mut self, events: &Events) -> Option<Duration> {
+        self.resume_reading();
+        for event in events {
+            self.dispatch(event);
+        }
+        self.accept_from_ready();
+        self.obey_orders();
+        self.handle_mail();
+        self.sockets.flush();
+        self.settle();
+        self.sweep_silent();
+        self.cut_lingering();
+        let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
+        self.come_to_rest();
+        self.passage.flush();
+        self.patience(asked)
+    }
+
+    fn dispatch(&mut self, event: &Event) {
+        match Source::from_token(event.token()) {
+            Source::Connection(id) => self.dispatch_to_connection(id, event),
+            Source::Listener(listener) => self.listeners.mark_ready(listener),
+            Source::Link => self.take_arrivals(),
+            // The queues behind the bell are looked at in every tick.
+            Source::Bell => {}
+        }
+    }
+
+    fn dispatch_to_connection(&mut self, id: ConnectionId, event: &Event) {
+        let Some(connection) = self.sockets.slab.live_mut(id) else { return };
+        let is_over = event.is_read_closed() || event.is_error();
+        if is_over {
+            connection.flags |= Flags::PEER_DONE;
+        }
+        let flags = connection.flags;
+        if event.is_writable() && flags.any(Flags::QUEUED) {
+            self.sockets.writable(id);
+        }
+        // Those on the ready list have had their turn for this tick or get it in the next.
+        if (event.is_readable() || is_over) && !flags.any(Flags::READY) {
+            self.read(id);
+        }
+        self.after_callback();
+    }
+
+    /// Gives those their turn that had more to read in the last tick.
+    fn resume_reading(&mut self) {
+        if self.sockets.ready.is_empty() {
+            return;
+        }
+        let mut resumed = std::mem::take(&mut self.resumed);
+        std::mem::swap(&mut resumed, &mut self.sockets.ready);
+        for id in resumed.drain(..) {
+            if let Some(connection) = self.sockets.slab.live_mut(id) {
+                connection.flags.remove(Flags::READY);
+                self.read(id);
+                self.after_callback();
+            }
+        }
+        self.resumed = resumed;
+    }
+
+    /// The longest that the next wait may take, given what the driver asks for.
+    fn patience(&mut self, asked: Option<Duration>) -> Option<Duration> {
+        let now = Instant::now();
+        self.count_tick(now);
+        let has_more = !self.sockets.ready.is_empty() || !self.inbox.is_empty() || self.listeners.has_ready();
+        if has_more || self.stopping {
+            return Some(Duration::ZERO);
+        }
+        let deadlines = [
+            self.sweep.next_slice(),
+            self.sockets.lingering.front().map(|(deadline, _)| *deadline),
+            self.listeners.retry_at(),
+        ];
+        let until = |deadline: Instant| deadline.saturating_duration_since(now);
+        let waits = deadlines.into_iter().flatten().map(until);
+        waits.chain(asked).chain(self.passage.retry_after()).min()
+    }
+
+    fn count_tick(&self, end: Instant) {
+        let counters = &self.sockets.books.counters;
+        let duration_us = end.duration_since(self.sockets.now).as_micros() as u64;
+        add(&counters.ticks, 1);
+        add(&counters.tick_duration_us_total, duration_us);
+        raise(&counters.tick_duration_us_max, duration_us);
+        set(&counters.buffer_bytes, self.read_buffer.len() + self.sockets.staging.capacity_bytes());
+    }
+}

@@ -1,0 +1,65 @@
+//! What an event of the readiness loop is about.
+
+use mio::Token;
+
+use crate::driver::{ConnectionId, ListenerIndex};
+
+/// A source of readiness, and its token: the slot below, the generation above, so that an event for a connection that
+/// ended earlier in the same batch names nobody. No connection has the last slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    Connection(ConnectionId),
+    Listener(ListenerIndex),
+    Bell,
+    Link,
+}
+
+const NOT_A_SLOT: u32 = u32::MAX;
+const BELL: u32 = u32::MAX;
+const LINK: u32 = u32::MAX - 1;
+
+const _: () = assert!(usize::BITS == 64, "a token holds a slot and a generation");
+
+impl Source {
+    pub(crate) fn token(self) -> Token {
+        let (slot, above) = match self {
+            Self::Connection(id) => (id.slot, id.generation),
+            Self::Listener(listener) => (NOT_A_SLOT, u32::from(listener.0)),
+            Self::Bell => (NOT_A_SLOT, BELL),
+            Self::Link => (NOT_A_SLOT, LINK),
+        };
+        Token((above as usize) << 32 | slot as usize)
+    }
+
+    pub(crate) fn from_token(token: Token) -> Self {
+        let slot = token.0 as u32;
+        let above = (token.0 >> 32) as u32;
+        match (slot, above) {
+            (NOT_A_SLOT, BELL) => Self::Bell,
+            (NOT_A_SLOT, LINK) => Self::Link,
+            (NOT_A_SLOT, listener) => Self::Listener(ListenerIndex(listener as u16)),
+            (slot, generation) => Self::Connection(ConnectionId { slot, generation }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_gives_back_its_source() {
+        let last = ConnectionId { slot: u32::MAX - 1, generation: u32::MAX };
+        let first = ConnectionId { slot: 0, generation: 0 };
+        for source in [
+            Source::Connection(first),
+            Source::Connection(last),
+            Source::Listener(ListenerIndex(0)),
+            Source::Listener(ListenerIndex(u16::MAX)),
+            Source::Bell,
+            Source::Link,
+        ] {
+            assert_eq!(Source::from_token(source.token()), source);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Leaving the process's descriptor table: the only `unsafe` code of the project.
+//!
+//! A descriptor is a number, and Rust's types take it that a number means the same file on every thread. A thread with
+//! a table of its own breaks that. What keeps it sound is written down here and upheld by the only caller, the module
+//! `engine`: a shard's thread owns nothing that holds a number outside `keep`, nothing that it opens later leaves the
+//! thread except through a socket, and each number in `keep` is either owned by the thread alone or, as a bell's, never
+//! closed while anyone uses it.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+/// Gives the calling thread a descriptor table of its own, in which only standard input, output and error and the
+/// numbers in `keep` are open.
+pub(crate) fn leave_shared_table(keep: &[RawFd]) -> io::Result<()> {
+    // SAFETY: `unshare` takes no pointer. With CLONE_FILES the calling thread's table becomes a copy: every number
+    // that the thread knows still means the same file, until one of the two tables changes.
+    if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    for (first, last) in gaps(keep) {
+        // SAFETY: `close_range` takes no pointer. The table is this thread's own by now, and the thread owns nothing
+        // that holds one of these numbers, so no value of Rust's is left with a number that was closed under it.
+        let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        if closed != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Closes the calling thread's copies of descriptors that moved to threads which have left the table since.
+pub(crate) fn close_copies(moved: &[RawFd]) {
+    for number in moved {
+        // SAFETY: the value that owned this number was moved to a thread that has a table of its own by now, so it
+        // closes the number there and never here. In this table nothing else owns the number: it was open when the
+        // thread left, and nobody has closed it since.
+        drop(unsafe { OwnedFd::from_raw_fd(*number) });
+    }
+}
+
+/// The ranges of numbers above standard error that are not in `keep`.
+fn gaps(keep: &[RawFd]) -> Vec<(u32, u32)> {
+    let mut kept: Vec<u32> = keep.iter().filter_map(|number| u32::try_from(*number).ok()).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    let mut gaps = Vec::with_capacity(kept.len() + 1);
+    let mut first = 3;
+    for number in kept {
+        if number > first {
+            gaps.push((first, number - 1));
+        }
+        first = first.max(number + 1);
+    }
+    gaps.push((first, u32::MAX));
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gaps;
+
+    #[test]
+    fn everything_but_what_is_kept_lies_in_a_gap() {
+        assert_eq!(gaps(&[]), [(3, u32::MAX)]);
+        assert_eq!(gaps(&[3, 4]), [(5, u32::MAX)]);
+        assert_eq!(gaps(&[9, 5, 5, 1]), [(3, 4), (6, 8), (10, u32::MAX)]);
+    }
+}

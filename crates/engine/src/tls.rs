@@ -1,0 +1,95 @@
+//! TLS between a connection's queues and its socket, for adopted connections whose handshake is done.
+//!
+//! The outbox holds plain bytes, so that its segments can be dropped whole; only what has been encrypted must go out.
+
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use rustls::ServerConnection;
+
+use crate::books::Books;
+use crate::connection::Connection;
+use crate::counters::{ShardCounters, add, subtract};
+
+
+/// Plain bytes encrypted at a time: one record of the longest kind (RFC 8446, section 5.1).
+const RECORD_BYTES_MAX: usize = 16 * 1024;
+
+/// Encrypts and writes what waits, as far as the kernel takes it. Returns whether nothing waits any more.
+pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &Books) -> io::Result<bool> {
+    let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
+    let Some(session) = extra.tls.as_mut() else { return Ok(true) };
+    let mut wire = Wire::new(&connection.socket, &books.counters);
+    loop {
+        if !write_encrypted(session, &mut wire)? {
+            return Ok(false);
+        }
+        let Some(segment) = extra.outbox.first() else { return Ok(true) };
+        let record = &segment[..segment.len().min(RECORD_BYTES_MAX)];
+        let taken = session.writer().write(record)?;
+        extra.outbox.advance(taken);
+        subtract(&books.counters.outbox_bytes, taken as u64);
+        add(&books.counters.bytes_out, taken as u64);
+    }
+}
+
+/// Writes what the session has encrypted. Returns false when the kernel takes no more now.
+pub(crate) fn write_encrypted(session: &mut ServerConnection, wire: &mut Wire<'_>) -> io::Result<bool> {
+    while session.wants_write() {
+        match session.write_tls(wire) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// The socket as rustls wants to see it.
+pub(crate) struct Wire<'a> {
+    socket: &'a OwnedFd,
+    counters: &'a ShardCounters,
+    /// The last read did not fill its buffer, so an edge will tell of what comes next.
+    pub(crate) drained: bool,
+}
+
+impl<'a> Wire<'a> {
+    pub(crate) fn new(socket: &'a OwnedFd, counters: &'a ShardCounters) -> Self {
+        Self { socket, counters, drained: false }
+    }
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            add(&self.counters.reads_total, 1);
+            match rustix::net::recv(self.socket, &mut *buffer, RecvFlags::empty()) {
+                Ok((length, _)) => {
+                    self.drained = length < buffer.len();
+                    return Ok(length);
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            add(&self.counters.writes_total, 1);
+            match rustix::net::send(self.socket, bytes, SendFlags::NOSIGNAL) {
+                Ok(length) => return Ok(length),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! The way out, as a driver sees it: messages are staged and leave with the flush, or are delivered at once where
+//! nothing goes before them.
+
+use bytes::Bytes;
+
+use crate::connection::{Flags, UNTOUCHED};
+use crate::driver::{ConnectionId, Delivery, EndCause};
+use crate::sockets::Sockets;
+use crate::staging::{Staging, Touched};
+
+impl<P> Sockets<P> {
+    /// Stages a copy of `bytes` for the next flush.
+    pub(crate) fn send(&mut self, id: ConnectionId, bytes: &[u8]) {
+        if let Some(connection) = self.slab.live_mut(id)
+            && !connection.flags.any(Flags::MUTE)
+        {
+            self.staging.copy(id, &mut connection.staged, bytes);
+        }
+    }
+
+    /// Stages `bytes` themselves for the next flush.
+    pub(crate) fn send_shared(&mut self, id: ConnectionId, bytes: &Bytes) {
+        if let Some(connection) = self.slab.live_mut(id)
+            && !connection.flags.any(Flags::MUTE)
+        {
+            self.staging.share(id, &mut connection.staged, bytes.clone());
+        }
+    }
+
+    /// Writes `bytes` at once if nothing goes before them, else puts them behind what does.
+    pub(crate) fn deliver(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
+        let Some(connection) = self.slab.live_mut(id) else { return Delivery::Gone };
+        if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
+            return self.deliver_in_order(id, bytes);
+        }
+        match self.books.write(&connection.socket, bytes) {
+            Ok(written) if written == bytes.len() => Delivery::Written,
+            Ok(written) => {
+                self.books.enqueue_rest(connection, bytes.slice(written..), written > 0);
+                self.books.check_outbox(id, connection);
+                Delivery::Queued
+            }
+            Err(errno) => {
+                self.books.doom(id, connection, EndCause::Reset(errno.kind()));
+                Delivery::Gone
+            }
+        }
+    }
+
+    #[cold]
+    fn deliver_in_order(&mut self, id: ConnectionId, bytes: &Bytes) -> Delivery {
+        let Some(connection) = self.slab.live_mut(id) else { return Delivery::Gone };
+        if connection.flags.any(Flags::MUTE) {
+            return Delivery::Gone;
+        }
+        if connection.staged == UNTOUCHED && connection.flags.any(Flags::QUEUED) {
+            self.books.enqueue(connection, bytes.clone());
+            self.books.check_outbox(id, connection);
+        } else {
+            self.staging.share(id, &mut connection.staged, bytes.clone());
+        }
+        Delivery::Queued
+    }
+
+    /// Writes everything staged, one system call per connection where the kernel takes it.
+    pub(crate) fn flush(&mut self) {
+        if self.staging.is_empty() {
+            return;
+        }
+        let mut staging = std::mem::take(&mut self.staging);
+        for (place, touched) in staging.touched().iter().enumerate() {
+            self.flush_one(&staging, place as u32, *touched);
+        }
+        staging.clear();
+        self.staging = staging;
+    }
+
+    /// Writes what is staged for one connection without waiting for the flush.
+    pub(crate) fn flush_now(&mut self, id: ConnectionId) {
+        let staging = std::mem::take(&mut self.staging);
+        if let Some(place) = self.slab.live(id).map(|connection| connection.staged)
+            && let Some(touched) = staging.touched().get(place as usize)
+        {
+            self.flush_one(&staging, place, *touched);
+        }
+        self.staging = staging;
+    }
+
+    /// The socket takes bytes again.
+    pub(crate) fn writable(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.slab.live_mut(id)
+            && connection.flags.any(Flags::QUEUED)
+            && !connection.flags.any(Flags::DOOMED)
+        {
+            self.books.drain(id, connection);
+            self.books.finish_closing(id, connection);
+        }
+    }
+
+    /// Writes what the TLS session has to say of its own accord, such as an answer to a key update.
+    pub(crate) fn write_tls(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.slab.live_mut(id)
+            && !connection.flags.any(Flags::QUEUED | Flags::DOOMED)
+            && connection.tls_mut().is_some_and(|(session, _)| session.wants_write())
+        {
+            self.books.drain(id, connection);
+        }
+    }
+
+    fn flush_one(&mut self, staging: &Staging, place: u32, touched: Touched) {
+        let id = touched.id;
+        let Some(connection) = self.slab.live_mut(id) else { return };
+        // Another place means that what was staged here was dropped since, by `close_with`.
+        if connection.staged != place {
+            return;
+        }
+        connection.staged = UNTOUCHED;
+        if connection.flags.any(Flags::DOOMED) {
+            return;
+        }
+        if connection.flags.any(Flags::QUEUED | Flags::TLS) {
+            let must_wait = connection.flags.any(Flags::QUEUED);
+            for piece in staging.pieces(touched) {
+                self.books.enqueue(connection, piece.keep_from(0));
+            }
+            if !must_wait {
+                self.books.drain(id, connection);
+            }
+        } else {
+            self.books.write_staged(id, connection, staging, touched);
+        }
+        self.books.check_outbox(id, connection);
+        self.books.finish_closing(id, connection);
+    }
+}

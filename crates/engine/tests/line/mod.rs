@@ -1,0 +1,306 @@
+//! A driver for tests that speaks lines over real sockets, and what a test needs to start it and to watch it.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(unreachable_pub, clippy::unwrap_used, clippy::missing_panics_doc, missing_docs)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::{
+    Admission, ConnectionId, Delivery, Driver, EndCause, Engine, EngineConfig, HandedOff, Io, ListenerIndex,
+    Mailboxes, ShardCounters, ShardIndex, Tables,
+};
+
+/// How long a test waits for an event before it gives up.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the driver tells the test.
+#[derive(Debug, PartialEq, Eq, Clone)]
+pub enum Seen {
+    Accepted,
+    Adopted(&'static str),
+    Line(Vec<u8>),
+    Delivered(Delivery),
+    Expired,
+    Overflowed,
+    Mail(u32),
+    Ended(ConnectionId, EndCause),
+}
+
+/// What a test may post.
+#[derive(Debug)]
+pub enum Post {
+    Number(u32),
+    /// Blocks the shard until the other end is dropped.
+    Hold(mpsc::Receiver<()>),
+    /// Delivers these bytes to everyone.
+    Broadcast(Bytes),
+    CloseAllWith(&'static [u8]),
+}
+
+#[derive(Debug)]
+pub struct Peer {
+    idle_limit_ms: u32,
+    quiet: bool,
+}
+
+pub struct LineDriver {
+    seen: mpsc::Sender<Seen>,
+    idle_limit_ms: u32,
+    refuse: bool,
+}
+
+impl LineDriver {
+    fn tell(&self, seen: Seen) {
+        let _ = self.seen.send(seen);
+    }
+
+    fn obey(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, line: &[u8], rest: &[u8]) {
+        let (verb, object) = match line.iter().position(|byte| *byte == b' ') {
+            Some(space) => (&line[..space], &line[space + 1..]),
+            None => (line, &b""[..]),
+        };
+        let number = || std::str::from_utf8(object).unwrap().parse::<u32>().unwrap();
+        match verb {
+            b"close" => io.close(id),
+            b"bye" => io.close_with(id, object),
+            b"abort" => io.abort(id),
+            b"handoff" => io.hand_off(id, rest.to_vec()),
+            b"limit" => io.peer(id).unwrap().idle_limit_ms = number(),
+            b"shared" => io.send_shared(id, &Bytes::copy_from_slice(object)),
+            b"deliver" => {
+                let delivery = io.deliver(id, &Bytes::copy_from_slice(object));
+                self.tell(Seen::Delivered(delivery));
+            }
+            // As many messages as said, each of 1,000 bytes: digits and a line's end.
+            b"flood" => {
+                for message in 0..number() {
+                    let text = Bytes::from(format!("{message:0>999}\n"));
+                    let delivery = io.deliver(id, &text);
+                    if delivery == Delivery::Gone {
+                        break;
+                    }
+                }
+            }
+            _ => {
+                let mut answer = line.to_vec();
+                answer.push(b'\n');
+                io.send(id, &answer);
+            }
+        }
+    }
+}
+
+impl Driver for LineDriver {
+    type Peer = Peer;
+    type Mail = Post;
+    type Seed = &'static str;
+
+    fn accepted(&mut self, _: ListenerIndex, _: SocketAddr) -> Admission<Peer> {
+        if self.refuse {
+            return Admission::Refuse(Bytes::from_static(b"no\n"));
+        }
+        self.tell(Seen::Accepted);
+        Admission::Admit(Peer { idle_limit_ms: self.idle_limit_ms, quiet: false })
+    }
+
+    fn peer_for(&mut self, seed: &&'static str) -> Peer {
+        Peer { idle_limit_ms: self.idle_limit_ms, quiet: *seed == "quiet" }
+    }
+
+    fn adopted(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, seed: &'static str) {
+        self.tell(Seen::Adopted(seed));
+        if !io.peer(id).unwrap().quiet {
+            io.send(id, b"welcome\n");
+        }
+    }
+
+    fn received(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+        let mut consumed = 0;
+        while let Some(length) = bytes[consumed..].iter().position(|byte| *byte == b'\n') {
+            let (line, rest) = bytes[consumed..].split_at(length);
+            self.tell(Seen::Line(line.to_vec()));
+            self.obey(io, id, line, &rest[1..]);
+            consumed += length + 1;
+        }
+        consumed
+    }
+
+    fn ended(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, _: Peer, cause: EndCause) {
+        assert!(io.peer(id).is_none(), "the id names nobody any more");
+        self.tell(Seen::Ended(id, cause));
+    }
+
+    fn idle_limit(&self, peer: &Peer) -> Option<Duration> {
+        (peer.idle_limit_ms > 0).then(|| Duration::from_millis(peer.idle_limit_ms.into()))
+    }
+
+    fn expired(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+        self.tell(Seen::Expired);
+        io.close_with(id, b"idle\n");
+    }
+
+    fn overflowed(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+        self.tell(Seen::Overflowed);
+        io.close_with(id, b"too slow\n");
+    }
+
+    fn mail(&mut self, io: &mut Io<'_, Self>, mail: Post) {
+        let everyone: Vec<_> = (0..io.slots()).filter_map(|slot| io.id_of(slot)).collect();
+        match mail {
+            Post::Number(number) => self.tell(Seen::Mail(number)),
+            Post::Hold(until) => drop(until.recv()),
+            Post::Broadcast(bytes) => {
+                for id in everyone {
+                    io.deliver(id, &bytes);
+                }
+            }
+            Post::CloseAllWith(last) => {
+                for id in everyone {
+                    io.close_with(id, last);
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self, _: &mut Io<'_, Self>) -> Option<Duration> {
+        None
+    }
+}
+
+/// An engine that speaks lines, on a free port of the loopback address.
+pub struct Fixture {
+    pub engine: Engine<LineDriver>,
+    pub address: SocketAddr,
+    pub mailboxes: Mailboxes<Post>,
+    pub handed_off: mpsc::Receiver<HandedOff>,
+    seen: mpsc::Receiver<Seen>,
+}
+
+#[derive(Default)]
+pub struct Options {
+    pub idle_limit_ms: u32,
+    pub refuse: bool,
+}
+
+impl Fixture {
+    pub fn start() -> Self {
+        Self::start_with(config(), Options::default())
+    }
+
+    pub fn start_with(config: EngineConfig, options: Options) -> Self {
+        Self::start_after(config, options, |_| ()).0
+    }
+
+    /// Starts after `first` has been done with the mailboxes.
+    pub fn start_after<T>(
+        config: EngineConfig,
+        options: Options,
+        first: impl FnOnce(&Mailboxes<Post>) -> T,
+    ) -> (Self, T) {
+        let prepared = engine::prepare::<LineDriver>(config).unwrap();
+        let address = prepared.local_addresses()[0];
+        let mailboxes = prepared.mailboxes();
+        let done = first(&mailboxes);
+        let (seen_sender, seen) = mpsc::channel();
+        let (handed_off_sender, handed_off) = mpsc::channel();
+        let Options { idle_limit_ms, refuse } = options;
+        let make = move |_| LineDriver { seen: seen_sender.clone(), idle_limit_ms, refuse };
+        let handoff = Box::new(move |connection| drop(handed_off_sender.send(connection)));
+        let engine = prepared.start(make, handoff).unwrap();
+        (Self { engine, address, mailboxes, handed_off, seen }, done)
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::new(TcpStream::connect(self.address).unwrap())
+    }
+
+    pub fn counters(&self) -> Arc<ShardCounters> {
+        self.engine.counters(ShardIndex(0))
+    }
+
+    /// Waits until the driver tells something that `matches`, and drops what it told before.
+    pub fn wait_for(&self, matches: impl Fn(&Seen) -> bool) -> Seen {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let seen = self.seen.recv_timeout(left).expect("the driver tells what the test waits for");
+            if matches(&seen) {
+                return seen;
+            }
+        }
+    }
+
+    pub fn wait_for_end(&self) -> EndCause {
+        match self.wait_for(|seen| matches!(seen, Seen::Ended(..))) {
+            Seen::Ended(_, cause) => cause,
+            other => unreachable!("{other:?} is no end"),
+        }
+    }
+
+    /// Everything told and not waited for, after the engine has shut down.
+    pub fn shut_down(self) -> Vec<Seen> {
+        self.engine.shutdown();
+        self.seen.iter().collect()
+    }
+}
+
+/// Waits until a counter has a value, which another thread is about to write.
+pub fn wait_until(counter: &AtomicU64, value: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    while counter.load(Ordering::Relaxed) != value {
+        assert!(Instant::now() < deadline, "{} instead of {value}", counter.load(Ordering::Relaxed));
+        std::thread::yield_now();
+    }
+}
+
+pub fn value(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// One shard on a free port of the loopback address.
+pub fn config() -> EngineConfig {
+    EngineConfig::new(vec![(Ipv4Addr::LOCALHOST, 0).into()])
+}
+
+pub fn config_with_tables(tables: Tables) -> EngineConfig {
+    EngineConfig { tables, ..config() }
+}
+
+/// A client that blocks.
+pub struct Client {
+    reader: BufReader<TcpStream>,
+}
+
+impl Client {
+    pub fn new(stream: TcpStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { reader: BufReader::new(stream) }
+    }
+
+    pub fn stream(&self) -> &TcpStream {
+        self.reader.get_ref()
+    }
+
+    pub fn say(&mut self, text: &str) {
+        self.stream().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// The next line without its end; an empty one at the end of the stream.
+    pub fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).unwrap();
+        line.truncate(line.trim_end().len());
+        line
+    }
+
+    /// All lines until the end of the stream.
+    pub fn hear_all(self) -> Vec<String> {
+        self.reader.lines().map_while(Result::ok).collect()
+    }
+}

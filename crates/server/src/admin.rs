@@ -1,0 +1,93 @@
+//! The administration listener: metrics, probes and the API, on a port and a thread of its own, so that a scrape
+//! is answered while every other thread is busy.
+
+mod api;
+mod metrics;
+mod problem;
+mod token;
+
+use crate::health::{self, Readiness};
+use axum::Router;
+use gateway::Handle;
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::thread;
+use token::{Token, TokenError};
+
+/// Why there is no administration listener.
+#[derive(Debug)]
+pub(crate) enum AdminError {
+    /// There is no token to ask for.
+    Token(TokenError),
+    /// The address cannot be listened on.
+    Listen { address: SocketAddr, error: io::Error },
+    /// The thread or its runtime cannot be started.
+    Thread(io::Error),
+}
+
+impl fmt::Display for AdminError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdminError::Token(error) => error.fmt(f),
+            AdminError::Listen { address, error } => {
+                write!(
+                    f,
+                    "cannot listen on {address}: {error}: write another address in `admin.listen`, or \"off\""
+                )
+            }
+            AdminError::Thread(error) => write!(f, "cannot start the administration thread: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for AdminError {}
+
+/// A bound listener and the token that its API asks for; nothing is answered yet.
+pub(crate) struct Admin {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: Token,
+    token_path: PathBuf,
+}
+
+impl Admin {
+    /// Does all that can fail for a reason that the user can mend.
+    pub(crate) fn bind(address: SocketAddr, data_dir: &Path) -> Result<Admin, AdminError> {
+        let (token, token_path) = Token::open_or_create(data_dir).map_err(AdminError::Token)?;
+        let failed = |error| AdminError::Listen { address, error };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Admin { address: listener.local_addr().map_err(failed)?, listener, token, token_path })
+    }
+
+    /// The address in use.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The file that holds the token.
+    pub(crate) fn token_path(&self) -> &Path {
+        &self.token_path
+    }
+
+    /// Answers until the process ends.
+    pub(crate) fn start(self, handle: Handle, readiness: Readiness) -> Result<(), AdminError> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
+        let paths = router(handle, readiness, self.token);
+        let listener = self.listener;
+        let serve = move || {
+            let listen = async { axum::serve(tokio::net::TcpListener::from_std(listener)?, paths).await };
+            if let Err(error) = runtime.block_on(listen) {
+                tracing::error!(%error, "the administration listener stopped");
+            }
+        };
+        thread::Builder::new().name("admin".into()).spawn(serve).map(drop).map_err(AdminError::Thread)
+    }
+}
+
+fn router(handle: Handle, readiness: Readiness, token: Token) -> Router {
+    health::router(readiness).merge(metrics::router(handle.clone())).merge(api::router(handle, token))
+}

@@ -1,0 +1,171 @@
+//! The administration API. Every path needs the bearer token; every error is a problem document.
+//!
+//! | request | does |
+//! |---|---|
+//! | `POST /api/topics/{topic}/messages` with `{"event": "…", "payload": {…}}` | 202: broadcasts to the topic |
+//! | `GET /api/topics?limit=100` | 200: topics by size, largest first: `{"topics": [{"topic": "…", "members": 1}]}` |
+//! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id |
+
+use super::problem::Problem;
+use super::token::Token;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use gateway::Handle;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// Longest request body.
+const BODY_BYTES_MAX: usize = 1 << 20;
+/// Longest topic, event or socket id.
+const NAME_BYTES_MAX: usize = 255;
+/// Topics in a list that names no limit, and in the longest list.
+const TOPICS_DEFAULT: usize = 100;
+const TOPICS_MAX: usize = 10_000;
+
+/// The API's paths, below `/api`.
+pub(crate) fn router(handle: Handle, token: Token) -> Router {
+    Router::new()
+        .route("/api/topics", get(topics))
+        .route("/api/topics/{topic}/messages", post(publish))
+        .route("/api/sockets/{id}/disconnect", post(disconnect))
+        .route("/api/{*rest}", axum::routing::any(|| async { Problem::not_found() }))
+        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
+        .with_state(handle)
+}
+
+async fn authenticate(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {
+    match bearer(request.headers()) {
+        Some(shown) if token.matches(shown) => next.run(request).await,
+        Some(_) | None => Problem::unauthorized().into_response(),
+    }
+}
+
+/// RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1).
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Publication {
+    event: String,
+    payload: Box<RawValue>,
+}
+
+async fn publish(
+    State(handle): State<Handle>,
+    Path(topic): Path<String>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<StatusCode, Problem> {
+    let publication = publication(&body.map_err(|rejection| Problem::bad_request(rejection.body_text()))?)?;
+    handle.broadcast(&name("topic", topic)?, &publication.event, publication.payload.get());
+    Ok(StatusCode::ACCEPTED)
+}
+
+fn publication(body: &[u8]) -> Result<Publication, Problem> {
+    let expected = "send {\"event\": \"…\", \"payload\": {…}}";
+    let publication: Publication =
+        serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("{expected}: {error}")))?;
+    // Clients take a payload for an object, and these events for the protocol's own.
+    if !publication.payload.get().starts_with('{') {
+        return Err(Problem::bad_request(format!("{expected}: `payload` must be an object")));
+    }
+    let Publication { event, payload } = publication;
+    let event = name("event", event)?;
+    if event.starts_with("phx_") {
+        return Err(Problem::bad_request("events that begin with `phx_` belong to the protocol"));
+    }
+    Ok(Publication { event, payload })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TopicsQuery {
+    limit: Option<usize>,
+}
+
+async fn topics(
+    State(handle): State<Handle>,
+    query: Result<Query<TopicsQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let Query(query) = query.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
+    let limit = query.limit.unwrap_or(TOPICS_DEFAULT);
+    if !(1..=TOPICS_MAX).contains(&limit) {
+        return Err(Problem::bad_request(format!(
+            "`limit` is {limit}: send a number from 1 to {TOPICS_MAX}"
+        )));
+    }
+    let topics: Vec<_> = handle
+        .topics(limit)
+        .await
+        .into_iter()
+        .map(|(topic, members)| json!({ "topic": topic, "members": members }))
+        .collect();
+    let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
+    Ok((headers, json!({ "topics": topics }).to_string()).into_response())
+}
+
+async fn disconnect(State(handle): State<Handle>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
+    handle.disconnect(&name("socket id", id)?);
+    Ok(StatusCode::ACCEPTED)
+}
+
+fn name(what: &str, name: String) -> Result<String, Problem> {
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err(Problem::bad_request(format!("the {what} must have 1 to {NAME_BYTES_MAX} bytes")));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_publication_is_an_event_with_an_object() {
+        let good = publication(br#"{"event": "notice", "payload": {"b": 1,  "a": 2}}"#).expect("accepted");
+        assert_eq!((good.event.as_str(), good.payload.get()), ("notice", r#"{"b": 1,  "a": 2}"#));
+        for bad in [
+            r#""#,
+            r#"[]"#,
+            r#"{"event": "notice"}"#,
+            r#"{"event": "notice", "payload": []}"#,
+            r#"{"event": "notice", "payload": null}"#,
+            r#"{"event": "", "payload": {}}"#,
+            r#"{"event": "phx_close", "payload": {}}"#,
+            r#"{"event": "notice", "payload": {}, "topic": "x"}"#,
+            r#"{"event": "notice", "payload": {}} trailing"#,
+        ] {
+            assert!(publication(bad.as_bytes()).is_err(), "{bad}");
+        }
+        let long = format!(r#"{{"event": "{}", "payload": {{}}}}"#, "e".repeat(NAME_BYTES_MAX + 1));
+        assert!(publication(long.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn the_bearer_token_is_found_whatever_the_case_of_its_scheme() {
+        for (value, token) in [
+            ("Bearer abc", Some("abc")),
+            ("bearer  abc ", Some("abc")),
+            ("Basic abc", None),
+            ("Bearer", None),
+            ("", None),
+        ] {
+            let headers = HeaderMap::from_iter([(AUTHORIZATION, value.parse().expect("a header"))]);
+            assert_eq!(bearer(&headers), token, "{value:?}");
+        }
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! `/metrics` in the OpenMetrics text format. A scrape reads counters that others write, and asks nobody.
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use gateway::{CloseReason, Handle, Histogram, Snapshot, machine};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::exemplar::Exemplar;
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::sync::Arc;
+
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The path of the scrapes.
+pub(super) fn router(handle: Handle) -> Router {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(GatewayCollector { handle }));
+    Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
+}
+
+async fn scrape(State(registry): State<Arc<Registry>>) -> Response {
+    let mut page = String::new();
+    match text::encode(&mut page, &registry) {
+        Ok(()) => ([(CONTENT_TYPE, OPENMETRICS)], page).into_response(),
+        Err(fmt::Error) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Reads the gateway and the machine at each scrape.
+struct GatewayCollector {
+    handle: Handle,
+}
+
+impl fmt::Debug for GatewayCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GatewayCollector")
+    }
+}
+
+impl Collector for GatewayCollector {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let snapshot = self.handle.metrics();
+        let mut page = Page { encoder };
+        connections(&mut page, &snapshot)?;
+        messages(&mut page, &snapshot)?;
+        shards(&mut page, &snapshot)?;
+        memory(&mut page, &snapshot)
+    }
+}
+
+fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+    let closed = snapshot.closed.iter().map(|(reason, count)| (reason.label(), *count));
+    let slow = snapshot
+        .closed
+        .iter()
+        .filter(|(reason, _)| *reason == CloseReason::SlowConsumer)
+        .map(|(_, n)| n)
+        .sum();
+    page.gauge("throng_connections_open", "Open connections.", snapshot.connections_open)?;
+    page.counter("throng_connections", "Connections that were accepted.", snapshot.connections_total)?;
+    page.counters("throng_connections_closed", "Connections that ended, by reason.", "reason", closed)?;
+    page.counter("throng_slow_consumer_closes", "Connections closed because they did not read.", slow)?;
+    page.counters(
+        "throng_rejected",
+        "Connections refused, by reason.",
+        "reason",
+        snapshot.rejected.iter().copied(),
+    )?;
+    page.gauge("throng_longpoll_sessions", "Long-polling sessions.", snapshot.longpoll_sessions)
+}
+
+fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+    page.gauge("throng_joined", "Joins that stand.", snapshot.joined)?;
+    page.counter("throng_joins", "Joins that were accepted.", snapshot.joins_total)?;
+    page.counter("throng_joins_refused", "Joins that were refused.", snapshot.joins_refused_total)?;
+    page.gauge("throng_topics", "Topics, counted on each shard that has members.", snapshot.topics)?;
+    page.counter("throng_messages_in", "Messages from clients.", snapshot.messages_in_total)?;
+    page.counter(
+        "throng_messages_out",
+        "Messages to clients, one for each receiver.",
+        snapshot.messages_out_total,
+    )?;
+    page.counter("throng_bytes_in", "Bytes read from connections.", snapshot.bytes_in_total)?;
+    page.counter("throng_bytes_out", "Bytes written to connections.", snapshot.bytes_out_total)?;
+    let dropped = snapshot.publications_dropped_total;
+    page.counter("throng_publications_dropped", "Broadcasts for which a queue had no room.", dropped)?;
+    let undeliverable = snapshot.undeliverable_total;
+    page.counter("throng_undeliverable", "Messages that a client's serializer cannot carry.", undeliverable)?;
+    page.counter(
+        "throng_channels_failed",
+        "Channels that panicked or failed.",
+        snapshot.channels_failed_total,
+    )?;
+    page.histogram(
+        "throng_processing_seconds",
+        "From receiving a message to the last write or outbox of its local subscribers.",
+        &snapshot.processing_seconds,
+    )?;
+    page.histogram(
+        "throng_fanout_size",
+        "Members that a broadcast reached on a shard.",
+        &snapshot.fanout_size,
+    )
+}
+
+fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+    let numbered = || (0..).map(|index: usize| index.to_string()).zip(&snapshot.shards);
+    page.gauges(
+        "throng_shard_connections",
+        "Open connections of a shard.",
+        "shard",
+        numbered().map(|(index, shard)| (index, shard.connections)),
+    )?;
+    page.gauges(
+        "throng_mailbox_depth",
+        "Messages from other threads that wait for a shard.",
+        "shard",
+        numbered().map(|(index, shard)| (index, shard.mailbox_depth)),
+    )?;
+    page.counters(
+        "throng_mailbox_dropped",
+        "Messages dropped because a shard's mailbox was full.",
+        "shard",
+        numbered().map(|(index, shard)| (index, shard.mailbox_dropped_total)),
+    )
+}
+
+/// What `/proc` does not tell is left out.
+fn memory(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+    page.gauge("throng_outbox_bytes", "Bytes that wait for slow clients.", snapshot.outbox_bytes)?;
+    let components = snapshot.memory.iter().copied();
+    page.gauges("throng_memory_bytes", "Memory of the server, by component.", "component", components)?;
+    if let Ok(process) = machine::process_usage() {
+        let resident = process.resident_bytes;
+        page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
+        let each = resident / snapshot.connections_open.max(1);
+        page.gauge("throng_bytes_per_connection", "Resident memory divided by open connections.", each)?;
+    }
+    if let Ok(sockets) = machine::socket_usage() {
+        let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
+        page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
+    }
+    Ok(())
+}
+
+/// The page under construction, metric by metric. The encoder appends `_total` to the names of counters.
+struct Page<'a> {
+    encoder: DescriptorEncoder<'a>,
+}
+
+impl Page<'_> {
+    fn gauge(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+        self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+        encode_counter(&mut self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?, value)
+    }
+
+    fn gauges<L: AsRef<str>>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &'static str,
+        values: impl Iterator<Item = (L, u64)>,
+    ) -> fmt::Result {
+        let mut family = self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (of, value) in values {
+            family.encode_family(&[(label, of.as_ref())])?.encode_gauge(&value)?;
+        }
+        Ok(())
+    }
+
+    fn counters<L: AsRef<str>>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &'static str,
+        values: impl Iterator<Item = (L, u64)>,
+    ) -> fmt::Result {
+        let mut family = self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        for (of, value) in values {
+            encode_counter(&mut family.encode_family(&[(label, of.as_ref())])?, value)?;
+        }
+        Ok(())
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) -> fmt::Result {
+        let within: u64 = histogram.counts.iter().sum();
+        let bounded = histogram.bounds.iter().copied().zip(histogram.counts.iter().copied());
+        let buckets: Vec<(f64, u64)> =
+            bounded.chain([(f64::INFINITY, histogram.count.saturating_sub(within))]).collect();
+        self.encoder
+            .encode_descriptor(name, help, None, MetricType::Histogram)?
+            .encode_histogram::<[(&str, &str); 0]>(histogram.sum, histogram.count, &buckets, None)
+    }
+}
+
+fn encode_counter(encoder: &mut MetricEncoder<'_>, value: u64) -> fmt::Result {
+    encoder.encode_counter::<[(&str, &str); 0], u64, u64>(&value, None::<&Exemplar<_, _>>)
+}

@@ -1,0 +1,50 @@
+//! Errors of the administration API, as RFC 9457 problem documents.
+
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+/// What is wrong with a request; `detail` tells the caller what to do.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    detail: String,
+}
+
+impl Problem {
+    /// The request is not what the documentation says.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Problem {
+        Problem { status: StatusCode::BAD_REQUEST, detail: detail.into() }
+    }
+
+    /// The request does not show the token.
+    pub(crate) fn unauthorized() -> Problem {
+        let detail =
+            "send `Authorization: Bearer` with the token in the file `admin-token` of the data directory";
+        Problem { status: StatusCode::UNAUTHORIZED, detail: detail.into() }
+    }
+
+    /// There is nothing under this path.
+    pub(crate) fn not_found() -> Problem {
+        Problem { status: StatusCode::NOT_FOUND, detail: "there is nothing under this path".into() }
+    }
+
+    /// The path exists, and takes another method.
+    pub(crate) fn method_not_allowed() -> Problem {
+        Problem { status: StatusCode::METHOD_NOT_ALLOWED, detail: "this path takes another method".into() }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let title = self.status.canonical_reason().unwrap_or_default();
+        let document = json!({ "title": title, "status": self.status.as_u16(), "detail": self.detail });
+        let mut response = (self.status, document.to_string()).into_response();
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,81 @@
+//! The command line. Flags that set a key become [`Flag`]s, so that they are checked like every other source.
+
+use crate::config::{ConfigErrors, Flag, Sources};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A realtime channel server: Phoenix Channels on the wire.
+#[derive(Parser)]
+#[command(name = "throng", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What `throng` can be asked to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the server until SIGTERM or SIGINT; a second signal exits at once.
+    Serve(Settings),
+    /// Look at the configuration without starting anything.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Print the version.
+    Version,
+}
+
+/// What can be asked about the configuration.
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Check it; every mistake is named with its place.
+    Check(Settings),
+    /// Print every setting in force and where it comes from.
+    Print(Settings),
+    /// Print a commented file with every default.
+    Default,
+}
+
+/// Where settings come from, and the settings of the command line. Environment variables are named after the
+/// keys: `limits.outbox_bytes` is THRONG_LIMITS_OUTBOX_BYTES.
+#[derive(Args)]
+pub(crate) struct Settings {
+    /// Configuration file [default: throng/throng.toml in the XDG configuration directory] [env: THRONG_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A set of defaults: standard or load-test [env: THRONG_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Address for HTTP and WebSocket [env: THRONG_LISTEN]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Address for metrics and administration, or off [env: THRONG_ADMIN_LISTEN]
+    #[arg(long, value_name = "ADDRESS")]
+    admin_listen: Option<String>,
+    /// Folder for what must survive a restart [env: THRONG_DATA_DIR]
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<String>,
+    /// Set any key of the configuration file; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    set: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Reads the file and the environment that go with these flags.
+    pub(crate) fn sources(self) -> Result<Sources, ConfigErrors> {
+        let named = [
+            ("--profile", "profile", self.profile),
+            ("--listen", "listen", self.listen),
+            ("--admin-listen", "admin.listen", self.admin_listen),
+            ("--data-dir", "data_dir", self.data_dir),
+        ];
+        let flag = |name: &str, key: &str, value| Flag { name: name.into(), key: key.into(), value };
+        let set = self.set.into_iter().map(|(key, value)| flag("--set", &key, value));
+        let named = named.into_iter().filter_map(|(name, key, value)| Some(flag(name, key, value?)));
+        Sources::collect(self.config, set.chain(named).collect())
+    }
+}
+
+fn key_and_value(argument: &str) -> Result<(String, String), String> {
+    let (key, value) = argument.split_once('=').ok_or("write KEY=VALUE, such as limits.outbox_bytes=2MiB")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}

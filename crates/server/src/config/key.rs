@@ -1,0 +1,266 @@
+//! The table of settings. Everything that names a setting is derived from it: the keys a file may hold, the
+//! environment variables, `--set`, the default file and the suggestions after a typing error.
+
+/// One setting: where it is written, what it is when nobody writes it, and what it means.
+pub(crate) struct Key {
+    /// Dotted path in the TOML file: `table.key`, or `key` for the top level.
+    pub(crate) path: &'static str,
+    /// The default as a TOML literal.
+    pub(crate) default: &'static str,
+    /// The comment above the setting in the default file; one line per line.
+    pub(crate) about: &'static str,
+}
+
+/// Names under the `THRONG_` prefix that Kubernetes gives to the containers beside a service called `throng`.
+const KUBERNETES_SERVICE_NAMES: [&str; 2] = ["SERVICE_", "PORT"];
+const ENVIRONMENT_PREFIX: &str = "THRONG_";
+/// Names the configuration file, so it cannot be a setting in one.
+pub(crate) const CONFIG_FILE_VARIABLE: &str = "THRONG_CONFIG";
+
+impl Key {
+    /// The setting at this dotted path.
+    pub(crate) fn find(path: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.path == path)
+    }
+
+    /// The environment variable of this setting: `limits.outbox_bytes` is `THRONG_LIMITS_OUTBOX_BYTES`.
+    pub(crate) fn variable(&self) -> String {
+        format!("{ENVIRONMENT_PREFIX}{}", self.path.replace('.', "_").to_uppercase())
+    }
+
+    /// The table that holds this setting, and its name there; the top level is the empty string.
+    pub(crate) fn table_and_name(&self) -> (&'static str, &'static str) {
+        self.path.rsplit_once('.').unwrap_or(("", self.path))
+    }
+}
+
+/// What an environment variable is to the configuration.
+pub(crate) enum Variable {
+    /// It sets this key.
+    Sets(&'static Key),
+    /// It is not ours to judge.
+    Foreign,
+    /// It has our prefix and names no setting.
+    Unknown,
+}
+
+/// Says what the environment variable `name` is to the configuration.
+pub(crate) fn classify_variable(name: &str) -> Variable {
+    let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
+        return Variable::Foreign;
+    };
+    if let Some(key) = KEYS.iter().find(|key| key.variable() == name) {
+        return Variable::Sets(key);
+    }
+    let foreign =
+        name == CONFIG_FILE_VARIABLE || KUBERNETES_SERVICE_NAMES.iter().any(|n| rest.starts_with(n));
+    if foreign { Variable::Foreign } else { Variable::Unknown }
+}
+
+/// Whether some setting lies below this table.
+pub(crate) fn is_table(path: &str) -> bool {
+    KEYS.iter().any(|key| key.table_and_name().0 == path)
+}
+
+/// The candidate that is most like what was written, if one is close enough to have been meant.
+pub(crate) fn nearest(written: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+    const SIMILARITY_MIN: f64 = 0.75;
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(written, &candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILARITY_MIN)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The variable that is most like `name`; the prefix that all have in common says nothing about it.
+pub(crate) fn nearest_variable(name: &str) -> Option<String> {
+    let without_prefix = |name: &str| name.trim_start_matches(ENVIRONMENT_PREFIX).to_owned();
+    let rests = KEYS.iter().map(|key| without_prefix(&key.variable()));
+    nearest(&without_prefix(name), rests).map(|rest| format!("{ENVIRONMENT_PREFIX}{rest}"))
+}
+
+/// Every setting, in the order of the default file: a table's settings stand together, the top level first.
+pub(crate) static KEYS: &[Key] = &[
+    Key {
+        path: "profile",
+        default: r#""standard""#,
+        about: "A named set of defaults: \"standard\", or \"load-test\" for load generators on a machine of your own.",
+    },
+    Key {
+        path: "listen",
+        default: r#""127.0.0.1:4000""#,
+        about: "Address for HTTP and WebSocket, without TLS. Write \"0.0.0.0:4000\" to be reached from elsewhere.",
+    },
+    Key {
+        path: "data_dir",
+        default: r#""auto""#,
+        about: "Where the server keeps what must survive a restart. \"auto\" is $XDG_DATA_HOME/throng,\nusually ~/.local/share/throng.",
+    },
+    Key {
+        path: "shards",
+        default: r#""auto""#,
+        about: "Threads that carry connections. \"auto\" is one per core.",
+    },
+    Key {
+        path: "descriptor_tables",
+        default: r#""shared""#,
+        about: "\"shared\": the descriptor limit (`ulimit -n`) bounds the process. \"private\": it bounds each shard, so that\nmore shards carry more connections.",
+    },
+    Key {
+        path: "admin.listen",
+        default: r#""127.0.0.1:4001""#,
+        about: "Address for metrics, health and the administration API, or \"off\". Do not open it to the internet.",
+    },
+    Key {
+        path: "socket.path",
+        default: r#""/socket""#,
+        about: "Where clients connect: they append /websocket or /longpoll themselves.",
+    },
+    Key {
+        path: "socket.origins",
+        default: r#""same-host""#,
+        about: "Pages that may connect: \"same-host\" as the request, \"any\", or a list such as\n[\"https://example.com\", \"//*.example.org\"].",
+    },
+    Key {
+        path: "socket.lenient_origin",
+        default: "false",
+        about: "Count an Origin header without a scheme, as some load generators send it, as a host.",
+    },
+    Key {
+        path: "socket.auth_token",
+        default: "false",
+        about: "Read the token that newer clients send beside the URL (`authToken` in phoenix.js).",
+    },
+    Key {
+        path: "socket.idle_timeout",
+        default: r#""60s""#,
+        about: "Close a connection that sent nothing for so long, or \"off\". Clients send a heartbeat every 30 seconds.",
+    },
+    Key {
+        path: "socket.compression",
+        default: "false",
+        about: "Offer permessage-deflate. It saves bandwidth and costs processor time.",
+    },
+    Key {
+        path: "socket.frame_bytes",
+        default: r#""10MB""#,
+        about: "Longest message that a client may send; a longer one closes the connection with 1009.",
+    },
+    Key {
+        path: "socket.channels_max",
+        default: "100",
+        about: "Channels that one connection may have joined at a time.",
+    },
+    Key {
+        path: "socket.longpoll",
+        default: "true",
+        about: "Serve long-polling for networks that let no WebSocket through.",
+    },
+    Key {
+        path: "echo.path",
+        default: r#""off""#,
+        about: "A mount that sends every message back, for benchmarks, or \"off\". Clients append /websocket.",
+    },
+    Key {
+        path: "tls.listen",
+        default: r#""off""#,
+        about: "Address for HTTPS and WebSocket over TLS, or \"off\". Needs the two files below.",
+    },
+    Key {
+        path: "tls.certificate",
+        default: r#""""#,
+        about: "PEM file with the certificate chain, the server's own certificate first. Read again when it changes\nand on SIGHUP.",
+    },
+    Key { path: "tls.key", default: r#""""#, about: "PEM file with the certificate's private key." },
+    Key {
+        path: "limits.connections",
+        default: "4000000",
+        about: "Open connections in all; past it a new one is answered 503.",
+    },
+    Key {
+        path: "limits.http_connections",
+        default: "10000",
+        about: "Connections for pages, long-polling and TLS handshakes; past it a new one is cut.",
+    },
+    Key {
+        path: "limits.connections_per_ip",
+        default: "4000000",
+        about: "Open connections of one address; past it a new one is answered 429. The default leaves a load test\nfrom one address alone; write some hundred where clients are people.",
+    },
+    Key {
+        path: "limits.connections_per_second_per_ip",
+        default: "100000",
+        about: "New connections of one address a second; past it a new one is answered 429.",
+    },
+    Key {
+        path: "limits.handshake_timeout",
+        default: r#""10s""#,
+        about: "Time that a new connection has to send its request head.",
+    },
+    Key {
+        path: "limits.header_bytes",
+        default: r#""16KiB""#,
+        about: "Longest request head; past it the connection is answered 431.",
+    },
+    Key {
+        path: "limits.outbox_bytes",
+        default: r#""1MiB""#,
+        about: "Bytes that may wait for one slow client before it is closed; clients reconnect by themselves.",
+    },
+    Key {
+        path: "limits.mailbox_messages",
+        default: "65536",
+        about: "Messages that may wait between two shards; past it broadcasts are dropped and counted.",
+    },
+    Key {
+        path: "limits.presence_people",
+        default: "500",
+        about: "People of one topic whose comings and goings are told one by one; past it only their number is.",
+    },
+    Key {
+        path: "log.level",
+        default: r#""info""#,
+        about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",
+    },
+    Key { path: "log.format", default: r#""text""#, about: "\"text\" or \"json\", one object a line." },
+    Key {
+        path: "shutdown.spread",
+        default: r#""5s""#,
+        about: "On SIGTERM connections are closed spread over this time, so that they do not all come back at once.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_settings_share_an_environment_variable() {
+        let variables: BTreeSet<String> = KEYS.iter().map(Key::variable).collect();
+        assert_eq!(variables.len(), KEYS.len());
+        assert!(!variables.contains(CONFIG_FILE_VARIABLE));
+    }
+
+    #[test]
+    fn a_variable_is_the_path_in_capitals() {
+        let variable = Key::find("limits.outbox_bytes").expect("a setting").variable();
+        assert_eq!(variable, "THRONG_LIMITS_OUTBOX_BYTES");
+    }
+
+    #[test]
+    fn the_variables_of_a_kubernetes_service_are_left_alone() {
+        for name in ["THRONG_SERVICE_HOST", "THRONG_PORT", "THRONG_PORT_4000_TCP", "THRONG_CONFIG", "PATH"] {
+            assert!(matches!(classify_variable(name), Variable::Foreign), "{name}");
+        }
+        assert!(matches!(classify_variable("THRONG_LISTEM"), Variable::Unknown));
+    }
+
+    #[test]
+    fn the_settings_of_a_table_stand_together() {
+        let mut tables: Vec<&str> = KEYS.iter().map(|key| key.table_and_name().0).collect();
+        tables.dedup();
+        let distinct: BTreeSet<&&str> = tables.iter().collect();
+        assert_eq!(distinct.len(), tables.len());
+    }
+}

@@ -1,0 +1,81 @@
+//! The configuration as meant: every value in its own type.
+
+use super::profile::Profile;
+use gateway::{OriginRule, Tables};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What `throng serve` is to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) profile: Profile,
+    pub(crate) listen: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    /// `None`: one per core.
+    pub(crate) shards: Option<usize>,
+    pub(crate) descriptor_tables: Tables,
+    /// `None`: no administration listener.
+    pub(crate) admin_listen: Option<SocketAddr>,
+    pub(crate) socket: SocketConfig,
+    /// Path of the echo mount, if there is one.
+    pub(crate) echo_path: Option<String>,
+    pub(crate) tls: Option<TlsConfig>,
+    pub(crate) limits: LimitsConfig,
+    pub(crate) log: LogConfig,
+    pub(crate) shutdown_spread: Duration,
+}
+
+/// The mount that carries channels.
+#[derive(Clone, Debug)]
+pub(crate) struct SocketConfig {
+    pub(crate) path: String,
+    pub(crate) origins: OriginRule,
+    pub(crate) lenient_origin: bool,
+    pub(crate) auth_token: bool,
+    /// `None`: a silent connection is never closed for it.
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) compression: bool,
+    pub(crate) frame_bytes: usize,
+    pub(crate) channels_max: usize,
+    pub(crate) longpoll: bool,
+}
+
+/// HTTPS and WebSocket over TLS.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsConfig {
+    pub(crate) listen: SocketAddr,
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// The bounds of what peers may take.
+#[derive(Clone, Debug)]
+pub(crate) struct LimitsConfig {
+    pub(crate) connections: usize,
+    pub(crate) http_connections: usize,
+    pub(crate) connections_per_ip: u32,
+    pub(crate) connections_per_second_per_ip: u32,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) header_bytes: usize,
+    pub(crate) outbox_bytes: usize,
+    pub(crate) mailbox_messages: usize,
+    pub(crate) presence_people: usize,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct LogConfig {
+    /// A filter in the syntax of `tracing`'s `EnvFilter`, already checked.
+    pub(crate) level: String,
+    pub(crate) format: LogFormat,
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LogFormat {
+    /// For people; in colour on a terminal.
+    Text,
+    /// One JSON object a line.
+    Json,
+}

@@ -1,0 +1,71 @@
+//! Configuration, in two stages. *As written*: a TOML file, `THRONG_…` variables and flags, laid over each other
+//! ([`written`]). *As meant*: typed and checked values ([`meant`]), checked on the way ([`reading`]). The table of settings ([`key`]) is the only
+//! list of keys. A mistake is an error that names its place, never a silent default.
+
+mod error;
+mod key;
+mod meant;
+mod origins;
+mod paths;
+mod print;
+mod profile;
+mod raw;
+mod reading;
+mod shape;
+mod written;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use error::{ConfigError, ConfigErrors};
+pub(crate) use meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+pub(crate) use print::default_file;
+pub(crate) use profile::Profile;
+pub(crate) use written::{Flag, Sources};
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use written::Written;
+
+/// A configuration together with what was written to make it so.
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    written: Written,
+}
+
+impl Loaded {
+    /// Lays the sources over each other and checks every value; reports all mistakes at once.
+    pub(crate) fn from_sources(sources: &Sources) -> Result<Loaded, ConfigErrors> {
+        let mut errors = Vec::new();
+        let mut written = Written::read(sources, &mut errors);
+        let config = Config::from_written(&mut written, &sources.environment, &mut errors);
+        if errors.is_empty() { Ok(Loaded { config, written }) } else { Err(ConfigErrors(errors)) }
+    }
+
+    /// Every setting in force, as TOML, with its place.
+    pub(crate) fn print(&self) -> String {
+        print::in_force(&self.written)
+    }
+}
+
+impl Sources {
+    /// Reads the environment, and the file that `--config` or `THRONG_CONFIG` names or that lies in the XDG
+    /// configuration directory. Only a file that was named must exist.
+    pub(crate) fn collect(named_file: Option<PathBuf>, flags: Vec<Flag>) -> Result<Sources, ConfigErrors> {
+        let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let named = named_file
+            .or_else(|| paths::variable(&environment, key::CONFIG_FILE_VARIABLE).map(PathBuf::from));
+        let must_exist = named.is_some();
+        let file = match named.or_else(|| paths::config_file(&environment)) {
+            None => None,
+            Some(path) => match fs::read_to_string(&path) {
+                Ok(text) => Some((path, text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => None,
+                Err(error) => return Err(ConfigErrors(vec![ConfigError::Unreadable { path, error }])),
+            },
+        };
+        Ok(Sources { file, environment, flags })
+    }
+}

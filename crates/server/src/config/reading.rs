@@ -1,0 +1,238 @@
+//! From the configuration as written to the one as meant: every value is checked alone, then against the others.
+
+use super::error::{ConfigError, Place};
+use super::key::Key;
+use super::meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+use super::origins::Origins;
+use super::paths;
+use super::profile::Profile;
+use super::raw::Raw;
+use super::shape::{Address, Boolean, Bytes, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
+use super::written::Written;
+use gateway::Tables;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const KIB: u64 = 1 << 10;
+const GIB: u64 = 1 << 30;
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+const TABLES: OneOf<Tables> = OneOf(&[("shared", Tables::Shared), ("private", Tables::Private)]);
+const LOG_FORMATS: OneOf<LogFormat> = OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
+
+impl Config {
+    /// Reads every setting; mistakes are added to `errors`, and the result is then not to be used.
+    pub(crate) fn from_written(
+        written: &mut Written,
+        environment: &[(OsString, OsString)],
+        errors: &mut Vec<ConfigError>,
+    ) -> Config {
+        // A bad name is noted when the profile is read among everything else.
+        let profile = Reader::new(written, &mut Vec::new()).read("profile", &Profile::SHAPE);
+        written.underlay(profile.name(), profile.values());
+        let mut reader = Reader::new(written, errors);
+        let config = reader.config(environment);
+        reader.check_relations(&config);
+        config
+    }
+}
+
+/// Takes values out of what was written and notes what is wrong with them.
+struct Reader<'a> {
+    written: &'a Written,
+    errors: &'a mut Vec<ConfigError>,
+    read: BTreeSet<&'static str>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(written: &'a Written, errors: &'a mut Vec<ConfigError>) -> Self {
+        Reader { written, errors, read: BTreeSet::new() }
+    }
+
+    fn config(&mut self, environment: &[(OsString, OsString)]) -> Config {
+        Config {
+            profile: self.read("profile", &Profile::SHAPE),
+            listen: self.read("listen", &Address),
+            data_dir: self.data_dir(environment),
+            shards: self.read("shards", &Or("auto", Whole(1..=1024))).map(|shards| shards as usize),
+            descriptor_tables: self.read("descriptor_tables", &TABLES),
+            admin_listen: self.read("admin.listen", &Or("off", Address)),
+            socket: self.socket(),
+            echo_path: self.read("echo.path", &Or("off", MountPath)),
+            tls: self.tls(),
+            limits: self.limits(),
+            log: self.log(),
+            shutdown_spread: self.read("shutdown.spread", &Time(Duration::ZERO..=HOUR)),
+        }
+    }
+
+    /// The value of a key in this shape. A bad value is noted, and the default stands in so that the reader can
+    /// go on and name every mistake in one run.
+    fn read<S: Shape>(&mut self, path: &'static str, shape: &S) -> S::Value {
+        let key = Key::find(path).expect("the table holds every key that is read");
+        self.read.insert(path);
+        let entry = self.written.entry(key);
+        if let Some(value) = shape.parse(&entry.raw) {
+            return value;
+        }
+        self.errors.push(ConfigError::BadValue {
+            place: entry.place,
+            key: key.path,
+            value: entry.raw.to_string(),
+            expected: shape.expected(),
+        });
+        shape.parse(&Raw::literal(key.default)).expect("a default has its own shape")
+    }
+
+    fn place(&self, path: &'static str) -> Place {
+        self.written.entry(Key::find(path).expect("the table holds every key that is read")).place
+    }
+
+    fn data_dir(&mut self, environment: &[(OsString, OsString)]) -> PathBuf {
+        if let Some(folder) = self.read("data_dir", &Or("auto", Folder)) {
+            return folder;
+        }
+        paths::data_dir(environment).unwrap_or_else(|| {
+            self.errors.push(ConfigError::NoHome);
+            PathBuf::new()
+        })
+    }
+
+    fn socket(&mut self) -> SocketConfig {
+        SocketConfig {
+            path: self.read("socket.path", &MountPath),
+            origins: self.read("socket.origins", &Origins),
+            lenient_origin: self.read("socket.lenient_origin", &Boolean),
+            auth_token: self.read("socket.auth_token", &Boolean),
+            idle_timeout: self.read("socket.idle_timeout", &Or("off", Time(SECOND..=DAY))),
+            compression: self.read("socket.compression", &Boolean),
+            frame_bytes: self.read("socket.frame_bytes", &Bytes(KIB..=GIB)),
+            channels_max: self.read("socket.channels_max", &Whole(1..=10_000)) as usize,
+            longpoll: self.read("socket.longpoll", &Boolean),
+        }
+    }
+
+    fn tls(&mut self) -> Option<TlsConfig> {
+        let listen = self.read("tls.listen", &Or("off", Address));
+        let certificate = self.read("tls.certificate", &Text);
+        let key = self.read("tls.key", &Text);
+        let Some(listen) = listen else {
+            self.check_tls_is_off_on_purpose(&certificate);
+            return None;
+        };
+        for (path, value) in [("tls.certificate", &certificate), ("tls.key", &key)] {
+            if value.is_empty() {
+                let place = self.place("tls.listen");
+                let remedy = "write the path of a PEM file, or turn TLS off with \"off\"";
+                self.errors.push(ConfigError::Missing { place, key: "tls.listen", needs: path, remedy });
+            }
+        }
+        Some(TlsConfig { listen, certificate: certificate.into(), key: key.into() })
+    }
+
+    /// Who names a certificate and no address most likely forgot the address.
+    fn check_tls_is_off_on_purpose(&mut self, certificate: &str) {
+        if !certificate.is_empty() && self.place("tls.listen") == Place::Default {
+            let place = self.place("tls.certificate");
+            let remedy = "write the address for TLS, or \"off\"";
+            self.errors.push(ConfigError::Missing {
+                place,
+                key: "tls.certificate",
+                needs: "tls.listen",
+                remedy,
+            });
+        }
+    }
+
+    fn limits(&mut self) -> LimitsConfig {
+        let per_ip = Whole(1..=u64::from(u32::MAX));
+        LimitsConfig {
+            connections: self.read("limits.connections", &Whole(1..=100_000_000)) as usize,
+            http_connections: self.read("limits.http_connections", &Whole(16..=10_000_000)) as usize,
+            connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
+            connections_per_second_per_ip: self.read("limits.connections_per_second_per_ip", &per_ip) as u32,
+            handshake_timeout: self.read("limits.handshake_timeout", &Time(SECOND..=HOUR)),
+            header_bytes: self.read("limits.header_bytes", &Bytes(KIB..=16 * KIB)),
+            outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
+            mailbox_messages: self.read("limits.mailbox_messages", &Whole(64..=16_777_216)) as usize,
+            presence_people: self.read("limits.presence_people", &Whole(0..=1_000_000)) as usize,
+        }
+    }
+
+    fn log(&mut self) -> LogConfig {
+        LogConfig { level: self.read("log.level", &LogLevel), format: self.read("log.format", &LOG_FORMATS) }
+    }
+
+    fn check_relations(&mut self, config: &Config) {
+        let tls_listen = config.tls.as_ref().map(|tls| tls.listen);
+        let same = [
+            ("admin.listen", config.admin_listen == Some(config.listen), "listen"),
+            ("tls.listen", tls_listen == Some(config.listen), "listen"),
+            ("tls.listen", tls_listen.is_some() && tls_listen == config.admin_listen, "admin.listen"),
+            ("echo.path", config.echo_path.as_ref() == Some(&config.socket.path), "socket.path"),
+        ];
+        for (key, clashes, other) in same {
+            // Port 0 is "any free port", so two of them are two ports.
+            if clashes && !is_any_port(key, config) {
+                let place = self.place(key);
+                let remedy = "write two different ones";
+                self.errors.push(ConfigError::Conflict { place, key, other, remedy });
+            }
+        }
+    }
+}
+
+fn is_any_port(key: &str, config: &Config) -> bool {
+    match key {
+        "admin.listen" => config.admin_listen.is_some_and(|address| address.port() == 0),
+        "tls.listen" => config.tls.as_ref().is_some_and(|tls| tls.listen.port() == 0),
+        _ => false,
+    }
+}
+
+/// A filter for log lines: a level, or parts with a level each.
+struct LogLevel;
+
+impl Shape for LogLevel {
+    type Value = String;
+
+    fn expected(&self) -> String {
+        "\"error\", \"warn\", \"info\", \"debug\", \"trace\", or a list such as \"info,gateway=debug\"".into()
+    }
+
+    fn parse(&self, raw: &Raw) -> Option<String> {
+        let text = raw.text()?;
+        // A bare word is the name of a module to the filter, so that a misspelt level would log everything.
+        let levels = ["off", "error", "warn", "info", "debug", "trace"];
+        let sound =
+            text.split(',').all(|part| levels.contains(&part.rsplit('=').next().unwrap_or(part).trim()));
+        let sound = sound && tracing_subscriber::EnvFilter::try_new(text).is_ok();
+        sound.then(|| text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::key::KEYS;
+    use super::super::written::Sources;
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_table_is_read_and_every_default_is_sound() {
+        let environment = vec![("HOME".into(), "/home/ann".into())];
+        let mut errors = Vec::new();
+        let mut written = Written::read(&Sources::default(), &mut errors);
+        let config = Config::from_written(&mut written, &environment, &mut errors);
+        assert_eq!(errors.iter().map(ConfigError::to_string).collect::<Vec<_>>(), Vec::<String>::new());
+        assert_eq!(config.data_dir, PathBuf::from("/home/ann/.local/share/throng"));
+
+        let mut reader = Reader::new(&written, &mut errors);
+        reader.config(&environment);
+        let table: BTreeSet<&str> = KEYS.iter().map(|key| key.path).collect();
+        assert_eq!(reader.read, table);
+    }
+}

@@ -1,1 +1,0 @@
-//! The throng binary: configuration, wiring, HTTP API, metrics, drain.

@@ -1,0 +1,74 @@
+//! The `throng` binary: configuration, wiring, HTTP, administration, metrics, drain.
+//! Must never hold a hot path: messages are `gateway`'s.
+
+mod admin;
+mod cli;
+mod config;
+mod file_watch;
+mod health;
+mod lobby;
+mod logging;
+mod page;
+mod serve;
+mod signals;
+mod supervise;
+mod tls;
+mod wiring;
+
+use clap::Parser;
+use cli::{Cli, Command, ConfigCommand, Settings};
+use config::{ConfigErrors, Loaded};
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What was asked for cannot be: the command line or the configuration is wrong.
+const EXIT_USAGE: u8 = 2;
+/// What was asked for went wrong.
+const EXIT_FAILURE: u8 = 1;
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Serve(settings) => {
+            with_configuration(settings, |loaded| match serve::serve(&loaded.config) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => fail(EXIT_FAILURE, &error),
+            })
+        }
+        Command::Config(ConfigCommand::Check(settings)) => {
+            with_configuration(settings, |_| say("the configuration is sound\n"))
+        }
+        Command::Config(ConfigCommand::Print(settings)) => {
+            with_configuration(settings, |loaded| say(&loaded.print()))
+        }
+        Command::Config(ConfigCommand::Default) => say(&config::default_file()),
+        Command::Version => say(concat!("throng ", env!("CARGO_PKG_VERSION"), "\n")),
+    }
+}
+
+fn with_configuration(settings: Settings, act: impl FnOnce(&Loaded) -> ExitCode) -> ExitCode {
+    let loaded = settings.sources().and_then(|sources| Loaded::from_sources(&sources));
+    match loaded {
+        Ok(loaded) => act(&loaded),
+        Err(ConfigErrors(errors)) => {
+            for error in &errors {
+                fail(EXIT_USAGE, error);
+            }
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
+
+/// Writes to standard output; a reader that went away, as `head` does, is no failure of ours.
+fn say(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(EXIT_FAILURE, &error),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
+}
+
+fn fail(code: u8, error: &dyn Display) -> ExitCode {
+    // Where not even standard error can be written, the exit code still tells.
+    let _ = writeln!(io::stderr(), "throng: {error}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,101 @@
+//! `throng serve`, from a sound configuration to the end of the process.
+
+use crate::admin::{Admin, AdminError};
+use crate::config::{Config, Profile};
+use crate::health::Readiness;
+use crate::signals::BlockedSignals;
+use crate::tls::{CertificateError, Certificates};
+use crate::{logging, page, supervise, wiring};
+use gateway::OriginRule;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Why the server could not start, or could not end as it should.
+#[derive(Debug)]
+pub(crate) enum ServeError {
+    /// The first certificate cannot be used.
+    Certificate(CertificateError),
+    /// The administration listener cannot be set up.
+    Admin(AdminError),
+    /// The gateway did not start.
+    Gateway(gateway::StartError),
+    /// The main thread has no runtime, or cannot wait for signals.
+    Supervision(io::Error),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Certificate(error) => error.fmt(f),
+            ServeError::Admin(error) => error.fmt(f),
+            ServeError::Gateway(error) => error.fmt(f),
+            ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+/// Runs the server until a signal ends it.
+pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
+    let signals = BlockedSignals::new().map_err(ServeError::Supervision)?;
+    logging::start(&config.log);
+
+    let certificates =
+        config.tls.as_ref().map(Certificates::load).transpose().map_err(ServeError::Certificate)?;
+    let bind_admin = |address| Admin::bind(address, &config.data_dir);
+    let admin = config.admin_listen.map(bind_admin).transpose().map_err(ServeError::Admin)?;
+    let readiness = Readiness::default();
+    let tls = certificates
+        .as_ref()
+        .map(Certificates::server_config)
+        .transpose()
+        .map_err(ServeError::Certificate)?;
+    let running = wiring::start(config, tls, &readiness).map_err(ServeError::Gateway)?;
+
+    let announcement = announcement(config, &running, admin.as_ref());
+    if let Some(admin) = admin {
+        admin.start(running.handle(), readiness.clone()).map_err(ServeError::Admin)?;
+    }
+    let requests = signals.listen().map_err(ServeError::Supervision)?;
+    readiness.set(true);
+    // A server whose output nobody reads serves all the same.
+    let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
+    supervise::until_ended(running, certificates, &readiness, requests, config.shutdown_spread)
+        .map_err(ServeError::Supervision)
+}
+
+/// Where the server is, for standard output; scripts wait for these lines.
+fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admin>) -> String {
+    let mut lines = String::new();
+    let mut line = |text: String| lines.push_str(&(text + "\n"));
+    for address in running.local_addresses() {
+        line(format!("listening on http://{address}"));
+    }
+    if let Some(admin) = admin {
+        line(format!(
+            "administration on http://{}, token in {}",
+            admin.address(),
+            admin.token_path().display()
+        ));
+    }
+    if !page::is_embedded() {
+        line("this binary was built without its page: `make run` builds both".into());
+    }
+    match config.profile {
+        Profile::Standard => {}
+        Profile::LoadTest => line(load_test_warning(config)),
+    }
+    lines
+}
+
+fn load_test_warning(config: &Config) -> String {
+    let idle = config.socket.idle_timeout.map_or("off".to_owned(), |timeout| format!("{timeout:?}"));
+    let echo = config.echo_path.as_deref().unwrap_or("off");
+    let origins = if config.socket.origins == OriginRule::Any { "any" } else { "as configured" };
+    let lenient = if config.socket.lenient_origin { "counts as a host" } else { "is refused" };
+    format!(
+        "profile load-test, not for the internet: idle timeout {idle}, origins {origins}, \
+         an origin without a scheme {lenient}, echo mount {echo}"
+    )
+}

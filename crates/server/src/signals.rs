@@ -1,0 +1,45 @@
+//! Signals as messages. They are blocked in every thread and waited for in one, so that no handler ever runs: a
+//! handler could only tell a thread by writing to a descriptor, and where shards have descriptor tables of their
+//! own, the same number is somebody else's socket.
+
+use nix::sys::signal::{SigSet, Signal};
+use std::io;
+use std::thread;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// What the user asks a running server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Request {
+    /// SIGTERM or SIGINT: end; asked again, end at once.
+    End,
+    /// SIGHUP: read the certificate again.
+    Reload,
+}
+
+/// The signals that the server waits for, blocked. Threads inherit that, so this comes before any other thread.
+pub(crate) struct BlockedSignals {
+    set: SigSet,
+}
+
+impl BlockedSignals {
+    /// Blocks the signals in this thread and those that it starts.
+    pub(crate) fn new() -> io::Result<BlockedSignals> {
+        let set = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
+        set.thread_block()?;
+        Ok(BlockedSignals { set })
+    }
+
+    /// Starts the thread that waits. A signal that came before is not lost.
+    pub(crate) fn listen(self) -> io::Result<UnboundedReceiver<Request>> {
+        let (sender, receiver) = unbounded_channel();
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            while let Ok(signal) = self.set.wait() {
+                let request = if signal == Signal::SIGHUP { Request::Reload } else { Request::End };
+                if sender.send(request).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(receiver)
+    }
+}

@@ -1,0 +1,228 @@
+//! TLS certificates from PEM files, swapped under running listeners. A bad pair never replaces a good one.
+
+use crate::config::TlsConfig;
+use rustls::ServerConfig;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Why a certificate cannot be used.
+#[derive(Debug)]
+pub(crate) enum CertificateError {
+    /// A file cannot be read, or is not PEM.
+    Unreadable { path: PathBuf, error: pem::Error },
+    /// The certificate file holds no certificate.
+    Empty { path: PathBuf },
+    /// The key is of a kind that is not supported, or belongs to another certificate.
+    Unusable { certificate: PathBuf, key: PathBuf, error: rustls::Error },
+    /// No protocol version is left to speak; only a broken build has none.
+    Protocol(rustls::Error),
+}
+
+impl fmt::Display for CertificateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CertificateError::Unreadable { path, error: pem::Error::Io(error) } => {
+                write!(f, "{}: {error}", path.display())
+            }
+            CertificateError::Unreadable { path, error: pem::Error::NoItemsFound } => {
+                write!(f, "{}: there is no private key in it", path.display())
+            }
+            CertificateError::Unreadable { path, .. } => {
+                write!(f, "{}: this is not a sound PEM file", path.display())
+            }
+            CertificateError::Empty { path } => {
+                write!(f, "{}: there is no certificate in it", path.display())
+            }
+            CertificateError::Unusable { certificate, key, error } => {
+                write!(f, "{} and {} do not go together: {error}", certificate.display(), key.display())
+            }
+            CertificateError::Protocol(error) => write!(f, "TLS cannot be set up: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CertificateError {}
+
+/// The certificate in use, and the files that it comes from.
+#[derive(Clone)]
+pub(crate) struct Certificates {
+    certificate: PathBuf,
+    key: PathBuf,
+    provider: Arc<CryptoProvider>,
+    resolver: Arc<Resolver>,
+}
+
+impl Certificates {
+    /// Reads the pair of files for the first time.
+    pub(crate) fn load(config: &TlsConfig) -> Result<Certificates, CertificateError> {
+        let provider = Arc::new(ring::default_provider());
+        let current = read_pair(&config.certificate, &config.key, &provider)?;
+        let resolver = Arc::new(Resolver { current: RwLock::new(Arc::new(current)) });
+        Ok(Certificates {
+            certificate: config.certificate.clone(),
+            key: config.key.clone(),
+            provider,
+            resolver,
+        })
+    }
+
+    /// What listeners serve with. Later reloads reach them through the resolver.
+    pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>, CertificateError> {
+        let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
+            .with_safe_default_protocol_versions()
+            .map_err(CertificateError::Protocol)?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&self.resolver) as Arc<dyn ResolvesServerCert>);
+        // WebSocket is spoken over HTTP/1.1 only.
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+
+    /// Reads the files again. New handshakes use the new pair; if it cannot be used, they go on with the old one.
+    pub(crate) fn reload(&self) -> Result<(), CertificateError> {
+        let fresh = Arc::new(read_pair(&self.certificate, &self.key, &self.provider)?);
+        *self.resolver.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    /// The files whose change calls for a reload.
+    pub(crate) fn files(&self) -> [&Path; 2] {
+        [&self.certificate, &self.key]
+    }
+}
+
+/// Hands out the certificate of the moment.
+#[derive(Debug)]
+struct Resolver {
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+impl Resolver {
+    fn current(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ResolvesServerCert for Resolver {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.current())
+    }
+}
+
+fn read_pair(
+    certificate: &Path,
+    key: &Path,
+    provider: &CryptoProvider,
+) -> Result<CertifiedKey, CertificateError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |error| CertificateError::Unreadable { path, error }
+    };
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(unreadable(certificate))?;
+    if chain.is_empty() {
+        return Err(CertificateError::Empty { path: certificate.to_owned() });
+    }
+    let private_key = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+    // Also refuses a key that does not belong to the certificate.
+    CertifiedKey::from_der(chain, private_key, provider).map_err(|error| CertificateError::Unusable {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Files {
+        _folder: tempfile::TempDir,
+        config: TlsConfig,
+    }
+
+    impl Files {
+        fn new() -> Files {
+            let folder = tempfile::tempdir().expect("a folder");
+            let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+            let listen = "127.0.0.1:0".parse().expect("an address");
+            Files { _folder: folder, config: TlsConfig { listen, certificate, key } }
+        }
+
+        /// Writes a fresh self-signed pair; returns the certificate.
+        fn write_pair(&self) -> CertificateDer<'static> {
+            let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+            fs::write(&self.config.certificate, pair.cert.pem()).expect("written");
+            fs::write(&self.config.key, pair.signing_key.serialize_pem()).expect("written");
+            pair.cert.der().clone()
+        }
+    }
+
+    fn served(certificates: &Certificates) -> CertificateDer<'static> {
+        certificates.resolver.current().cert[0].clone()
+    }
+
+    #[test]
+    fn a_reload_serves_the_new_certificate() {
+        let files = Files::new();
+        let first = files.write_pair();
+        let certificates = Certificates::load(&files.config).expect("loaded");
+        certificates.server_config().expect("a configuration");
+        assert_eq!(served(&certificates), first);
+
+        let second = files.write_pair();
+        certificates.reload().expect("reloaded");
+        assert_eq!(served(&certificates), second);
+    }
+
+    #[test]
+    fn a_bad_pair_is_refused_and_the_old_one_stays() {
+        type Spoil = fn(&TlsConfig);
+        let table: [(Spoil, &str); 5] = [
+            (
+                |config| fs::write(&config.certificate, "").expect("written"),
+                "cert.pem: there is no certificate in it",
+            ),
+            (
+                |config| fs::write(&config.certificate, "-----BEGIN CERTIFICATE-----\nAA").expect("written"),
+                "cert.pem: this is not a sound PEM file",
+            ),
+            (
+                |config| fs::write(&config.key, "no key").expect("written"),
+                "key.pem: there is no private key in it",
+            ),
+            (|config| fs::remove_file(&config.key).expect("removed"), "key.pem: No such file"),
+            (
+                |config| {
+                    let other =
+                        rcgen::generate_simple_self_signed(["other".to_owned()]).expect("a certificate");
+                    fs::write(&config.key, other.signing_key.serialize_pem()).expect("written");
+                },
+                "do not go together",
+            ),
+        ];
+        for (spoil, message) in table {
+            let files = Files::new();
+            let good = files.write_pair();
+            let certificates = Certificates::load(&files.config).expect("loaded");
+            spoil(&files.config);
+            let error = certificates.reload().expect_err("a bad pair").to_string();
+            assert!(error.contains(message), "{error}");
+            assert_eq!(served(&certificates), good);
+        }
+    }
+
+    #[test]
+    fn a_first_pair_must_be_good() {
+        let files = Files::new();
+        assert!(matches!(Certificates::load(&files.config), Err(CertificateError::Unreadable { .. })));
+    }
+}

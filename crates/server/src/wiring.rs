@@ -1,0 +1,89 @@
+//! From configuration to a running gateway: mounts, limits, listeners, pages.
+
+use crate::config::{Config, LimitsConfig, SocketConfig};
+use crate::health::{self, Readiness};
+use crate::lobby::{self, Room};
+use crate::page;
+use gateway::{ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError};
+use rustls::ServerConfig;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a poll waits for messages.
+const LONGPOLL_WINDOW: Duration = Duration::from_secs(10);
+/// The connect parameter by which a client names its socket, so that it can be disconnected by that name.
+const ID_PARAMETER: &str = "id";
+const ID_BYTES_MAX: usize = 255;
+
+/// Starts the gateway that the configuration describes; it accepts connections from then on.
+pub(crate) fn start(
+    config: &Config,
+    tls: Option<Arc<ServerConfig>>,
+    readiness: &Readiness,
+) -> Result<Running, StartError> {
+    let mut builder = Gateway::builder()
+        .listen(config.listen)
+        .shards(config.shards.unwrap_or_else(cores))
+        .tables(config.descriptor_tables)
+        .limits(limits(&config.limits))
+        .mount(channels(&config.socket))
+        .http(health::router(readiness.clone()).merge(page::router()));
+    if let (Some(address), Some(tls)) = (config.tls.as_ref().map(|tls| tls.listen), tls) {
+        builder = builder.listen_tls(address, tls);
+    }
+    if let Some(path) = &config.echo_path {
+        builder = builder.mount(echo(path, &config.socket));
+    }
+    builder.start()
+}
+
+fn channels(socket: &SocketConfig) -> Mount {
+    with_conditions(Mount::channels(&socket.path), socket)
+        .auth_token(socket.auth_token)
+        .channels_max(socket.channels_max)
+        .longpoll(socket.longpoll.then_some(LONGPOLL_WINDOW))
+        .connect(name_socket)
+        .channel(lobby::PATTERN, Room::default)
+}
+
+fn echo(path: &str, socket: &SocketConfig) -> Mount {
+    with_conditions(Mount::echo(path), socket)
+}
+
+fn with_conditions(mount: Mount, socket: &SocketConfig) -> Mount {
+    mount
+        .origins(socket.origins.clone())
+        .lenient_origins(socket.lenient_origin)
+        .idle_timeout(socket.idle_timeout)
+        .compression(socket.compression.then(DeflateConfig::default))
+        .frame_bytes_max(socket.frame_bytes)
+}
+
+fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
+    match request.param(ID_PARAMETER) {
+        None | Some("") => Ok(Socket::new()),
+        Some(id) if id.len() <= ID_BYTES_MAX => Ok(Socket::new().id(id)),
+        Some(_) => Err(Refusal::with(400, "the id is too long")),
+    }
+}
+
+fn limits(limits: &LimitsConfig) -> Limits {
+    Limits {
+        outbox_bytes_max: limits.outbox_bytes,
+        mailbox_len_max: limits.mailbox_messages,
+        connections_max: limits.connections,
+        http_connections_max: limits.http_connections,
+        connections_per_ip_max: limits.connections_per_ip,
+        connection_rate_per_ip_max: limits.connections_per_second_per_ip,
+        handshake_time_max: limits.handshake_timeout,
+        header_bytes_max: limits.header_bytes,
+        presence_people_max: limits.presence_people,
+        ..Limits::default()
+    }
+}
+
+/// A machine that cannot tell has one.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,102 @@
+//! A WebSocket client of few words: one upgrade, text frames, and whatever the server says, frame by frame.
+
+// Each test program uses the part that it needs.
+#![allow(dead_code)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+const MASKED: u8 = 0x80;
+const FINAL_TEXT: u8 = 0x81;
+const FINAL_CLOSE: u8 = 0x88;
+
+/// What the server said.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    Text(String),
+    /// A close frame with this code.
+    Close(u16),
+}
+
+/// One open connection.
+pub(crate) struct Client {
+    stream: TcpStream,
+}
+
+impl Client {
+    /// Connects to `path` and upgrades.
+    pub(crate) fn open(address: SocketAddr, path: &str) -> Client {
+        Client::try_open(address, path, "").expect("upgraded")
+    }
+
+    /// Connects and asks for the upgrade with further header lines, each with its line end. A refusal is its status.
+    pub(crate) fn try_open(address: SocketAddr, path: &str, headers: &str) -> Result<Client, u16> {
+        let mut stream = TcpStream::connect(address).expect("connected");
+        stream.set_read_timeout(Some(DEADLINE)).expect("set");
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
+        );
+        stream.write_all(request.as_bytes()).expect("written");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("a whole head");
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).expect("text");
+        match head.split(' ').nth(1).and_then(|status| status.parse().ok()) {
+            Some(101) => Ok(Client { stream }),
+            Some(status) => Err(status),
+            None => panic!("no status in {head:?}"),
+        }
+    }
+
+    /// Sends a text frame. A masking key of zeros leaves the text as it is (RFC 6455 section 5.3).
+    pub(crate) fn send(&mut self, text: &str) {
+        let length = u8::try_from(text.len()).ok().filter(|length| *length < 126).expect("a short text");
+        let mut frame = vec![FINAL_TEXT, MASKED | length, 0, 0, 0, 0];
+        frame.extend_from_slice(text.as_bytes());
+        self.stream.write_all(&frame).expect("written");
+    }
+
+    /// The next frame.
+    pub(crate) fn hear(&mut self) -> Said {
+        let [kind, length] = self.bytes();
+        let length = match length {
+            126 => usize::from(u16::from_be_bytes(self.bytes())),
+            127 => usize::try_from(u64::from_be_bytes(self.bytes())).expect("a length"),
+            short => usize::from(short),
+        };
+        let mut payload = vec![0; length];
+        self.stream.read_exact(&mut payload).expect("a whole frame");
+        match kind {
+            FINAL_TEXT => Said::Text(String::from_utf8(payload).expect("text")),
+            FINAL_CLOSE => Said::Close(u16::from_be_bytes([payload[0], payload[1]])),
+            other => panic!("a frame that starts with {other:#04x}"),
+        }
+    }
+
+    /// The next frame, which is text.
+    pub(crate) fn hear_text(&mut self) -> String {
+        match self.hear() {
+            Said::Text(text) => text,
+            Said::Close(code) => panic!("closed with {code}"),
+        }
+    }
+
+    /// Joins a topic and waits for the reply.
+    pub(crate) fn join(&mut self, topic: &str, payload: &str) {
+        self.send(&format!(r#"["1","1","{topic}","phx_join",{payload}]"#));
+        let reply = self.hear_text();
+        assert_eq!(reply, format!(r#"["1","1","{topic}","phx_reply",{{"status":"ok","response":{{}}}}]"#));
+    }
+
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.stream.read_exact(&mut bytes).expect("a whole frame");
+        bytes
+    }
+}

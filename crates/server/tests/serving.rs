@@ -1,0 +1,93 @@
+//! A running server as people meet it: the page, the probes, the lobby, the echo mount.
+
+mod client;
+mod throng;
+
+use client::Client;
+use throng::Throng;
+
+const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
+/// The Origin of an old load generator: a host without a scheme.
+const SCHEMELESS: &str = "Origin: 127.0.0.1\r\n";
+
+#[test]
+fn the_page_and_the_probes_are_answered() {
+    let server = Throng::start(&[]);
+    let page = server.get(server.address, "/");
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("content-type: text/html; charset=utf-8"), "{}", page.head);
+    assert!(page.head.contains("content-security-policy: default-src 'none'"), "{}", page.head);
+    for address in [server.address, server.admin] {
+        assert_eq!(server.get(address, "/healthz").body, "ok\n");
+        assert_eq!(server.get(address, "/readyz").body, "ready\n");
+        assert_eq!(server.get(address, "/nothing").status, 404);
+    }
+    assert_eq!(server.get(server.address, "/metrics").status, 404);
+    assert_eq!(server.get(server.address, "/api/topics").status, 404);
+}
+
+#[test]
+fn people_in_the_lobby_see_and_hear_each_other() {
+    let server = Throng::start(&[]);
+    let mut ann = Client::open(server.address, SOCKET);
+    ann.join("rooms:lobby", r#"{"presence":true,"key":"a","name":"Ann"}"#);
+    let state = ann.hear_text();
+    assert!(state.contains(r#""presence_state""#) && state.contains(r#""name":"Ann""#), "{state}");
+
+    let mut bob = Client::open(server.address, SOCKET);
+    bob.join("rooms:lobby", r#"{"name":"Bob"}"#);
+    bob.send(r#"["1","2","rooms:lobby","new_msg",{"body":"<hi>"}]"#);
+    let said = r#"[null,null,"rooms:lobby","new_msg",{"body":"<hi>","name":"Bob"}]"#;
+    assert_eq!(bob.hear_text(), said);
+    assert_eq!(bob.hear_text(), r#"["1","2","rooms:lobby","phx_reply",{"status":"ok","response":{}}]"#);
+    let heard = std::iter::repeat_with(|| ann.hear_text()).find(|text| !text.contains("presence_diff"));
+    assert_eq!(heard.as_deref(), Some(said));
+
+    bob.send(r#"["1","3","rooms:lobby","new_msg",{"body":""}]"#);
+    assert_eq!(
+        bob.hear_text(),
+        r#"["1","3","rooms:lobby","phx_reply",{"status":"error","response":{"reason":"a message has 1 to 8192 bytes"}}]"#
+    );
+    bob.send(r#"["1","4","rooms:lobby","echo",[1,{"b":2}]]"#);
+    assert_eq!(
+        bob.hear_text(),
+        r#"["1","4","rooms:lobby","phx_reply",{"status":"ok","response":[1,{"b":2}]}]"#
+    );
+}
+
+#[test]
+fn the_words_of_the_old_chat_example_still_work() {
+    let server = Throng::start(&[]);
+    let mut client = Client::open(server.address, "/socket/websocket");
+    client.send(r#"{"topic":"rooms:lobby","event":"phx_join","payload":{},"ref":"1"}"#);
+    client.hear_text();
+    client.send(r#"{"topic":"rooms:lobby","event":"new:msg","payload":{"user":"u","body":"b"},"ref":"2"}"#);
+    let heard: serde_json::Value = serde_json::from_str(&client.hear_text()).expect("JSON");
+    assert_eq!(
+        (&heard["event"], &heard["payload"]),
+        (&"new:msg".into(), &serde_json::json!({"user": "u", "body": "b"}))
+    );
+}
+
+#[test]
+fn the_load_test_profile_says_so_and_admits_load_generators() {
+    let server = Throng::start(&["--profile", "load-test"]);
+    let warning = "profile load-test, not for the internet: idle timeout off, origins any, \
+                   an origin without a scheme counts as a host, echo mount /echo";
+    assert!(server.announced.iter().any(|line| line == warning), "{:?}", server.announced);
+    assert!(Client::try_open(server.address, SOCKET, SCHEMELESS).is_ok());
+    let mut echo = Client::open(server.address, "/echo/websocket");
+    echo.send("back");
+    assert_eq!(echo.hear_text(), "back");
+}
+
+#[test]
+fn the_standard_profile_admits_pages_of_its_own_host_only() {
+    let server = Throng::start(&[]);
+    let own = format!("Origin: http://{}\r\n", server.address);
+    assert!(Client::try_open(server.address, SOCKET, &own).is_ok());
+    for origin in [SCHEMELESS, "Origin: http://elsewhere.example\r\n"] {
+        assert_eq!(Client::try_open(server.address, SOCKET, origin).err(), Some(403), "{origin}");
+    }
+    assert_eq!(Client::try_open(server.address, "/echo/websocket", "").err(), Some(404));
+}

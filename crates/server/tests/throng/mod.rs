@@ -1,0 +1,162 @@
+//! The real binary as a child process, ended with its handle.
+
+// Each test program uses the part that it needs.
+#![allow(dead_code)]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longest wait for anything. Only a broken server meets it.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// `throng` in an environment that has nothing of the machine's.
+pub(crate) fn command(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_throng"));
+    command.env_clear().env("HOME", home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A server that listens on free ports, with a data directory of its own.
+pub(crate) struct Throng {
+    child: Child,
+    home: TempDir,
+    errors: Receiver<String>,
+    pub(crate) announced: Vec<String>,
+    pub(crate) address: SocketAddr,
+    pub(crate) admin: SocketAddr,
+}
+
+impl Throng {
+    /// Starts `throng serve` with these arguments more and waits until it says that it listens.
+    pub(crate) fn start(arguments: &[&str]) -> Throng {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut command = command(home.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]).args(arguments);
+        let mut child = command.spawn().expect("the binary starts");
+        let output = lines(child.stdout.take().expect("a pipe"));
+        let errors = lines(child.stderr.take().expect("a pipe"));
+
+        let mut announced = Vec::new();
+        // The line about the administration is the last but those of a profile.
+        while !announced.iter().any(|line: &String| line.starts_with("administration on")) {
+            match output.recv_timeout(DEADLINE) {
+                Ok(line) => announced.push(line),
+                Err(_) => panic!("the server did not start: {:?}", errors.try_iter().collect::<Vec<_>>()),
+            }
+        }
+        let address = address_in(&announced, "listening on http://");
+        let admin = address_in(&announced, "administration on http://");
+        // What else is announced is there by the time that the probe answers.
+        let mut server = Throng { child, home, errors, announced, address, admin };
+        server.get(admin, "/healthz");
+        server.announced.extend(output.try_iter());
+        server
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.home.path().join(".local/share/throng")
+    }
+
+    pub(crate) fn token(&self) -> String {
+        let text = std::fs::read_to_string(self.data_dir().join("admin-token")).expect("a token file");
+        text.trim_end().to_owned()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.child.id()).expect("a process id");
+        kill(Pid::from_raw(id), signal).expect("the process is there");
+    }
+
+    /// Waits for the process's end.
+    pub(crate) fn exit_status(&mut self) -> ExitStatus {
+        let end = Instant::now() + DEADLINE;
+        while Instant::now() < end {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return status;
+            }
+            thread::yield_now();
+        }
+        panic!("the server did not end");
+    }
+
+    /// Waits for a log line with this text.
+    pub(crate) fn logged(&self, text: &str) -> String {
+        loop {
+            let line =
+                self.errors.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("{text:?} was not logged"));
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, address: SocketAddr, path: &str) -> Response {
+        request(address, &format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"))
+    }
+
+    /// A request to the administration API with the token.
+    pub(crate) fn api(&self, method: &str, path: &str, body: &str) -> Response {
+        let (admin, token, length) = (self.admin, self.token(), body.len());
+        request(
+            admin,
+            &format!(
+                "{method} {path} HTTP/1.1\r\nhost: {admin}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
+                 content-length: {length}\r\n\r\n{body}"
+            ),
+        )
+    }
+}
+
+impl Drop for Throng {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer over HTTP.
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+/// Sends one request that asks for the connection's end, and reads until then.
+pub(crate) fn request(address: SocketAddr, text: &str) -> Response {
+    let mut stream = TcpStream::connect(address).expect("connected");
+    stream.set_read_timeout(Some(DEADLINE)).expect("set");
+    stream.write_all(text.as_bytes()).expect("written");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("read");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    Response { status, head: head.to_lowercase(), body: body.to_owned() }
+}
+
+fn address_in(lines: &[String], prefix: &str) -> SocketAddr {
+    let line = lines.iter().find_map(|line| line.strip_prefix(prefix)).expect("an address is announced");
+    line.split(',').next().and_then(|address| address.parse().ok()).expect("an address")
+}
+
+/// The lines of a pipe, read by a thread so that the child never waits for a reader.
+fn lines(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

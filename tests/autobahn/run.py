@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Runs the Autobahn fuzzing client, all 517 cases, against the echo mount of the `echo` example.
+
+    run.py [--binary target/release/examples/echo] [--url ws://127.0.0.1:9001/]
+
+With --url the server is already running. Reports and logs stay in target/autobahn.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import environment
+from verdict import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DEFAULT_BINARY = ROOT / "target" / "release" / "examples" / "echo"
+REPORTS = ROOT / "target" / "autobahn"
+AGENT = "throng"
+
+START_SECONDS_MAX = 30
+GROUP_SECONDS_MAX = 900
+
+# One client runs its cases one after the other on one core, and waits for timers in many of them: so
+# the cases are dealt in groups to several clients. The longest groups (a thousand messages of up to
+# 128 KiB per case) come first, so that no client is left alone at the end.
+GROUPS = [
+    *[[f"12.{group}.*"] for group in range(1, 6)],
+    *[[f"13.{group}.*"] for group in range(1, 8)],
+    ["9.*"],
+    ["6.*"],
+    [f"{family}.*" for family in (1, 2, 3, 4, 5, 7, 10)],
+]
+CLIENTS_PER_CORE = 2
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        python = environment.wstest_python()
+    except environment.NoInterpreter as missing:
+        sys.exit(f"autobahn: {missing}")
+    shutil.rmtree(REPORTS, ignore_errors=True)
+    REPORTS.mkdir(parents=True)
+    started = time.monotonic()
+    if arguments.url:
+        results = run_groups(python, arguments.url)
+    else:
+        with echo_server(arguments.binary) as url:
+            results = run_groups(python, url)
+    verdict = Verdict(results)
+    print(f"autobahn: {len(results)} cases in {time.monotonic() - started:.0f} s, reports in {REPORTS}")
+    print("\n".join(verdict.lines()), flush=True)
+    sys.exit(0 if verdict.is_good() else 1)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    binary = os.environ.get("THRONG_ECHO_BIN", DEFAULT_BINARY)
+    parser.add_argument("--binary", type=Path, default=binary, help="the echo example (or THRONG_ECHO_BIN)")
+    parser.add_argument("--url", help="test this running server instead")
+    return parser.parse_args()
+
+
+@contextmanager
+def echo_server(binary):
+    """Starts the example on a free port; yields its echo mount's URL; ends it whatever happens."""
+    port = free_port()
+    with open(REPORTS / "server.log", "wb") as log:
+        try:
+            server = subprocess.Popen([binary, "--port", str(port)], stdout=log, stderr=subprocess.STDOUT)
+        except OSError as error:
+            sys.exit(f"autobahn: cannot start the echo example ({error}); `make release` builds it")
+    try:
+        wait_until_listening(port, server)
+        yield f"ws://127.0.0.1:{port}/echo/websocket"
+        if server.poll() is not None:
+            print(f"autobahn: the server ended with {server.returncode}, see {REPORTS}/server.log")
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_listening(port, server):
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f"autobahn: the server does not listen, see {REPORTS}/server.log")
+            time.sleep(0.05)
+
+
+def run_groups(python, url):
+    """The results of all cases by number, from as many clients as suit the machine."""
+    clients = CLIENTS_PER_CORE * (os.cpu_count() or 1)
+    results = {}
+    with ThreadPoolExecutor(max_workers=clients) as pool:
+        for group_results in pool.map(lambda cases: run_group(python, url, cases), GROUPS):
+            results.update(group_results)
+    return results
+
+
+def run_group(python, url, cases):
+    """One fuzzing client over `cases`; what it could not finish is absent from its results."""
+    folder = REPORTS / cases[0].removesuffix(".*")
+    folder.mkdir()
+    specification = {
+        "outdir": str(folder),
+        "servers": [{"agent": AGENT, "url": url}],
+        "cases": cases,
+        "exclude-cases": [],
+        "exclude-agent-cases": {},
+    }
+    (folder / "specification.json").write_text(json.dumps(specification, indent=2))
+    wstest = [python, "-m", "autobahntestsuite.wstest", "-m", "fuzzingclient", "-s"]
+    with open(folder / "wstest.log", "wb") as log:
+        try:
+            # Its own folder is its working directory: the client leaves a key and a lock file there.
+            subprocess.run(
+                [*wstest, folder / "specification.json"],
+                cwd=folder,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=GROUP_SECONDS_MAX,
+            )
+        except subprocess.TimeoutExpired:
+            print(f"autobahn: {cases[0]} … took over {GROUP_SECONDS_MAX} s, see {folder}/wstest.log")
+    index = folder / "index.json"
+    return json.loads(index.read_text()).get(AGENT, {}) if index.is_file() else {}
+
+
+if __name__ == "__main__":
+    main()

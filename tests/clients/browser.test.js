@@ -1,0 +1,330 @@
+// The page of the server in headless Chromium: people talk, reload, leave, lose the server and find it again.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { chromium } from "playwright-core";
+import { joined } from "./harness/answers.js";
+import { connect, newest } from "./harness/clients.js";
+import { startThrong } from "./harness/process.js";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const DEADLINE_MS = 20_000;
+const SCREENSHOTS = process.env.SCREENSHOTS;
+const PHONE = { viewport: { width: 390, height: 760 }, deviceScaleFactor: 2, hasTouch: true };
+
+let browser;
+let throng;
+/** Whatever a page complained about, in its test. */
+let complaints;
+
+before(async () => { browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS }); });
+after(() => browser?.close());
+
+beforeEach(async () => {
+  complaints = [];
+  throng = await startThrong();
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  await throng?.end();
+});
+
+test("two people talk, and see each other", async () => {
+  const ann = await enter("Ann");
+  const bob = await enter("Bob");
+  await seesPeople(ann, ["Ann you", "Bob"]);
+  await seesPeople(bob, ["Ann", "Bob you"]);
+
+  await say(ann, "Hello Bob");
+  await seesMessage(bob, "Hello Bob");
+  await say(bob, "Hello Ann\nin two lines");
+  await seesMessage(ann, "Hello Ann\nin two lines");
+  assert.deepEqual(await talk(ann), ["Ann: Hello Bob", "Bob: Hello Ann\nin two lines"]);
+  assert.deepEqual(await talk(bob), await talk(ann));
+  assert.deepEqual(complaints, []);
+});
+
+test("a reload keeps the name and the place", async () => {
+  const ann = await enter("Ann");
+  const bob = await enter("Bob");
+  await ann.reload();
+  await isOnline(ann);
+  await seesPeople(ann, ["Ann you", "Bob"]);
+  await seesPeople(bob, ["Ann", "Bob you"]);
+  await say(bob, "Still there?");
+  await seesMessage(ann, "Still there?");
+  await say(ann, "Yes");
+  await seesMessage(bob, "Yes");
+});
+
+test("names and messages with markup are shown as text", async () => {
+  const name = `<b id="bad">Eve</b>&amp;`;
+  const body = `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script> &lt;`;
+  const ann = await enter("Ann");
+  const eve = await enter(name);
+  await say(eve, body);
+  for (const page of [ann, eve]) {
+    await seesMessage(page, body);
+    assert.deepEqual(await talk(page), [`${name}: ${body}`]);
+    assert.equal(await page.locator("#bad, .messages img, .messages script").count(), 0);
+    assert.equal(await page.evaluate(() => window.harmed), undefined);
+  }
+  await seesPeople(ann, [`${name}`, "Ann you"]);
+  assert.deepEqual(complaints, []);
+});
+
+test("who closes the page is gone from the list", async () => {
+  const ann = await enter("Ann");
+  const bob = await enter("Bob");
+  await seesPeople(ann, ["Ann you", "Bob"]);
+  await bob.close();
+  await seesPeople(ann, ["Ann you"]);
+});
+
+test("a new name is a new entry in the list, and the talk stays", async () => {
+  const ann = await enter("Ann");
+  const bob = await enter("Bob");
+  await say(ann, "before");
+  await ann.getByRole("button", { name: "Change your name" }).click();
+  await ann.getByLabel("Your name").fill("Anna");
+  await ann.keyboard.press("Enter");
+  await seesPeople(bob, ["Anna", "Bob you"]);
+  await isOnline(ann);
+  await say(ann, "after");
+  await seesMessage(bob, "after");
+  assert.deepEqual(await talk(ann), ["Ann: before", "Anna: after"]);
+  assert.deepEqual(await talk(bob), ["Ann: before", "Anna: after"]);
+});
+
+test("the keyboard is enough", async () => {
+  const page = await open();
+  await page.keyboard.type("Ann");
+  await page.keyboard.press("Enter");
+  await isOnline(page);
+  await page.keyboard.type("one");
+  await page.keyboard.press("Shift+Enter");
+  await page.keyboard.type("two");
+  await page.keyboard.press("Enter");
+  await seesMessage(page, "one\ntwo");
+
+  await page.keyboard.press("Shift+Tab");
+  assert.equal(await focused(page), "Messages");
+  await page.keyboard.press("Shift+Tab");
+  assert.equal(await focused(page), "Change your name, Ann");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Change your name" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(await focused(page), "Change your name, Ann");
+});
+
+test("an empty name is refused with a word", async () => {
+  const page = await open();
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.getByText("Please enter a name.").waitFor();
+});
+
+test("a restart of the server is shown and survived, on a WebSocket again", async () => {
+  const ann = await enter("Ann");
+  await say(ann, "before");
+  await throng.stop();
+  await status(ann, /^Offline/);
+  await ann.getByLabel("Message", { exact: true }).fill("typed meanwhile");
+  assert.ok(await ann.getByRole("button", { name: "Send" }).isDisabled());
+  await picture(ann, "offline");
+
+  await throng.start();
+  await status(ann, /^Online$/);
+  await ann.keyboard.press("Enter");
+  await seesMessage(ann, "typed meanwhile");
+  await ann.getByText("Back online").waitFor();
+  await seesPeople(ann, ["Ann you"]);
+});
+
+test("without WebSockets the page long-polls", async () => {
+  const ann = await enter("Ann");
+  const bob = await open({}, (page) => page.addInitScript(refuseWebSockets));
+  await bob.getByLabel("Your name").fill("Bob");
+  await bob.keyboard.press("Enter");
+  await status(bob, /long-polling/);
+  await seesPeople(bob, ["Ann", "Bob you"]);
+  await say(bob, "from a poll");
+  await seesMessage(ann, "from a poll");
+  await say(ann, "from a socket");
+  await seesMessage(bob, "from a socket");
+});
+
+test("a crowd is a number, and a list again once it is smaller", async (t) => {
+  const ann = await enter("Ann");
+  const crowd = await Promise.all(
+    Array.from({ length: 510 }, async (_, at) => {
+      const socket = connect(t, newest, throng.socket);
+      await joined(socket, "rooms:lobby", { name: `Person ${at}`, presence: true });
+      return socket;
+    }),
+  );
+  await ann.getByText("people are here: too many to list by name.").waitFor();
+  await ann.locator(".people-crowd strong", { hasText: "511" }).waitFor();
+  await picture(ann, "crowd");
+  for (const socket of crowd.slice(1)) socket.disconnect();
+  await seesPeople(ann, ["Ann you", "Person 0"]);
+});
+
+test("the page asks nobody but its own server, and keeps to its content security policy", async () => {
+  const requests = [];
+  const ann = await open({}, (page) => page.on("request", (request) => requests.push(new URL(request.url()))));
+  await ann.getByLabel("Your name").fill("Ann");
+  await ann.keyboard.press("Enter");
+  await isOnline(ann);
+  const response = await ann.request.get(throng.page);
+  const policy = response.headers()["content-security-policy"];
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*/);
+  assert.deepEqual([...new Set(requests.map(({ origin }) => `${origin}/`))], [throng.page]);
+  assert.deepEqual(complaints, []);
+});
+
+test("a long talk stays at its end, unless somebody reads further up", async () => {
+  const ann = await enter("Ann");
+  const bob = await enter("Bob");
+  for (let n = 0; n < 40; n += 1) await say(bob, `message ${n}`);
+  await seesMessage(ann, "message 39");
+  const atEnd = () => ann.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 2);
+  assert.ok(await atEnd());
+
+  await ann.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
+  await ann.waitForFunction(() => document.querySelector("[role=log]").scrollTop === 0);
+  await say(bob, "one more");
+  const more = ann.getByRole("button", { name: "1 new message" });
+  await more.waitFor();
+  await more.click();
+  await more.waitFor({ state: "detached" });
+  assert.ok(await atEnd());
+});
+
+test("the page holds on a phone, in both schemes", async () => {
+  const wide = await enter("Ada Lovelace");
+  const dark = await enter("Grace", { colorScheme: "dark" });
+  const phone = await enter("Mehmet Öz", PHONE);
+  const darkPhone = await enter("<b>Zoë</b>", { ...PHONE, colorScheme: "dark" });
+  await say(wide, "Good morning! Is anybody else on the new server yet?");
+  await say(dark, "Yes, since yesterday evening.");
+  await say(dark, "It held forty thousand idle sockets overnight.\nMemory did not move.");
+  await say(phone, "Hello from a phone");
+  await say(darkPhone, "<script>alert('hi')</script>");
+  await say(wide, "Shown as text, as it should be.");
+  for (const page of [wide, dark, phone, darkPhone]) {
+    await seesMessage(page, "Shown as text, as it should be.");
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, "nothing is wider than the window");
+  }
+  await picture(wide, "light");
+  await picture(dark, "dark");
+  await picture(phone, "phone-light");
+  await picture(darkPhone, "phone-dark");
+
+  await phone.getByRole("button", { name: "People here: 4" }).click();
+  assert.equal(await focused(phone), "Close");
+  await picture(phone, "phone-people");
+  await phone.keyboard.press("Escape");
+  assert.equal(await focused(phone), "People here: 4");
+});
+
+/** A page of its own, with a storage of its own; `prepare` sees it before it loads. */
+async function open(options = {}, prepare = () => {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...options });
+  context.setDefaultTimeout(DEADLINE_MS);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  await prepare(page);
+  await page.goto(throng.page);
+  return page;
+}
+
+async function enter(name, options = {}) {
+  const page = await open(options);
+  await page.getByLabel("Your name").fill(name);
+  await page.getByRole("button", { name: "Join" }).click();
+  await isOnline(page);
+  return page;
+}
+
+function isOnline(page) {
+  return status(page, /^Online$/);
+}
+
+function status(page, text) {
+  return page.getByRole("status").filter({ hasText: text }).waitFor();
+}
+
+async function say(page, body) {
+  await page.getByLabel("Message", { exact: true }).fill(body);
+  await page.keyboard.press("Enter");
+}
+
+function seesMessage(page, body) {
+  return page.waitForFunction(
+    (wanted) => [...document.querySelectorAll(".message-body")].some(({ textContent }) => textContent === wanted),
+    body,
+  );
+}
+
+/** Waits until the list of people is `people`, in any order; the page's own person has " you" behind the name. */
+function seesPeople(page, people) {
+  return page.waitForFunction(
+    (wanted) => {
+      const rows = [...document.querySelectorAll(".person")];
+      const names = rows.map((row) => [...row.querySelectorAll(".person-name, .person-you")].map((part) => part.textContent).join(" "));
+      return JSON.stringify(names.sort()) === wanted;
+    },
+    JSON.stringify([...people].sort()),
+  );
+}
+
+/** What was said, as "name: body". */
+function talk(page) {
+  return page.locator(".message").evaluateAll((messages) => {
+    let name = "";
+    return messages.map((message) => {
+      name = message.querySelector(".message-name")?.textContent ?? name;
+      return `${name}: ${message.querySelector(".message-body").textContent}`;
+    });
+  });
+}
+
+function focused(page) {
+  return page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+}
+
+async function picture(page, name) {
+  if (!SCREENSHOTS) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+/** Runs inside the page, before its own scripts: as if a proxy answered every upgrade with an error. */
+function refuseWebSockets() {
+  window.WebSocket = class Refused {
+    readyState = 0;
+    constructor() {
+      setTimeout(() => {
+        this.readyState = 3;
+        this.onerror?.(new Event("error"));
+        this.onclose?.(new CloseEvent("close", { code: 1006 }));
+      });
+    }
+    send() {}
+    close() {}
+  };
+}

@@ -1,0 +1,9 @@
+import js from "@eslint/js";
+import globals from "globals";
+
+export default [
+  js.configs.recommended,
+  { languageOptions: { globals: globals.node }, rules: { eqeqeq: "error" } },
+  // Parts of the browser's tests run inside the page.
+  { files: ["browser.test.js"], languageOptions: { globals: globals.browser } },
+];

@@ -1,0 +1,15 @@
+/** Far beyond what anything here takes: a test waits for an event, and the deadline only names the one that is missing. */
+const DEADLINE_MS = 20_000;
+
+/** Waits for `promise`; past the deadline the error says what was awaited. */
+export async function within(promise, what, deadlineMs = DEADLINE_MS) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${deadlineMs} ms: ${what}`)), deadlineMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

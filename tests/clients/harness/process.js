@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { within } from "./deadline.js";
+
+const TARGET = fileURLToPath(new URL("../../../target/debug/", import.meta.url));
+const THRONG = process.env.THRONG_BIN ?? join(TARGET, "throng");
+const FIXTURE = process.env.FIXTURE_BIN ?? join(TARGET, "examples", "conformance");
+const OUTPUT_CHARACTERS_MAX = 4000;
+const POLL_MS = 20;
+
+/** `throng serve` on a free port, with a data folder of its own. It can be stopped and started again in place. */
+export async function startThrong(settings = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "throng-clients-"));
+  const port = await freePort();
+  const environment = {
+    THRONG_LISTEN: `127.0.0.1:${port}`,
+    THRONG_ADMIN_LISTEN: `127.0.0.1:${await freePort()}`,
+    THRONG_DATA_DIR: folder,
+    // Connections are closed spread over this time when the server ends: nobody here wants to wait.
+    THRONG_SHUTDOWN_SPREAD: "100ms",
+    ...settings,
+  };
+  const server = new Server(THRONG, ["serve"], environment, port, isHealthy);
+  await server.start();
+  return {
+    ...addresses(port),
+    start: () => server.start(),
+    stop: () => server.stop(),
+    async end() {
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The conformance fixture on a free port. */
+export async function startFixture() {
+  const port = await freePort();
+  const server = new Server(FIXTURE, ["--port", String(port)], {}, port, (process) => process.says("listening on"));
+  await server.start();
+  return { ...addresses(port), end: () => server.stop() };
+}
+
+function addresses(port) {
+  return { page: `http://127.0.0.1:${port}/`, socket: `ws://127.0.0.1:${port}/socket` };
+}
+
+class Server {
+  #binary;
+  #parameters;
+  #environment;
+  #port;
+  #isReady;
+  #child;
+  #exited;
+  #output = "";
+
+  constructor(binary, parameters, environment, port, isReady) {
+    if (!existsSync(binary)) throw new Error(`${binary} is missing: build it, or name another (see README.md)`);
+    this.#binary = binary;
+    this.#parameters = parameters;
+    this.#environment = environment;
+    this.#port = port;
+    this.#isReady = isReady;
+  }
+
+  async start() {
+    this.#output = "";
+    const child = spawn(this.#binary, this.#parameters, {
+      env: { ...process.env, ...this.#environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    this.#exited = once(child, "exit");
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => {
+        this.#output = (this.#output + text).slice(-OUTPUT_CHARACTERS_MAX);
+      });
+    }
+    await within(this.#untilReady(), `${this.#binary} is ready`);
+  }
+
+  async stop() {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill("SIGTERM");
+    await within(this.#exited, `${this.#binary} ends after SIGTERM`);
+  }
+
+  says(text) {
+    return this.#output.includes(text);
+  }
+
+  async #untilReady() {
+    while (!(await this.#isReady(this, this.#port))) {
+      if (this.#child.exitCode !== null) throw new Error(`${this.#binary} ended early:\n${this.#output}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+}
+
+async function isHealthy(_server, port) {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    await response.text();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Nobody holds it now; the few moments until the server does are a risk that tests can take. */
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,28 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+// `protocol`, `lobby` and `identity/name` are the part that a test, a worker or another page can use: no DOM there.
+const domGlobals = ["window", "document", "navigator", "location", "localStorage", "sessionStorage", "history"];
+
+export default tseslint.config(
+  { ignores: ["dist/", "node_modules/"] },
+  js.configs.recommended,
+  {
+    files: ["**/*.{ts,tsx}"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      "@typescript-eslint/consistent-type-definitions": ["error", "type"],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/explicit-module-boundary-types": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      eqeqeq: "error",
+      "no-console": "error",
+    },
+  },
+  {
+    files: ["src/protocol/**", "src/lobby/**", "src/identity/name.ts"],
+    rules: { "no-restricted-globals": ["error", ...domGlobals] },
+  },
+);

@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+import type { Link } from "../lobby/link";
+
+export type ConnectionStatusProps = {
+  readonly link: Link;
+  readonly onReconnect: () => void;
+  readonly onReenter: () => void;
+};
+
+export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionStatusProps): JSX.Element {
+  const { mood, text } = describe(link);
+  return (
+    <div class={`status status-${mood}`}>
+      <span class="status-dot" aria-hidden="true" />
+      <span role="status">{text}</span>
+      {link.phase === "offline" && (
+        <button type="button" class="button-link" onClick={onReconnect}>
+          Try now
+        </button>
+      )}
+      {link.phase === "removed" && (
+        <button type="button" class="button-link" onClick={onReenter}>
+          Come back
+        </button>
+      )}
+    </div>
+  );
+}
+
+function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
+  switch (link.phase) {
+    case "connecting":
+    case "joining":
+      return { mood: "busy", text: "Connecting…" };
+    case "online":
+      return { mood: "good", text: link.transport === "longpoll" ? "Online (long-polling)" : "Online" };
+    case "refused":
+      return { mood: "bad", text: `Not let in: ${link.reason}` };
+    case "offline":
+      return { mood: "bad", text: link.attempts > 1 ? `Offline, retrying (${link.attempts})` : "Offline, retrying" };
+    case "removed":
+      return { mood: "bad", text: "The server ended this visit" };
+  }
+}
