@@ -94,7 +94,7 @@ test("a new name is a new entry in the list, and the talk stays", async () => {
   const bob = await enter("Bob");
   await say(ann, "before");
   await ann.getByRole("button", { name: "Change your name" }).click();
-  await ann.getByLabel("Your name").fill("Anna");
+  await ann.getByRole("textbox", { name: "Your name" }).fill("Anna");
   await ann.keyboard.press("Enter");
   await seesPeople(bob, ["Anna", "Bob you"]);
   await isOnline(ann);
@@ -152,7 +152,7 @@ test("a restart of the server is shown and survived, on a WebSocket again", asyn
 test("without WebSockets the page long-polls", async () => {
   const ann = await enter("Ann");
   const bob = await open({}, (page) => page.addInitScript(refuseWebSockets));
-  await bob.getByLabel("Your name").fill("Bob");
+  await bob.getByRole("textbox", { name: "Your name" }).fill("Bob");
   await bob.keyboard.press("Enter");
   await status(bob, /long-polling/);
   await seesPeople(bob, ["Ann", "Bob you"]);
@@ -181,7 +181,7 @@ test("a crowd is a number, and a list again once it is smaller", async (t) => {
 test("the page asks nobody but its own server, and keeps to its content security policy", async () => {
   const requests = [];
   const ann = await open({}, (page) => page.on("request", (request) => requests.push(new URL(request.url()))));
-  await ann.getByLabel("Your name").fill("Ann");
+  await ann.getByRole("textbox", { name: "Your name" }).fill("Ann");
   await ann.keyboard.press("Enter");
   await isOnline(ann);
   const response = await ann.request.get(throng.page);
@@ -254,7 +254,7 @@ async function open(options = {}, prepare = () => {}) {
 
 async function enter(name, options = {}) {
   const page = await open(options);
-  await page.getByLabel("Your name").fill(name);
+  await page.getByRole("textbox", { name: "Your name" }).fill(name);
   await page.getByRole("button", { name: "Join" }).click();
   await isOnline(page);
   return page;
@@ -285,7 +285,10 @@ function seesPeople(page, people) {
   return page.waitForFunction(
     (wanted) => {
       const rows = [...document.querySelectorAll(".person")];
-      const names = rows.map((row) => [...row.querySelectorAll(".person-name, .person-you")].map((part) => part.textContent).join(" "));
+      const names = rows.map((row) => {
+        const parts = [...row.querySelectorAll(".person-name, .person-you")];
+        return parts.map(({ textContent }) => textContent).join(" ");
+      });
       return JSON.stringify(names.sort()) === wanted;
     },
     JSON.stringify([...people].sort()),

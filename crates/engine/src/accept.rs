@@ -13,7 +13,7 @@ use mio::{Interest, Registry};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags};
 
-use crate::config::{ACCEPT_RETRY, ACCEPTS_PER_TICK_MAX};
+use crate::config::{ACCEPT_RETRY, ACCEPTS_PER_TICK_MAX, BACKLOG};
 use crate::counters::add;
 use crate::driver::{Admission, Driver, ListenerIndex};
 use crate::listen::listen;
@@ -131,8 +131,11 @@ impl<D: Driver> Shard<D> {
         for listener in &mut self.listeners.sockets {
             listener.ready = true;
         }
-        while self.listeners.has_ready() {
-            self.accept_from_ready();
+        let backlog = BACKLOG as usize;
+        for _ in 0..backlog.div_ceil(ACCEPTS_PER_TICK_MAX) {
+            if self.listeners.has_ready() {
+                self.accept_from_ready();
+            }
         }
         // Closing a listener makes the readiness loop forget it: no other descriptor stands for it.
         drop(mem::take(&mut self.listeners.sockets));

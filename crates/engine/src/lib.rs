@@ -10,26 +10,88 @@
 //!
 //! Everything that can grow has a limit in [`EngineLimits`], and everything that happens a count in [`ShardCounters`].
 //! All `unsafe` code of the project is in the module `sys`.
+//!
+//! A server that says everything back:
+//!
+//! ```
+//! use std::io::{Read, Write};
+//! use std::net::{SocketAddr, TcpStream};
+//! use std::time::Duration;
+//!
+//! use engine::{Admission, ConnectionId, Driver, EndCause, EngineConfig, Io, ListenerIndex};
+//!
+//! struct Echo;
+//!
+//! impl Driver for Echo {
+//!     type Peer = ();
+//!     type Mail = ();
+//!     type Seed = ();
+//!
+//!     fn accepted(&mut self, _: ListenerIndex, _: SocketAddr) -> Admission<()> {
+//!         Admission::Admit(())
+//!     }
+//!     fn received(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+//!         io.send(id, bytes);
+//!         bytes.len()
+//!     }
+//!     fn idle_limit(&self, _: &()) -> Option<Duration> {
+//!         Some(Duration::from_secs(60))
+//!     }
+//!     fn expired(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+//!         io.close(id);
+//!     }
+//!     fn overflowed(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+//!         io.abort(id);
+//!     }
+//!     fn ended(&mut self, _: &mut Io<'_, Self>, _: ConnectionId, _: (), _: EndCause) {}
+//!     fn peer_for(&mut self, _: &()) {}
+//!     fn adopted(&mut self, _: &mut Io<'_, Self>, _: ConnectionId, _: ()) {}
+//!     fn mail(&mut self, _: &mut Io<'_, Self>, _: ()) {}
+//!     fn turn(&mut self, _: &mut Io<'_, Self>) -> Option<Duration> {
+//!         None
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let prepared = engine::prepare::<Echo>(EngineConfig::new(vec!["127.0.0.1:0".parse()?]))?;
+//! let engine = prepared.start(|_shard| Echo, Box::new(drop))?;
+//!
+//! let mut client = TcpStream::connect(engine.local_addresses()[0])?;
+//! client.write_all(b"hello")?;
+//! let mut answer = [0; 5];
+//! client.read_exact(&mut answer)?;
+//! assert_eq!(&answer, b"hello");
+//! engine.shutdown();
+//! # Ok(())
+//! # }
+//! ```
 
 mod accept;
+mod books;
 mod config;
 mod connection;
 mod control;
 mod counters;
 mod driver;
 mod engine;
+mod expire;
+mod inbound;
 mod io;
 mod listen;
 pub mod machine;
 mod mailbox;
 mod outbox;
+mod outgoing;
 mod passage;
+mod prepare;
 mod read;
+mod settle;
 mod shard;
 mod slab;
 mod sockets;
 mod source;
 mod staging;
+mod start;
 mod start_error;
 mod sweep;
 mod sys;
@@ -42,7 +104,8 @@ pub use counters::ShardCounters;
 pub use driver::{
     Admission, ConnectionId, Delivery, Driver, EndCause, LEFTOVER_BYTES_MAX, ListenerIndex, ShardIndex,
 };
-pub use engine::{Adoption, Engine, HandedOff, Handoff, Prepared, prepare};
+pub use engine::{Adoption, Engine, HandedOff, Handoff};
 pub use io::Io;
 pub use mailbox::Mailboxes;
+pub use prepare::{Prepared, prepare};
 pub use start_error::StartError;

@@ -1,7 +1,7 @@
 //! After a driver call: overflows and ends that were decided during it are told, and sockets leave the shard.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use crate::books::Fate;
 use crate::config::STAGED_BYTES_MAX;
 use crate::connection::{Connection, Flags};
 use crate::counters::add;
-use crate::driver::{ConnectionId, Driver, EndCause};
+use crate::driver::{ConnectionId, Driver, EndCause, ListenerIndex};
 use crate::engine::HandedOff;
 use crate::io::Io;
 use crate::shard::Shard;
+use crate::sockets::Sockets;
 
 impl<D: Driver> Shard<D> {
     /// What every driver call may leave behind: ends to tell of, and more staged than the shard wants to hold.
@@ -67,12 +68,7 @@ impl<D: Driver> Shard<D> {
         let Connection { socket, listener, flags, peer, .. } = connection;
         match cause {
             EndCause::HandedOff => {
-                if let Err(error) = self.depart(socket, flags, |stream, remote| HandedOff {
-                    stream,
-                    remote,
-                    listener,
-                    unread,
-                }) {
+                if let Err(error) = self.depart(socket, flags, listener, unread) {
                     cause = EndCause::Reset(error.kind());
                 }
             }
@@ -90,7 +86,8 @@ impl<D: Driver> Shard<D> {
         &mut self,
         socket: OwnedFd,
         flags: Flags,
-        handed_off: impl FnOnce(TcpStream, SocketAddr) -> HandedOff,
+        listener: ListenerIndex,
+        unread: Vec<u8>,
     ) -> io::Result<()> {
         if flags.any(Flags::REGISTERED) {
             // The file lives on elsewhere, so closing the number here would not make the readiness loop forget it.
@@ -98,7 +95,7 @@ impl<D: Driver> Shard<D> {
         }
         let stream = TcpStream::from(socket);
         let remote = stream.peer_addr()?;
-        self.passage.depart(handed_off(stream, remote));
+        self.passage.depart(HandedOff { stream, remote, listener, unread });
         add(&self.sockets.books.counters.handed_off_total, 1);
         Ok(())
     }

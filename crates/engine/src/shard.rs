@@ -1,28 +1,25 @@
-//! One shard: the loop that waits for readiness, and what one turn of it does. Reading, accepting and crossing to the
-//! control plane have modules of their own.
+//! One shard: the loop that waits for readiness, and the order of what one turn of it does. Each step has a module of
+//! its own: `read`, `accept`, `inbound`, `expire`, `settle`.
 
 use std::collections::VecDeque;
-use std::net::TcpStream;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mio::event::Event;
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll};
+use mio::{Events, Poll};
 
 use crate::accept::{Capacity, Listeners};
-use crate::config::{EVENTS_PER_TICK_MAX, EngineLimits, MAIL_PER_TICK_MAX, STAGED_BYTES_MAX};
-use crate::connection::{Connection, Flags};
-use crate::counters::{add, raise};
-use crate::driver::{ConnectionId, Driver, EndCause};
-use crate::engine::HandedOff;
+use crate::config::{EVENTS_PER_TICK_MAX, EngineLimits};
+use crate::connection::Flags;
+use crate::counters::{add, raise, set};
+use crate::driver::{ConnectionId, Driver};
 use crate::io::Io;
 use crate::mailbox::{Bell, Mailbox, Queue};
-use crate::passage::{Arrival, Order, Passage};
-use crate::sockets::{Fate, Sockets, set};
+use crate::passage::{Order, Passage};
+use crate::prepare::PreparedShard;
+use crate::sockets::Sockets;
 use crate::source::Source;
-use crate::sweep::{Sweep, limit_ms};
+use crate::sweep::Sweep;
 
 pub(crate) struct Shard<D: Driver> {
     pub(crate) driver: D,
@@ -33,12 +30,12 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) listeners: Listeners,
     pub(crate) capacity: Capacity,
     pub(crate) sweep: Sweep,
-    post: Post<D>,
-    passage: Passage<D::Seed>,
-    inbox: VecDeque<D::Mail>,
+    pub(crate) post: Post<D>,
+    pub(crate) passage: Passage<D::Seed>,
+    pub(crate) inbox: VecDeque<D::Mail>,
     /// The last turn's list of connections with more to read; kept for its memory.
     resumed: Vec<ConnectionId>,
-    stopping: bool,
+    pub(crate) stopping: bool,
 }
 
 /// What other threads write and the shard reads.
@@ -49,17 +46,15 @@ pub(crate) struct Post<D: Driver> {
 }
 
 impl<D: Driver> Shard<D> {
-    #[expect(clippy::too_many_arguments, reason = "each is a part of the shard, made elsewhere")]
     pub(crate) fn new(
         driver: D,
-        sockets: Sockets<D::Peer>,
-        poll: Poll,
+        prepared: PreparedShard<D>,
         listeners: Listeners,
         capacity: Capacity,
-        post: Post<D>,
-        passage: Passage<D::Seed>,
         limits: &EngineLimits,
     ) -> Self {
+        let PreparedShard { index, poll, post, counters, passage, .. } = prepared;
+        let sockets = Sockets::new(index, limits, counters);
         let sweep = Sweep::new(sockets.now);
         Self {
             driver,

@@ -175,7 +175,7 @@ impl<P> Sockets<P> {
 
     pub(crate) fn hand_off(&mut self, id: ConnectionId, unread: Vec<u8>) {
         let Some(connection) = self.slab.live_mut(id) else { return };
-        if connection.flags.any(Flags::CLOSING | Flags::DOOMED) {
+        if connection.flags.any(Flags::MUTE) {
             return;
         }
         if connection.flags.any(Flags::TLS) {

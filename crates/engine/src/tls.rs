@@ -13,7 +13,6 @@ use crate::books::Books;
 use crate::connection::Connection;
 use crate::counters::{ShardCounters, add, subtract};
 
-
 /// Plain bytes encrypted at a time: one record of the longest kind (RFC 8446, section 5.1).
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 

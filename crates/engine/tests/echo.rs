@@ -78,6 +78,16 @@ fn more_pieces_than_one_system_call_takes_arrive_in_order() {
 }
 
 #[test]
+fn a_turn_that_asks_for_another_gets_it() {
+    let fixture = Fixture::start();
+    let mut client = fixture.connect();
+    client.say("count 100\n");
+    for left in (0..=100).rev() {
+        assert_eq!(client.hear(), left.to_string());
+    }
+}
+
+#[test]
 fn a_broadcast_is_written_at_once_to_each_connection() {
     let fixture = Fixture::start();
     let counters = fixture.counters();

@@ -30,6 +30,7 @@ mod limits;
 mod lifecycle;
 mod outgoing;
 mod pattern;
+mod planted;
 mod presence;
 mod publication;
 mod publish;
@@ -50,6 +51,9 @@ pub use ids::{ConnectionKey, JoinInstance, Micros, MountIndex, SECOND_LANE, Shar
 pub use limits::Limits;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};
+#[cfg(feature = "planted-bugs")]
+#[doc(hidden)]
+pub use planted::{PlantedBug, plant};
 pub use presence::{PhxRef, PresenceOwner};
 pub use publication::Publication;
 pub use tasks::TaskOwner;

@@ -8,6 +8,7 @@
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::Micros;
 use crate::limits::{WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
+use crate::planted::PlantedBug;
 use crate::publication::Publication;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -84,7 +85,8 @@ pub(crate) enum Encoded {
 
 impl Queued {
     pub(crate) fn is_for(&self, member: Member) -> bool {
-        self.sequence > member.joined && self.skip != Some(member.slot)
+        let later = self.sequence > member.joined || PlantedBug::JoinSeesEarlierPublication.is_planted();
+        later && self.skip != Some(member.slot)
     }
 }
 
@@ -123,7 +125,7 @@ impl Topic {
     /// Removes the member at `place`. `moved(slot, place)` is told of each member that got another place.
     pub(crate) fn remove_member(&mut self, place: u32, mut moved: impl FnMut(u32, u32)) {
         let mut hole = place as usize;
-        if hole < self.cursor {
+        if hole < self.cursor && !PlantedBug::CursorSkipsAfterRemoval.is_planted() {
             self.cursor -= 1;
             if hole != self.cursor {
                 self.members[hole] = self.members[self.cursor];

@@ -7,6 +7,7 @@ use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
 use gateway::OriginRule;
+use gateway::machine::{self, DescriptorLimit};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -40,6 +41,7 @@ impl std::error::Error for ServeError {}
 pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let signals = BlockedSignals::new().map_err(ServeError::Supervision)?;
     logging::start(&config.log);
+    raise_descriptor_limit();
 
     let certificates =
         config.tls.as_ref().map(Certificates::load).transpose().map_err(ServeError::Certificate)?;
@@ -65,12 +67,24 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map_err(ServeError::Supervision)
 }
 
+/// Shells start programs with a low limit that any program may raise; each connection takes a descriptor.
+fn raise_descriptor_limit() {
+    match machine::raise_descriptor_limit() {
+        Ok(DescriptorLimit { soft: Some(limit), .. }) => tracing::info!("descriptor limit: {limit}"),
+        Ok(DescriptorLimit { soft: None, .. }) => {}
+        Err(error) => tracing::warn!("the descriptor limit stays as it was: {error}"),
+    }
+}
+
 /// Where the server is, for standard output; scripts wait for these lines.
 fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admin>) -> String {
     let mut lines = String::new();
     let mut line = |text: String| lines.push_str(&(text + "\n"));
     for address in running.local_addresses() {
         line(format!("listening on http://{address}"));
+    }
+    for address in running.tls_addresses() {
+        line(format!("listening on https://{address}"));
     }
     if let Some(admin) = admin {
         line(format!(

@@ -1,6 +1,5 @@
 //! The life of a running server: reloads, then an orderly end. Runs on the main thread.
 
-use crate::file_watch::FileWatch;
 use crate::health::Readiness;
 use crate::signals::Request;
 use crate::tls::Certificates;
@@ -18,14 +17,14 @@ const EXIT_CUT_SHORT: i32 = 1;
 /// Waits for a request to end, drains the connections over `spread`, and returns when all are closed.
 pub(crate) fn until_ended(
     running: Running,
-    certificates: Option<Certificates>,
+    mut certificates: Option<Certificates>,
     readiness: &Readiness,
     mut requests: UnboundedReceiver<Request>,
     spread: Duration,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
-        serve_requests(&mut requests, certificates.as_ref()).await;
+        serve_requests(&mut requests, certificates.as_mut()).await;
         readiness.set(false);
         let handle = running.handle();
         tracing::info!("closing {} connections over {spread:?}", handle.metrics().connections_open);
@@ -37,24 +36,26 @@ pub(crate) fn until_ended(
             }
         }
     });
-    running.shutdown();
+    running.handle().stop();
     tracing::info!("ended");
     Ok(())
 }
 
 /// Reloads certificates on request and when their files change, until a request to end.
-async fn serve_requests(requests: &mut UnboundedReceiver<Request>, certificates: Option<&Certificates>) {
-    let mut watch = certificates.map(|certificates| FileWatch::new(&certificates.files()));
+async fn serve_requests(
+    requests: &mut UnboundedReceiver<Request>,
+    mut certificates: Option<&mut Certificates>,
+) {
     let mut look = tokio::time::interval(CERTIFICATE_LOOK);
     loop {
         tokio::select! {
             request = requests.recv() => match request {
-                Some(Request::Reload) => reload(certificates),
+                Some(Request::Reload) => reload(certificates.as_deref()),
                 Some(Request::End) | None => return,
             },
-            _ = look.tick(), if watch.is_some() => {
-                if watch.as_mut().is_some_and(FileWatch::look) {
-                    reload(certificates);
+            _ = look.tick(), if certificates.is_some() => {
+                if certificates.as_deref_mut().is_some_and(Certificates::changed) {
+                    reload(certificates.as_deref());
                 }
             }
         }

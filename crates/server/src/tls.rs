@@ -1,6 +1,7 @@
 //! TLS certificates from PEM files, swapped under running listeners. A bad pair never replaces a good one.
 
 use crate::config::TlsConfig;
+use crate::file_watch::FileWatch;
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
@@ -50,26 +51,24 @@ impl fmt::Display for CertificateError {
 impl std::error::Error for CertificateError {}
 
 /// The certificate in use, and the files that it comes from.
-#[derive(Clone)]
 pub(crate) struct Certificates {
     certificate: PathBuf,
     key: PathBuf,
     provider: Arc<CryptoProvider>,
     resolver: Arc<Resolver>,
+    watch: FileWatch,
 }
 
 impl Certificates {
     /// Reads the pair of files for the first time.
     pub(crate) fn load(config: &TlsConfig) -> Result<Certificates, CertificateError> {
+        // Known before they are read, so that a change in between is noticed later.
+        let watch = FileWatch::new(&[&config.certificate, &config.key]);
         let provider = Arc::new(ring::default_provider());
         let current = read_pair(&config.certificate, &config.key, &provider)?;
         let resolver = Arc::new(Resolver { current: RwLock::new(Arc::new(current)) });
-        Ok(Certificates {
-            certificate: config.certificate.clone(),
-            key: config.key.clone(),
-            provider,
-            resolver,
-        })
+        let (certificate, key) = (config.certificate.clone(), config.key.clone());
+        Ok(Certificates { certificate, key, provider, resolver, watch })
     }
 
     /// What listeners serve with. Later reloads reach them through the resolver.
@@ -91,9 +90,9 @@ impl Certificates {
         Ok(())
     }
 
-    /// The files whose change calls for a reload.
-    pub(crate) fn files(&self) -> [&Path; 2] {
-        [&self.certificate, &self.key]
+    /// Whether the files changed since the last look and call for a reload.
+    pub(crate) fn changed(&mut self) -> bool {
+        self.watch.look()
     }
 }
 

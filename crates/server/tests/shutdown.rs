@@ -24,8 +24,9 @@ fn clients(server: &Throng, count: usize) -> Vec<Client> {
 
 #[test]
 fn sigterm_closes_every_connection_with_1012_and_the_exit_code_is_0() {
-    for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut server = Throng::start(&["--set", "shutdown.spread=1s"]);
+    for (signal, tables) in [(Signal::SIGTERM, "shared"), (Signal::SIGINT, "private")] {
+        let tables = format!("descriptor_tables={tables}");
+        let mut server = Throng::start(&["--set", "shutdown.spread=1s", "--set", &tables]);
         let mut clients = clients(&server, CLIENTS);
         server.signal(signal);
         for client in &mut clients {

@@ -12,7 +12,7 @@ import XMLHttpRequest from "xmlhttprequest-ssl";
 export const clients = [
   { name: "phoenix 1.8", vsn: "2.0.0", retryMs: 50, ...phoenix18 },
   { name: "phoenix 1.3", vsn: "2.0.0", retryMs: 50, ...loadOld("phoenix-1.3") },
-  // V1 has no join_ref, so a second join while the first is unanswered is ended by the first one's close: it is given time.
+  // V1 has no join_ref: a join repeated while the first is unanswered is ended by the first one's close. It gets time.
   { name: "phoenix 1.2", vsn: "1.0.0", retryMs: 1000, ...loadOld("phoenix-1.2") },
 ];
 

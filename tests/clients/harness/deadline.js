@@ -1,4 +1,4 @@
-/** Far beyond what anything here takes: a test waits for an event, and the deadline only names the one that is missing. */
+/** Far beyond what anything here takes: a test waits for an event; the deadline only names the one that is missing. */
 const DEADLINE_MS = 20_000;
 
 /** Waits for `promise`; past the deadline the error says what was awaited. */

@@ -18,6 +18,8 @@ export async function startThrong(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "throng-clients-"));
   const port = await freePort();
   const environment = {
+    // Where the server would look for a configuration file of this machine.
+    XDG_CONFIG_HOME: folder,
     THRONG_LISTEN: `127.0.0.1:${port}`,
     THRONG_ADMIN_LISTEN: `127.0.0.1:${await freePort()}`,
     THRONG_DATA_DIR: folder,
@@ -72,7 +74,7 @@ class Server {
   async start() {
     this.#output = "";
     const child = spawn(this.#binary, this.#parameters, {
-      env: { ...process.env, ...this.#environment },
+      env: { ...withoutThrong(process.env), ...this.#environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
@@ -101,6 +103,11 @@ class Server {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
+}
+
+/** The server takes each `THRONG_…` for a setting: those of the tests, and of whoever runs them, stay here. */
+function withoutThrong(environment) {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("THRONG_")));
 }
 
 async function isHealthy(_server, port) {

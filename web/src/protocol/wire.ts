@@ -24,7 +24,10 @@ export function parseCount(payload: unknown): number | undefined {
   return typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : undefined;
 }
 
-/** One entry of `presence_state`: `{"metas": [{"name": string}, …]}`, older metas first, so the last one's name holds. */
+/**
+ * One entry of `presence_state`: `{"metas": [{"name": string}, …]}`.
+ * Older metas come first, so the last one's name holds.
+ */
 export function parsePerson(key: string, entry: unknown): Person | undefined {
   if (!isRecord(entry) || !Array.isArray(entry["metas"])) return undefined;
   const meta: unknown = entry["metas"].at(-1);

@@ -13,6 +13,12 @@ export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionSta
     <div class={`status status-${mood}`}>
       <span class="status-dot" aria-hidden="true" />
       <span role="status">{text}</span>
+      {link.phase === "offline" && link.attempts > 1 && (
+        // Seen, but not announced at every attempt.
+        <span class="status-attempts" aria-hidden="true">
+          ({link.attempts})
+        </span>
+      )}
       {link.phase === "offline" && (
         <button type="button" class="button-link" onClick={onReconnect}>
           Try now
@@ -37,7 +43,7 @@ function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
     case "refused":
       return { mood: "bad", text: `Not let in: ${link.reason}` };
     case "offline":
-      return { mood: "bad", text: link.attempts > 1 ? `Offline, retrying (${link.attempts})` : "Offline, retrying" };
+      return { mood: "bad", text: "Offline, retrying" };
     case "removed":
       return { mood: "bad", text: "The server ended this visit" };
   }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { headcount, type People } from "../lobby/people";
+import type { People } from "../lobby/people";
 import { Avatar } from "./avatar";
 import { CloseIcon } from "./icons";
 
@@ -15,7 +15,6 @@ export type PeoplePanelProps = {
 };
 
 export function PeoplePanel({ people, ownKey, live, open, onClose }: PeoplePanelProps): JSX.Element {
-  const here = headcount(people);
   const closeButton = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
@@ -35,7 +34,7 @@ export function PeoplePanel({ people, ownKey, live, open, onClose }: PeoplePanel
         <div class="people-heading">
           <h2 id="people-title">
             Here now
-            {here !== undefined && <span class="people-count">{here.toLocaleString()}</span>}
+            {people.kind === "listed" && <span class="people-count">{people.people.length.toLocaleString()}</span>}
           </h2>
           <button
             type="button"

@@ -39,6 +39,7 @@ pub enum Post {
     /// Delivers these bytes to everyone.
     Broadcast(Bytes),
     CloseAllWith(&'static [u8]),
+    Panic,
 }
 
 #[derive(Debug)]
@@ -51,6 +52,8 @@ pub struct LineDriver {
     seen: mpsc::Sender<Seen>,
     idle_limit_ms: u32,
     refuse: bool,
+    /// Who gets a line in each of the coming turns, and in how many.
+    counting: Option<(ConnectionId, u32)>,
 }
 
 impl LineDriver {
@@ -70,6 +73,7 @@ impl LineDriver {
             b"abort" => io.abort(id),
             b"handoff" => io.hand_off(id, rest.to_vec()),
             b"limit" => io.peer(id).unwrap().idle_limit_ms = number(),
+            b"count" => self.counting = Some((id, number())),
             b"shared" => io.send_shared(id, &Bytes::copy_from_slice(object)),
             b"deliver" => {
                 let delivery = io.deliver(id, &Bytes::copy_from_slice(object));
@@ -158,6 +162,7 @@ impl Driver for LineDriver {
                     io.deliver(id, &bytes);
                 }
             }
+            Post::Panic => panic!("the driver was told to panic"),
             Post::CloseAllWith(last) => {
                 for id in everyone {
                     io.close_with(id, last);
@@ -166,8 +171,15 @@ impl Driver for LineDriver {
         }
     }
 
-    fn turn(&mut self, _: &mut Io<'_, Self>) -> Option<Duration> {
-        None
+    fn turn(&mut self, io: &mut Io<'_, Self>) -> Option<Duration> {
+        let (id, left) = self.counting.take()?;
+        io.send(id, format!("{left}\n").as_bytes());
+        if left == 0 {
+            return None;
+        }
+        self.counting = Some((id, left - 1));
+        // Both ways to be called again: at once, and after a while.
+        Some(Duration::from_millis(u64::from(left % 2)))
     }
 }
 
@@ -208,7 +220,7 @@ impl Fixture {
         let (seen_sender, seen) = mpsc::channel();
         let (handed_off_sender, handed_off) = mpsc::channel();
         let Options { idle_limit_ms, refuse } = options;
-        let make = move |_| LineDriver { seen: seen_sender.clone(), idle_limit_ms, refuse };
+        let make = move |_| LineDriver { seen: seen_sender.clone(), idle_limit_ms, refuse, counting: None };
         let handoff = Box::new(move |connection| drop(handed_off_sender.send(connection)));
         let engine = prepared.start(make, handoff).unwrap();
         (Self { engine, address, mailboxes, handed_off, seen }, done)

@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use gateway::Handle;
+use gateway::{Handle, Outgoing};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -40,7 +40,8 @@ pub(crate) fn router(handle: Handle, token: Token) -> Router {
         .route("/api/{*rest}", axum::routing::any(|| async { Problem::not_found() }))
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
+        // Not `layer`: that would ask for the token on paths outside the API, too.
+        .route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
         .with_state(handle)
 }
 
@@ -70,7 +71,8 @@ async fn publish(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Problem> {
     let publication = publication(&body.map_err(|rejection| Problem::bad_request(rejection.body_text()))?)?;
-    handle.broadcast(&name("topic", topic)?, &publication.event, publication.payload.get());
+    let payload = Outgoing::json(publication.payload.get());
+    handle.broadcast(&name("topic", topic)?, &publication.event, payload);
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -111,7 +113,7 @@ async fn topics(
         .topics(limit)
         .await
         .into_iter()
-        .map(|(topic, members)| json!({ "topic": topic, "members": members }))
+        .map(|(topic, members)| json!({ "topic": &*topic, "members": members }))
         .collect();
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
     Ok((headers, json!({ "topics": topics }).to_string()).into_response())

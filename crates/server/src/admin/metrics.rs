@@ -20,7 +20,8 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 /// The path of the scrapes.
 pub(super) fn router(handle: Handle) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(GatewayCollector { handle }));
+    registry
+        .register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start: resident_bytes() }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 
@@ -35,6 +36,8 @@ async fn scrape(State(registry): State<Arc<Registry>>) -> Response {
 /// Reads the gateway and the machine at each scrape.
 struct GatewayCollector {
     handle: Handle,
+    /// What the process takes without any connection.
+    resident_bytes_at_start: Option<u64>,
 }
 
 impl fmt::Debug for GatewayCollector {
@@ -50,7 +53,8 @@ impl Collector for GatewayCollector {
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
-        memory(&mut page, &snapshot)
+        memory(&mut page, &snapshot)?;
+        self.process(&mut page, &snapshot)
     }
 }
 
@@ -131,22 +135,32 @@ fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     )
 }
 
-/// What `/proc` does not tell is left out.
 fn memory(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     page.gauge("throng_outbox_bytes", "Bytes that wait for slow clients.", snapshot.outbox_bytes)?;
     let components = snapshot.memory.iter().copied();
-    page.gauges("throng_memory_bytes", "Memory of the server, by component.", "component", components)?;
-    if let Ok(process) = machine::process_usage() {
-        let resident = process.resident_bytes;
-        page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
-        let each = resident / snapshot.connections_open.max(1);
-        page.gauge("throng_bytes_per_connection", "Resident memory divided by open connections.", each)?;
+    page.gauges("throng_memory_bytes", "Memory of the server, by component.", "component", components)
+}
+
+impl GatewayCollector {
+    /// What `/proc` does not tell is left out.
+    fn process(&self, page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+        if let Some(resident) = resident_bytes() {
+            page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
+            let grown = resident.saturating_sub(self.resident_bytes_at_start.unwrap_or_default());
+            let each = grown.checked_div(snapshot.connections_open).unwrap_or_default();
+            let help = "Resident memory beyond that at the start, divided by open connections.";
+            page.gauge("throng_bytes_per_connection", help, each)?;
+        }
+        if let Ok(sockets) = machine::socket_usage() {
+            let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
+            page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
+        }
+        Ok(())
     }
-    if let Ok(sockets) = machine::socket_usage() {
-        let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
-        page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
-    }
-    Ok(())
+}
+
+fn resident_bytes() -> Option<u64> {
+    machine::process_usage().ok().map(|process| process.resident_bytes)
 }
 
 /// The page under construction, metric by metric. The encoder appends `_total` to the names of counters.

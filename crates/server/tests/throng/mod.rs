@@ -9,9 +9,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Longest wait for anything. Only a broken server meets it.
@@ -29,6 +29,8 @@ pub(crate) struct Throng {
     child: Child,
     home: TempDir,
     errors: Receiver<String>,
+    /// What was logged while the test waited for the end.
+    pub(crate) last_lines: Vec<String>,
     pub(crate) announced: Vec<String>,
     pub(crate) address: SocketAddr,
     pub(crate) admin: SocketAddr,
@@ -55,7 +57,7 @@ impl Throng {
         let address = address_in(&announced, "listening on http://");
         let admin = address_in(&announced, "administration on http://");
         // What else is announced is there by the time that the probe answers.
-        let mut server = Throng { child, home, errors, announced, address, admin };
+        let mut server = Throng { child, home, errors, last_lines: Vec::new(), announced, address, admin };
         server.get(admin, "/healthz");
         server.announced.extend(output.try_iter());
         server
@@ -75,16 +77,15 @@ impl Throng {
         kill(Pid::from_raw(id), signal).expect("the process is there");
     }
 
-    /// Waits for the process's end.
+    /// Waits for the process's end: that of its log.
     pub(crate) fn exit_status(&mut self) -> ExitStatus {
-        let end = Instant::now() + DEADLINE;
-        while Instant::now() < end {
-            if let Some(status) = self.child.try_wait().expect("a child") {
-                return status;
+        loop {
+            match self.errors.recv_timeout(DEADLINE) {
+                Ok(line) => self.last_lines.push(line),
+                Err(RecvTimeoutError::Disconnected) => return self.child.wait().expect("a child"),
+                Err(RecvTimeoutError::Timeout) => panic!("the server did not end"),
             }
-            thread::yield_now();
         }
-        panic!("the server did not end");
     }
 
     /// Waits for a log line with this text.

@@ -1,0 +1,113 @@
+//! What must exist before the first thread: made in the process's own descriptor table, where every thread inherits it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+use mio::unix::SourceFd;
+use mio::{Interest, Poll};
+
+use crate::config::{EngineConfig, READ_BUFFER_BYTES_MAX, READ_BUFFER_BYTES_MIN, Tables};
+use crate::control::Control;
+use crate::counters::ShardCounters;
+use crate::driver::{Driver, ShardIndex};
+use crate::listen::probe;
+use crate::mailbox::{Bell, Mailbox, Mailboxes, Queue};
+use crate::passage::{Arrival, Passage};
+use crate::shard::Post;
+use crate::source::Source;
+use crate::start_error::StartError;
+use crate::transfer::{Link, Manifest};
+
+/// Everything that must exist before the first thread: see [`prepare`].
+pub struct Prepared<D: Driver> {
+    pub(crate) config: EngineConfig,
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) shards: Vec<PreparedShard<D>>,
+    pub(crate) mailboxes: Mailboxes<D::Mail>,
+    pub(crate) control: Control,
+}
+
+/// What is made for one shard in the process's own descriptor table.
+pub(crate) struct PreparedShard<D: Driver> {
+    pub(crate) index: ShardIndex,
+    pub(crate) poll: Poll,
+    pub(crate) post: Post<D>,
+    pub(crate) counters: Arc<ShardCounters>,
+    pub(crate) passage: Passage<D::Seed>,
+    pub(crate) arrivals: Arc<Manifest<Arrival<D::Seed>>>,
+}
+
+impl<D: Driver> PreparedShard<D> {
+    /// The numbers of the descriptors that move to the shard.
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        let mut numbers = vec![self.poll.as_raw_fd()];
+        if let Passage::Guarded { link, .. } = &self.passage {
+            numbers.push(link.as_raw_fd());
+        }
+        numbers
+    }
+}
+
+/// Makes readiness loops, mailboxes and ways between descriptor tables for all shards, on the calling thread, and finds
+/// out whether the addresses are free.
+///
+/// # Errors
+/// A [`StartError`], such as an address in use; nothing is left behind.
+pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartError> {
+    if config.shards == 0 || config.shards > usize::from(u16::MAX) {
+        return Err(StartError::ShardCount(config.shards));
+    }
+    if !(READ_BUFFER_BYTES_MIN..=READ_BUFFER_BYTES_MAX).contains(&config.limits.read_buffer_bytes) {
+        return Err(StartError::ReadBuffer(config.limits.read_buffer_bytes));
+    }
+    let mut addresses = Vec::with_capacity(config.listen.len());
+    for address in &config.listen {
+        addresses.push(probe(*address).map_err(|error| StartError::listen(*address, error))?);
+    }
+    let (shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
+    Ok(Prepared { config, addresses, shards, mailboxes, control })
+}
+
+type Made<D> = (Vec<PreparedShard<D>>, Mailboxes<<D as Driver>::Mail>, Control);
+
+fn make_shards<D: Driver>(config: &EngineConfig) -> io::Result<Made<D>> {
+    let departures = Arc::new(Manifest::new());
+    let mut control_ends = Vec::new();
+    let mut shard_ends = Vec::new();
+    if config.tables == Tables::Private {
+        for _ in 0..config.shards {
+            let (control_end, shard_end) = Link::pair()?;
+            control_ends.push(control_end);
+            shard_ends.push(shard_end);
+        }
+    }
+    let control = Control::new(control_ends, Arc::clone(&departures))?;
+    let mut shard_ends = shard_ends.into_iter();
+    let mut shards = Vec::with_capacity(config.shards);
+    for index in (0..).map(ShardIndex).take(config.shards) {
+        let poll = Poll::new()?;
+        let bell = Arc::new(Bell::new()?);
+        register(&poll, &*bell, Source::Bell, Interest::READABLE)?;
+        let counters = Arc::new(ShardCounters::default());
+        let mailbox = Mailbox::new(Arc::clone(&bell), Arc::clone(&counters), config.limits.mailbox_len_max);
+        let post = Post { bell, mailbox: Arc::new(mailbox), orders: Arc::new(Queue::new()) };
+        let arrivals = Arc::new(Manifest::new());
+        let passage = match shard_ends.next() {
+            None => Passage::Open(control.desk()),
+            Some(link) => {
+                register(&poll, &link, Source::Link, Interest::READABLE | Interest::WRITABLE)?;
+                let departures = Arc::clone(&departures);
+                Passage::Guarded { link, arrivals: Arc::clone(&arrivals), departures }
+            }
+        };
+        shards.push(PreparedShard { index, poll, post, counters, passage, arrivals });
+    }
+    let mailboxes = shards.iter().map(|shard| Arc::clone(&shard.post.mailbox)).collect();
+    Ok((shards, Mailboxes::new(mailboxes), control))
+}
+
+fn register(poll: &Poll, descriptor: &impl AsRawFd, source: Source, interest: Interest) -> io::Result<()> {
+    poll.registry().register(&mut SourceFd(&descriptor.as_raw_fd()), source.token(), interest)
+}

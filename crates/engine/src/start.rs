@@ -1,0 +1,162 @@
+//! From what was prepared to running threads.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+use crate::accept::{Capacity, Listeners};
+use crate::config::{EngineConfig, SHARD_STACK_BYTES, Tables};
+use crate::driver::{Driver, ShardIndex};
+use crate::engine::{Engine, Handoff, ShardHandle};
+use crate::machine::descriptor_limit;
+use crate::mailbox::Mailboxes;
+use crate::prepare::{Prepared, PreparedShard};
+use crate::shard::Shard;
+use crate::start_error::StartError;
+use crate::sys;
+
+impl<D: Driver> Prepared<D> {
+    /// The mailboxes of all shards. Mail posted before the start is handled after it.
+    #[must_use]
+    pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
+        self.mailboxes.clone()
+    }
+
+    /// The addresses to listen on, in the configured order, with the ports that port 0 stood for.
+    #[must_use]
+    pub fn local_addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Spawns the threads and returns when every shard listens. `make` is called on each shard's own thread; with
+    /// private tables, what it captures must not own a descriptor, for there the number would mean nothing.
+    ///
+    /// # Errors
+    /// A [`StartError`]; the threads that did start have ended by then.
+    pub fn start(
+        self,
+        make: impl Fn(ShardIndex) -> D + Send + Sync + Clone + 'static,
+        handoff: Handoff,
+    ) -> Result<Engine<D>, StartError> {
+        let Self { config, addresses, shards, mailboxes, control } = self;
+        let desk = control.desk();
+        let control = spawn("control".to_owned(), move || control.run(&handoff))?;
+        let mut engine = Engine {
+            addresses,
+            mailboxes,
+            handles: Vec::new(),
+            desk,
+            control: Some(control),
+            tables: config.tables,
+        };
+        let moved: Vec<RawFd> = shards.iter().flat_map(PreparedShard::descriptors).collect();
+        let bells: Vec<RawFd> = shards.iter().map(|shard| shard.post.bell.as_raw_fd()).collect();
+        let surroundings = Surroundings::new(config, engine.addresses.clone(), bells);
+        let (ready, outcomes) = mpsc::channel();
+        for shard in shards {
+            engine.handles.push(spawn_shard(shard, surroundings.clone(), make.clone(), ready.clone())?);
+        }
+        drop(ready);
+        for outcome in outcomes {
+            outcome?;
+        }
+        if engine.tables == Tables::Private {
+            sys::close_copies(&moved);
+        }
+        Ok(engine)
+    }
+}
+
+/// What all shards' threads are told alike.
+#[derive(Clone)]
+struct Surroundings {
+    config: EngineConfig,
+    addresses: Vec<SocketAddr>,
+    bells: Vec<RawFd>,
+    population: Arc<AtomicUsize>,
+    /// Connections that the descriptor limit allows in one table.
+    table_max: usize,
+}
+
+impl Surroundings {
+    fn new(config: EngineConfig, addresses: Vec<SocketAddr>, bells: Vec<RawFd>) -> Self {
+        let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
+        let table_max = descriptors.saturating_sub(config.limits.descriptors_reserve);
+        Self { config, addresses, bells, population: Arc::default(), table_max }
+    }
+
+    fn capacity(&self) -> Capacity {
+        let wanted = self.config.limits.connections_max;
+        let population_max = match self.config.tables {
+            Tables::Shared => wanted.min(self.table_max),
+            Tables::Private => wanted,
+        };
+        Capacity::new(Arc::clone(&self.population), population_max, self.table_max)
+    }
+}
+
+fn spawn_shard<D: Driver>(
+    shard: PreparedShard<D>,
+    surroundings: Surroundings,
+    make: impl Fn(ShardIndex) -> D + Send + 'static,
+    ready: mpsc::Sender<Result<(), StartError>>,
+) -> Result<ShardHandle<D>, StartError> {
+    let orders = Arc::clone(&shard.post.orders);
+    let bell = Arc::clone(&shard.post.bell);
+    let counters = Arc::clone(&shard.counters);
+    let arrivals = Arc::clone(&shard.arrivals);
+    let thread = spawn(format!("shard-{}", shard.index.0), move || {
+        let made = make_shard(shard, &surroundings, &make);
+        drop((make, surroundings));
+        match made {
+            Ok(shard) => {
+                let _ = ready.send(Ok(()));
+                drop(ready);
+                shard.run();
+            }
+            Err(error) => drop(ready.send(Err(error))),
+        }
+    })?;
+    Ok(ShardHandle { thread: Some(thread), orders, bell, counters, arrivals })
+}
+
+/// Runs on the shard's thread: leaves the process's table if it should, listens, and makes the driver.
+fn make_shard<D: Driver>(
+    shard: PreparedShard<D>,
+    surroundings: &Surroundings,
+    make: &impl Fn(ShardIndex) -> D,
+) -> Result<Shard<D>, StartError> {
+    let config = &surroundings.config;
+    if config.tables == Tables::Private {
+        let keep = [shard.descriptors(), surroundings.bells.clone()].concat();
+        sys::leave_shared_table(&keep).map_err(StartError::Table)?;
+    }
+    let refusal = config.limits.refusal.clone();
+    let listeners = Listeners::open(&surroundings.addresses, shard.poll.registry(), refusal)?;
+    let driver = make(shard.index);
+    Ok(Shard::new(driver, shard, listeners, surroundings.capacity(), &config.limits))
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StartError> {
+    let guarded = move || {
+        let _guard = AbortOnPanic;
+        body();
+    };
+    thread::Builder::new().name(name).stack_size(SHARD_STACK_BYTES).spawn(guarded).map_err(StartError::Thread)
+}
+
+/// A shard that is gone would leave its connections and all that is posted to it hanging for ever, so its panic ends
+/// the process, which can be started again.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let name = thread::current().name().unwrap_or("a thread of the engine").to_owned();
+            tracing::error!(thread = name, "panicked; the process ends");
+            std::process::abort();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `host DESCRIPTORS SHARDS shared|private`: a gateway with the rooms at `/socket` and a compressing echo at `/echo`.
+//! `-` in place of a number leaves it to the system. See `faults::Host` for the commands that it takes.
+#![allow(clippy::print_stdout)]
+
+use faults::{Gate, Room, self_signed};
+use gateway::{DeflateConfig, Gateway, Handle, Mount, Tables};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::BufRead;
+
+const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [descriptors, shards, tables] = arguments.as_slice() else {
+        panic!("usage: host DESCRIPTORS SHARDS shared|private");
+    };
+    faults::limit_descriptors(descriptors.parse().ok());
+    let tables = if tables == "private" { Tables::Private } else { Tables::Shared };
+    let (config, certificate) = self_signed();
+    let rooms = Mount::channels("/socket").idle_timeout(None).channel("room:*", || Room::new(Gate::default(), None));
+    let echo = Mount::echo("/echo").frame_bytes_max(MESSAGE_BYTES_MAX).compression(Some(DeflateConfig::default()));
+    let mut builder = Gateway::builder()
+        .listen(([127, 0, 0, 1], 0))
+        .listen_tls(([127, 0, 0, 1], 0), config)
+        .tables(tables)
+        .mount(rooms)
+        .mount(echo);
+    if let Ok(shards) = shards.parse() {
+        builder = builder.shards(shards);
+    }
+    let running = builder.start().expect("a free port");
+    let (plain, tls) = (running.local_addresses()[0].to_string(), running.tls_addresses()[0].to_string());
+    println!("{}", json!({ "plain": plain, "tls": tls, "certificate": certificate }));
+    obey(&running.handle());
+}
+
+fn obey(handle: &Handle) {
+    let mut files = Vec::new();
+    for command in std::io::stdin().lock().lines() {
+        let answer = match command.expect("text").as_str() {
+            "numbers" => numbers(handle),
+            "hog" => {
+                files.extend(std::iter::from_fn(|| File::open("/dev/null").ok()));
+                json!(files.len())
+            }
+            "free" => {
+                files.clear();
+                json!(0)
+            }
+            unknown => panic!("no command: {unknown}"),
+        };
+        println!("{answer}");
+    }
+}
+
+/// Takes no descriptor, since there may be none.
+fn numbers(handle: &Handle) -> Value {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("every process has its usage");
+    let now = handle.metrics();
+    json!({
+        "connections_open": now.connections_open,
+        "joined": now.joined,
+        "topics": now.topics,
+        "cpu_us": (usage.user_time() + usage.system_time()).num_microseconds(),
+        "rss_kib_max": usage.max_rss(),
+    })
+}
