@@ -14,7 +14,10 @@ pub(crate) fn router(handle: Arc<OnceLock<Handle>>, counts: Arc<Counts>) -> Rout
     let publisher = handle.clone();
     Router::new()
         .route("/_fixture/broadcast", post(async move |body: Bytes| broadcast(&publisher, &body)))
-        .route("/_fixture/drain", post(async move || handle.get().map_or(StatusCode::SERVICE_UNAVAILABLE, drain)))
+        .route(
+            "/_fixture/drain",
+            post(async move || handle.get().map_or(StatusCode::SERVICE_UNAVAILABLE, drain)),
+        )
         .route("/_fixture/events", get(async move || counts.json().to_string()))
 }
 
@@ -37,7 +40,9 @@ pub(crate) fn drain(handle: &Handle) -> StatusCode {
         if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() {
             runtime.block_on(async {
                 // Peers that do not answer their close are not waited for.
-                let _ = tokio::time::timeout(Duration::from_secs(5), handle.drain(Duration::from_millis(100))).await;
+                let _ =
+                    tokio::time::timeout(Duration::from_secs(5), handle.drain(Duration::from_millis(100)))
+                        .await;
             });
         }
         handle.stop();

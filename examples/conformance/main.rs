@@ -9,7 +9,9 @@ mod control;
 mod room;
 
 use clap::Parser;
-use gateway::{ConnectRequest, DeflateConfig, Gateway, Mount, OriginPattern, OriginRule, Refusal, Running, Socket};
+use gateway::{
+    ConnectRequest, DeflateConfig, Gateway, Mount, OriginPattern, OriginRule, Refusal, Running, Socket,
+};
 use nix::sys::signal::{SigSet, Signal};
 use room::{Counts, Room};
 use serde_json::Value;

@@ -113,7 +113,8 @@ impl Channel for Room {
                 }
             }
             "whoami" => {
-                let connected = cx.assigns::<Connected>().map(|it| (it.auth_token.clone(), it.params.clone()));
+                let connected =
+                    cx.assigns::<Connected>().map(|it| (it.auth_token.clone(), it.params.clone()));
                 let (token, params) = connected.unwrap_or_default();
                 cx.reply_ok(json!({ "token": token, "id": cx.socket_id(), "params": params }));
             }

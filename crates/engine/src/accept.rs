@@ -1,11 +1,11 @@
 //! The way in for connections: a shard's listeners, and how many connections there may be.
 
-use std::mem;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use std::{io, mem};
 
 use bytes::Bytes;
 use mio::unix::SourceFd;
@@ -16,10 +16,8 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags};
 use crate::config::{ACCEPT_RETRY, ACCEPTS_PER_TICK_MAX, BACKLOG};
 use crate::counters::add;
 use crate::driver::{Admission, Driver, ListenerIndex};
-use crate::listen::listen;
 use crate::shard::Shard;
 use crate::source::Source;
-use crate::start_error::StartError;
 
 /// A shard's listening sockets, one per address.
 pub(crate) struct Listeners {
@@ -36,20 +34,13 @@ struct Listener {
 }
 
 impl Listeners {
-    pub(crate) fn open(
-        addresses: &[SocketAddr],
-        registry: &Registry,
-        refusal: Bytes,
-    ) -> Result<Self, StartError> {
-        let mut sockets = Vec::with_capacity(addresses.len());
-        for (index, address) in (0..).zip(addresses) {
-            let socket = listen(*address).map_err(|error| StartError::listen(*address, error))?;
+    /// Registers a listening socket per address, in the configured order.
+    pub(crate) fn new(sockets: Vec<OwnedFd>, registry: &Registry, refusal: Bytes) -> io::Result<Self> {
+        for (index, socket) in (0..).zip(&sockets) {
             let token = Source::Listener(ListenerIndex(index)).token();
-            registry
-                .register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE)
-                .map_err(StartError::Resources)?;
-            sockets.push(Listener { socket, ready: false });
+            registry.register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE)?;
         }
+        let sockets = sockets.into_iter().map(|socket| Listener { socket, ready: false }).collect();
         Ok(Self { sockets, retry_at: None, refusal })
     }
 

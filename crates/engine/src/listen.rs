@@ -1,38 +1,45 @@
-//! Listening sockets: one per address and shard, which the kernel chooses between (SO_REUSEPORT), and the probe that
-//! finds an address in use before any of them exists.
+//! Listening sockets: one per address and shard, which the kernel chooses between (SO_REUSEPORT).
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::config::BACKLOG;
 
-/// Finds out whether `address` is free, and which port 0 stands for. With SO_REUSEPORT alone, a second server on the
-/// same port would quietly share its connections with the first.
-pub(crate) fn probe(address: SocketAddr) -> io::Result<SocketAddr> {
+/// The first listening socket of an address. It is exclusive until it listens: with SO_REUSEPORT from the beginning, a
+/// second server on the same port would quietly share its connections with the first.
+pub(crate) fn listen_first(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = new_socket(address)?;
     socket.bind(&address.into())?;
-    let bound = socket.local_addr()?;
-    bound.as_socket().ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))
+    socket.listen(BACKLOG)?;
+    socket.set_reuse_port(true)?;
+    Ok(socket.into())
 }
 
-/// A shard's own listening socket. What it accepts inherits TCP_NODELAY from it.
-pub(crate) fn listen(address: SocketAddr) -> io::Result<OwnedFd> {
+/// One more listening socket of an address on which [`listen_first`] listens.
+pub(crate) fn listen_beside(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = new_socket(address)?;
     socket.set_reuse_port(true)?;
-    socket.set_tcp_nodelay(true)?;
-    socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
+/// Where a socket listens, with the port that port 0 stood for.
+pub(crate) fn local_address(socket: impl AsFd) -> io::Result<SocketAddr> {
+    let address = SockRef::from(&socket).local_addr()?;
+    address.as_socket().ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
+}
+
+/// What the socket accepts inherits TCP_NODELAY from it.
 fn new_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // Connections of an earlier server in TIME_WAIT do not keep the address.
     socket.set_reuse_address(true)?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_nonblocking(true)?;
     Ok(socket)
 }
 
@@ -41,20 +48,33 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpStream};
 
+    const ANY: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
+
     #[test]
     fn what_a_listener_accepts_does_not_delay() {
-        let address = probe((Ipv4Addr::LOCALHOST, 0).into()).expect("loopback has a free port");
-        let listener = listen(address).expect("the port is free");
+        let listener = listen_first(ANY.into()).expect("loopback has a free port");
+        let address = local_address(&listener).expect("it is bound");
         let _client = TcpStream::connect(address).expect("it listens");
         let (accepted, _) = Socket::from(listener).accept().expect("a client is there");
         assert!(accepted.tcp_nodelay().expect("a TCP option"));
     }
 
     #[test]
-    fn a_shared_port_still_counts_as_in_use() {
-        let address = probe((Ipv4Addr::LOCALHOST, 0).into()).expect("loopback has a free port");
-        let _first = listen(address).expect("the port is free");
-        let _second = listen(address).expect("shards share the port");
-        assert_eq!(probe(address).expect_err("someone listens").kind(), io::ErrorKind::AddrInUse);
+    fn the_port_is_shared_beside_the_first_but_there_is_one_first() {
+        let first = listen_first(ANY.into()).expect("loopback has a free port");
+        let address = local_address(&first).expect("it is bound");
+        let in_use = |address| listen_first(address).expect_err("someone listens").kind();
+        assert_eq!(in_use(address), io::ErrorKind::AddrInUse);
+        let second = listen_beside(address).expect("shards share the port");
+        assert_eq!(in_use(address), io::ErrorKind::AddrInUse);
+
+        let clients: Vec<_> = (0..200).map(|_| TcpStream::connect(address).expect("they listen")).collect();
+        let accepted = |listener: OwnedFd| {
+            let listener = Socket::from(listener);
+            std::iter::from_fn(|| listener.accept().ok()).count()
+        };
+        let (by_first, by_second) = (accepted(first), accepted(second));
+        assert_eq!(by_first + by_second, clients.len());
+        assert!(by_first > 0 && by_second > 0, "the kernel chooses between both");
     }
 }

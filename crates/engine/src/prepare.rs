@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 use mio::unix::SourceFd;
@@ -12,7 +12,7 @@ use crate::config::{EngineConfig, READ_BUFFER_BYTES_MAX, READ_BUFFER_BYTES_MIN, 
 use crate::control::Control;
 use crate::counters::ShardCounters;
 use crate::driver::{Driver, ShardIndex};
-use crate::listen::probe;
+use crate::listen::{listen_first, local_address};
 use crate::mailbox::{Bell, Mailbox, Mailboxes, Queue};
 use crate::passage::{Arrival, Passage};
 use crate::shard::Post;
@@ -29,6 +29,20 @@ pub struct Prepared<D: Driver> {
     pub(crate) control: Control,
 }
 
+impl<D: Driver> Prepared<D> {
+    /// The mailboxes of all shards. Mail posted before the start is handled after it.
+    #[must_use]
+    pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
+        self.mailboxes.clone()
+    }
+
+    /// The addresses to listen on, in the configured order, with the ports that port 0 stood for.
+    #[must_use]
+    pub fn local_addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+}
+
 /// What is made for one shard in the process's own descriptor table.
 pub(crate) struct PreparedShard<D: Driver> {
     pub(crate) index: ShardIndex,
@@ -37,6 +51,8 @@ pub(crate) struct PreparedShard<D: Driver> {
     pub(crate) counters: Arc<ShardCounters>,
     pub(crate) passage: Passage<D::Seed>,
     pub(crate) arrivals: Arc<Manifest<Arrival<D::Seed>>>,
+    /// The first listening socket of each address, for the first shard; the others make their own.
+    pub(crate) listeners: Vec<OwnedFd>,
 }
 
 impl<D: Driver> PreparedShard<D> {
@@ -46,12 +62,13 @@ impl<D: Driver> PreparedShard<D> {
         if let Passage::Guarded { link, .. } = &self.passage {
             numbers.push(link.as_raw_fd());
         }
+        numbers.extend(self.listeners.iter().map(AsRawFd::as_raw_fd));
         numbers
     }
 }
 
-/// Makes readiness loops, mailboxes and ways between descriptor tables for all shards, on the calling thread, and finds
-/// out whether the addresses are free.
+/// Makes readiness loops, mailboxes and ways between descriptor tables for all shards, on the calling thread, and takes
+/// the addresses: who connects from now on waits for the start.
 ///
 /// # Errors
 /// A [`StartError`], such as an address in use; nothing is left behind.
@@ -62,11 +79,15 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
     if !(READ_BUFFER_BYTES_MIN..=READ_BUFFER_BYTES_MAX).contains(&config.limits.read_buffer_bytes) {
         return Err(StartError::ReadBuffer(config.limits.read_buffer_bytes));
     }
+    let mut listeners = Vec::with_capacity(config.listen.len());
     let mut addresses = Vec::with_capacity(config.listen.len());
     for address in &config.listen {
-        addresses.push(probe(*address).map_err(|error| StartError::listen(*address, error))?);
+        let listener = listen_first(*address).map_err(|error| StartError::listen(*address, error))?;
+        addresses.push(local_address(&listener).map_err(|error| StartError::listen(*address, error))?);
+        listeners.push(listener);
     }
-    let (shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
+    let (mut shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
+    shards[0].listeners = listeners;
     Ok(Prepared { config, addresses, shards, mailboxes, control })
 }
 
@@ -102,7 +123,7 @@ fn make_shards<D: Driver>(config: &EngineConfig) -> io::Result<Made<D>> {
                 Passage::Guarded { link, arrivals: Arc::clone(&arrivals), departures }
             }
         };
-        shards.push(PreparedShard { index, poll, post, counters, passage, arrivals });
+        shards.push(PreparedShard { index, poll, post, counters, passage, arrivals, listeners: Vec::new() });
     }
     let mailboxes = shards.iter().map(|shard| Arc::clone(&shard.post.mailbox)).collect();
     Ok((shards, Mailboxes::new(mailboxes), control))

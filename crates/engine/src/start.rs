@@ -10,26 +10,14 @@ use crate::accept::{Capacity, Listeners};
 use crate::config::{EngineConfig, SHARD_STACK_BYTES, Tables};
 use crate::driver::{Driver, ShardIndex};
 use crate::engine::{Engine, Handoff, ShardHandle};
+use crate::listen::listen_beside;
 use crate::machine::descriptor_limit;
-use crate::mailbox::Mailboxes;
 use crate::prepare::{Prepared, PreparedShard};
 use crate::shard::Shard;
 use crate::start_error::StartError;
 use crate::sys;
 
 impl<D: Driver> Prepared<D> {
-    /// The mailboxes of all shards. Mail posted before the start is handled after it.
-    #[must_use]
-    pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
-        self.mailboxes.clone()
-    }
-
-    /// The addresses to listen on, in the configured order, with the ports that port 0 stood for.
-    #[must_use]
-    pub fn local_addresses(&self) -> &[SocketAddr] {
-        &self.addresses
-    }
-
     /// Spawns the threads and returns when every shard listens. `make` is called on each shard's own thread; with
     /// private tables, what it captures must not own a descriptor, for there the number would mean nothing.
     ///
@@ -124,7 +112,7 @@ fn spawn_shard<D: Driver>(
 
 /// Runs on the shard's thread: leaves the process's table if it should, listens, and makes the driver.
 fn make_shard<D: Driver>(
-    shard: PreparedShard<D>,
+    mut shard: PreparedShard<D>,
     surroundings: &Surroundings,
     make: &impl Fn(ShardIndex) -> D,
 ) -> Result<Shard<D>, StartError> {
@@ -133,8 +121,12 @@ fn make_shard<D: Driver>(
         let keep = [shard.descriptors(), surroundings.bells.clone()].concat();
         sys::leave_shared_table(&keep).map_err(StartError::Table)?;
     }
-    let refusal = config.limits.refusal.clone();
-    let listeners = Listeners::open(&surroundings.addresses, shard.poll.registry(), refusal)?;
+    let mut sockets = std::mem::take(&mut shard.listeners);
+    for address in &surroundings.addresses[sockets.len()..] {
+        sockets.push(listen_beside(*address).map_err(|error| StartError::listen(*address, error))?);
+    }
+    let listeners = Listeners::new(sockets, shard.poll.registry(), config.limits.refusal.clone())
+        .map_err(StartError::Resources)?;
     let driver = make(shard.index);
     Ok(Shard::new(driver, shard, listeners, surroundings.capacity(), &config.limits))
 }

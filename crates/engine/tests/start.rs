@@ -31,6 +31,18 @@ fn a_second_engine_does_not_share_the_port_of_the_first() {
 }
 
 #[test]
+fn of_many_engines_that_start_at_once_one_gets_the_port() {
+    let address = Fixture::start().address;
+    let starters: Vec<_> = (0..16)
+        .map(|_| std::thread::spawn(move || engine::prepare::<LineDriver>(EngineConfig::new(vec![address]))))
+        .collect();
+    // All outcomes are kept until the last is there, so that no one gets the port after another.
+    let outcomes: Vec<_> = starters.into_iter().map(|starter| starter.join().unwrap()).collect();
+    let started = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert_eq!(started, 1);
+}
+
+#[test]
 fn an_address_can_be_used_again_at_once() {
     let first = Fixture::start();
     let address = first.address;

@@ -28,9 +28,10 @@ fn adopt_tls(fixture: &Fixture, early: &str) -> TlsClient {
     let client_config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let client_stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut client_stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     client_stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let (mut stream, remote) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let server = std::thread::spawn(move || {
         let mut session = ServerConnection::new(Arc::new(server_config)).unwrap();
         while session.is_handshaking() {
@@ -39,7 +40,10 @@ fn adopt_tls(fixture: &Fixture, early: &str) -> TlsClient {
         (session, stream)
     });
     let name = ServerName::try_from("localhost").unwrap();
-    let session = ClientConnection::new(Arc::new(client_config), name).unwrap();
+    let mut session = ClientConnection::new(Arc::new(client_config), name).unwrap();
+    while session.is_handshaking() {
+        session.complete_io(&mut client_stream).unwrap();
+    }
     let mut client = StreamOwned::new(session, client_stream);
     client.write_all(early.as_bytes()).unwrap();
     let (session, stream) = server.join().unwrap();

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
-use crate::shard::{Shared, ShardDriver};
+use crate::shard::{ShardDriver, Shared};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{HubConfig, PatternError, ShardIndex};
 use std::net::{SocketAddr, TcpListener};
@@ -71,7 +71,11 @@ impl GatewayBuilder {
     }
 
     /// Listens for the same over TLS at one more address.
-    pub fn listen_tls(mut self, address: impl Into<SocketAddr>, config: Arc<rustls::ServerConfig>) -> GatewayBuilder {
+    pub fn listen_tls(
+        mut self,
+        address: impl Into<SocketAddr>,
+        config: Arc<rustls::ServerConfig>,
+    ) -> GatewayBuilder {
         self.listen_tls.push((address.into(), config));
         self
     }
@@ -115,7 +119,8 @@ impl GatewayBuilder {
         }
         let tls = self.bind_tls()?;
         let shards = self.shards.unwrap_or_else(cores);
-        let prepared = engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
+        let prepared =
+            engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
         let shared = Arc::new(self.shared(shards)?);
         let relay = Relay::start().map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
@@ -128,7 +133,8 @@ impl GatewayBuilder {
                 ShardDriver::new(shared.clone(), shard, mailboxes.clone(), relay.clone(), control.clone())
             }
         };
-        let handoff = Box::new(move |connection| drop(control_sender.send(ControlMail::HandedOff(connection))));
+        let handoff =
+            Box::new(move |connection| drop(control_sender.send(ControlMail::HandedOff(connection))));
         let started = prepared.start(make, handoff).map_err(StartError::Engine)?;
         let counters = (0..shards).map(|shard| started.counters(engine::ShardIndex(shard as u16))).collect();
         let addresses = started.local_addresses().to_vec();
@@ -145,11 +151,7 @@ impl GatewayBuilder {
             next_shard: AtomicUsize::new(0),
         };
         control.start(inbox, tls, stopped).map_err(StartError::System)?;
-        let metrics = Metrics {
-            shards: shared.metrics.clone(),
-            engine: counters,
-            connection_bytes: hub::Hub::CONNECTION_BYTES,
-        };
+        let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
         let draining = Arc::new(AtomicBool::new(false));
         let handle = Handle { mailboxes, relay, shared, engine, metrics, draining, stop: Arc::new(stop) };
         Ok(Running { handle, addresses, tls_addresses })
@@ -185,11 +187,17 @@ impl GatewayBuilder {
             secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
             salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
             bus: false,
-            limits: hub::Limits { presence_people_max: self.limits.presence_people_max, ..hub::Limits::default() },
+            limits: hub::Limits {
+                presence_people_max: self.limits.presence_people_max,
+                ..hub::Limits::default()
+            },
         };
         Ok(Shared {
             handshakes: Handshakes { mounts: self.mounts.clone() },
-            admission: Admission::new(self.limits.connections_per_ip_max, self.limits.connection_rate_per_ip_max),
+            admission: Admission::new(
+                self.limits.connections_per_ip_max,
+                self.limits.connection_rate_per_ip_max,
+            ),
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
             began: Instant::now(),

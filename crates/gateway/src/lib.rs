@@ -43,7 +43,8 @@ pub use control::RemotePeer;
 pub use engine::{Tables, machine};
 pub use handle::{Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task, TrackError,
+    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task,
+    TrackError,
 };
 pub use limits::Limits;
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};

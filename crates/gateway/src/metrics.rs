@@ -1,7 +1,7 @@
 //! What shards have done, readable from anywhere without asking them.
 
 use engine::ShardCounters;
-use hub::Counters;
+use hub::{Counters, Hub};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -78,7 +78,8 @@ pub(crate) const REJECTIONS: [&str; 11] = [
 pub(crate) const PROCESSING_BOUNDS: [f64; 12] =
     [0.000_025, 0.000_1, 0.000_25, 0.001, 0.002_5, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0];
 /// Upper bounds of the fan-out's buckets, in members.
-pub(crate) const FANOUT_BOUNDS: [f64; 8] = [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0];
+pub(crate) const FANOUT_BOUNDS: [f64; 8] =
+    [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0];
 
 /// Written by one shard, read by anyone.
 pub(crate) struct AtomicHistogram<const BUCKETS: usize> {
@@ -139,7 +140,7 @@ impl Histogram {
 
 /// One shard's numbers, published once a turn.
 pub(crate) struct ShardMetrics {
-    hub: [AtomicU64; 12],
+    hub: [AtomicU64; 14],
     pub(crate) closed: [AtomicU64; CloseReason::ALL.len()],
     pub(crate) rejected: [AtomicU64; REJECTIONS.len()],
     pub(crate) processing: AtomicHistogram<{ PROCESSING_BOUNDS.len() }>,
@@ -194,12 +195,14 @@ impl ShardMetrics {
             publications_dropped: value(9),
             undeliverable: value(10),
             channels_failed: value(11),
+            connection_bytes: value(12),
+            channel_bytes: value(13),
             ..Counters::default()
         }
     }
 }
 
-fn flat(counters: &Counters) -> [u64; 12] {
+fn flat(counters: &Counters) -> [u64; 14] {
     [
         counters.connections,
         counters.joined,
@@ -213,6 +216,8 @@ fn flat(counters: &Counters) -> [u64; 12] {
         counters.publications_dropped,
         counters.undeliverable,
         counters.channels_failed,
+        counters.connection_bytes,
+        counters.channel_bytes,
     ]
 }
 
@@ -282,7 +287,6 @@ pub struct Snapshot {
 pub(crate) struct Metrics {
     pub(crate) shards: Arc<[ShardMetrics]>,
     pub(crate) engine: Arc<[Arc<ShardCounters>]>,
-    pub(crate) connection_bytes: usize,
 }
 
 impl Metrics {
@@ -292,18 +296,22 @@ impl Metrics {
             rejected: REJECTIONS.map(|reason| (reason, 0)).to_vec(),
             ..Snapshot::default()
         };
-        let (mut slabs, mut extras, mut buffers) = (0, 0, 0);
+        let (mut slots, mut rare, mut buffers, mut connections, mut channels) = (0, 0, 0, 0, 0);
         for (metrics, engine) in self.shards.iter().zip(self.engine.iter()) {
             all.add(metrics, engine);
-            slabs += engine.slab_bytes.load(Relaxed);
-            extras += engine.extra_bytes.load(Relaxed);
+            slots += engine.slab_bytes.load(Relaxed);
+            rare += engine.extra_bytes.load(Relaxed);
             buffers += engine.buffer_bytes.load(Relaxed);
+            let counters = metrics.counters();
+            connections += counters.connection_bytes;
+            channels += counters.channel_bytes;
         }
-        let hubs = all.connections_open * self.connection_bytes as u64;
         all.memory = vec![
-            ("engine_connections", slabs),
-            ("hub_connections", hubs),
-            ("engine_rare", extras),
+            ("engine_slots", slots),
+            ("hub_connections", connections),
+            ("topic_members", all.joined * Hub::MEMBER_BYTES as u64),
+            ("channels", channels),
+            ("engine_rare", rare),
             ("buffers", buffers),
             ("outboxes", all.outbox_bytes),
         ];

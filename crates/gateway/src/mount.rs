@@ -203,7 +203,8 @@ impl Mount {
     }
 
     pub(crate) fn check_path(&self) -> Result<(), BadMountPath> {
-        let segments_are_named = self.path.strip_prefix('/').is_some_and(|path| path.split('/').all(|s| !s.is_empty()));
+        let segments_are_named =
+            self.path.strip_prefix('/').is_some_and(|path| path.split('/').all(|s| !s.is_empty()));
         if segments_are_named { Ok(()) } else { Err(BadMountPath { path: self.path.clone() }) }
     }
 }
@@ -239,10 +240,15 @@ mod tests {
         assert_eq!(matched("/ws/acme/websocket"), Some(Transport::WebSocket));
         assert_eq!(matched("/ws/acme/websocket/"), Some(Transport::WebSocket));
         assert_eq!(matched("/ws/acme/longpoll"), Some(Transport::LongPoll));
-        for path in ["/ws/websocket", "/ws//websocket", "/ws/a/b/websocket", "/ws/acme/websocket/x", "/ws/acme", "x"] {
+        for path in
+            ["/ws/websocket", "/ws//websocket", "/ws/a/b/websocket", "/ws/acme/websocket/x", "/ws/acme", "x"]
+        {
             assert_eq!(matched(path), None, "{path}");
         }
-        assert_eq!(mount.matches("/ws/acme/websocket").map(|(_, variables)| variables), Some(vec![("tenant", "acme")]));
+        assert_eq!(
+            mount.matches("/ws/acme/websocket").map(|(_, variables)| variables),
+            Some(vec![("tenant", "acme")])
+        );
     }
 
     #[test]

@@ -110,6 +110,11 @@ impl Connections {
         self.open
     }
 
+    /// Memory of the slots, taken or not.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lanes.iter().map(Vec::len).sum::<usize>() * CHUNK * size_of::<Option<Connection>>()
+    }
+
     pub(crate) fn insert(&mut self, slot: u32, connection: Connection) {
         let (lane, chunk, place) = place(slot);
         let chunks = &mut self.lanes[lane];

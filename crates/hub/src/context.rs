@@ -225,7 +225,7 @@ impl Context<'_> {
         let at = tracked.iter().position(|(tracked, _)| &**tracked == key).ok_or(TrackError::NotTracked)?;
         let (key, reference) = tracked.swap_remove(at);
         let message = ShardMessage::Untrack { topic: self.name.clone(), key, reference };
-        self.hub.to_home(message, Class::Control, self.out);
+        self.hub.send_home(message, Class::Control, self.out);
         Ok(())
     }
 
@@ -234,14 +234,14 @@ impl Context<'_> {
     pub fn push_presence_state(&mut self) {
         let owner = self.hub.presence_owner(self.slot, self.instance);
         let message = ShardMessage::PresenceWanted { topic: self.name.clone(), owner };
-        self.hub.to_home(message, Class::Control, self.out);
+        self.hub.send_home(message, Class::Control, self.out);
     }
 
     fn track_at_home(&mut self, key: &str, reference: PhxRef, previous: Option<PhxRef>, meta: Box<str>) {
         let owner = self.hub.presence_owner(self.slot, self.instance);
         let (topic, key) = (self.name.clone(), key.into());
         let message = ShardMessage::Track { topic, key, owner, reference, previous, meta };
-        self.hub.to_home(message, Class::Control, self.out);
+        self.hub.send_home(message, Class::Control, self.out);
     }
 
     fn tracked(&mut self) -> &mut Vec<(Box<str>, PhxRef)> {

@@ -71,7 +71,12 @@ impl Hub {
 
     /// Handles what waited, in order; what still must wait goes on waiting.
     pub(crate) fn resume(&mut self, key: ConnectionKey, out: &mut Effects) {
-        if self.connections.keyed(key).and_then(|connection| connection.extra()).is_none_or(|e| e.parked.is_empty()) {
+        if self
+            .connections
+            .keyed(key)
+            .and_then(|connection| connection.extra())
+            .is_none_or(|e| e.parked.is_empty())
+        {
             return;
         }
         let Some(connection) = self.connections.get_mut(key.slot) else { return };
@@ -105,7 +110,7 @@ impl Hub {
                 return self.join(key, message, ticket, out);
             }
             (Some(topic), Some(LEAVE)) => self.leave(slot, topic, &message, out),
-            (Some(topic), event) => return self.to_channel(slot, topic, event, message, ticket, out),
+            (Some(topic), event) => return self.give_to_channel(slot, topic, event, message, ticket, out),
             (None, Some(LEAVE)) => {
                 self.answer_directly(slot, &message.join_ref, &message, "ok", Outgoing::empty(), out);
             }
@@ -116,7 +121,8 @@ impl Hub {
 
     /// Messages of an earlier join of the same topic are dropped without a word.
     fn is_stale(&self, slot: u32, topic: TopicId, join_ref: &Ref) -> bool {
-        !join_ref.is_null() && self.connections.join(slot, topic).is_some_and(|join| join.join_ref != *join_ref)
+        !join_ref.is_null()
+            && self.connections.join(slot, topic).is_some_and(|join| join.join_ref != *join_ref)
     }
 
     fn leave(&mut self, slot: u32, topic: TopicId, message: &Message<'_>, out: &mut Effects) {
@@ -127,7 +133,7 @@ impl Hub {
         self.end_join(slot, topic, Ended::Left, out);
     }
 
-    fn to_channel(
+    fn give_to_channel(
         &mut self,
         slot: u32,
         topic: TopicId,
@@ -164,7 +170,15 @@ impl Hub {
         out: &mut Effects,
     ) {
         self.send(slot, out, |version, body| {
-            encode_reply(version, body, join_ref, &message.reference, &message.topic, status, response.as_payload())
+            encode_reply(
+                version,
+                body,
+                join_ref,
+                &message.reference,
+                &message.topic,
+                status,
+                response.as_payload(),
+            )
         });
     }
 
@@ -217,7 +231,9 @@ impl Hub {
         let join_ref = join.join_ref.clone();
         let name = self.topics[topic.0 as usize].name.clone();
         self.send(slot, out, |version, body| {
-            Ok::<_, std::convert::Infallible>(encode_lifecycle(version, body, &join_ref, &name, event, payload))
+            Ok::<_, std::convert::Infallible>(encode_lifecycle(
+                version, body, &join_ref, &name, event, payload,
+            ))
         });
     }
 

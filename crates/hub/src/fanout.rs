@@ -33,7 +33,11 @@ impl Encoder {
         let encoded = encode_broadcast(dialect.version, &mut self.body, topic, event, payload.as_payload());
         let Ok(kind) = encoded else { return Encoded::Impossible };
         let mut frame = Vec::with_capacity(self.body.len() + 10);
-        if self.frame_body(dialect, kind, &mut frame) { Encoded::Frame(frame.into()) } else { Encoded::Impossible }
+        if self.frame_body(dialect, kind, &mut frame) {
+            Encoded::Frame(frame.into())
+        } else {
+            Encoded::Impossible
+        }
     }
 
     fn queued(&mut self, dialect: Dialect, queued: &mut Queued) -> Option<Bytes> {
@@ -82,7 +86,9 @@ impl Hub {
 
     /// Goes on with a topic's pass and says how many members it served.
     fn walk(&mut self, id: TopicId, turn_max: usize, out: &mut Effects) -> usize {
-        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.queued() > 0) else { return 0 };
+        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.queued() > 0) else {
+            return 0;
+        };
         topic.begin_pass();
         // Where each dialect's frames stand among the shared ones of these effects.
         let mut shared = [None; DIALECTS];
@@ -115,7 +121,9 @@ impl Hub {
     }
 
     fn complete_pass(&mut self, id: TopicId, out: &mut Effects) {
-        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.is_pass_complete()) else { return };
+        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.is_pass_complete()) else {
+            return;
+        };
         let members = topic.members() as u32;
         for received in topic.end_pass() {
             out.push(Effect::Walked { received, members });

@@ -5,7 +5,7 @@
 //! it also decides each topic's home.
 
 use crate::ids::ShardIndex;
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hasher};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SecretHash(pub(crate) u64);
@@ -22,9 +22,7 @@ impl BuildHasher for SecretHash {
 impl SecretHash {
     /// The shard that keeps a topic's directory entry and presence.
     pub(crate) fn home(self, topic: &str, shards: u16) -> ShardIndex {
-        let mut hasher = self.build_hasher();
-        topic.hash(&mut hasher);
-        ShardIndex((hasher.finish() % u64::from(shards)) as u16)
+        ShardIndex((self.of(topic) % u64::from(shards)) as u16)
     }
 
     pub(crate) fn of(self, text: &str) -> u64 {

@@ -1,7 +1,7 @@
 //! The state of one shard, and the way in.
 
 use crate::channel::ChannelFactory;
-use crate::connection::{Connection, Connections};
+use crate::connection::Connections;
 use crate::counters::Counters;
 use crate::directory::Directory;
 use crate::effect::{Class, Effect, Effects};
@@ -63,8 +63,8 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// What an idle connection with one join takes, its place among the topic's members included.
-    pub const CONNECTION_BYTES: usize = size_of::<Option<Connection>>() + size_of::<crate::topic::Member>();
+    /// What a join takes among its topic's members, in bytes.
+    pub const MEMBER_BYTES: usize = size_of::<crate::topic::Member>();
 
     /// A shard with no connections and no routes.
     pub fn new(config: HubConfig) -> Hub {
@@ -136,6 +136,7 @@ impl Hub {
         Counters {
             connections: self.connections.open() as u64,
             topics: self.topics.len() as u64,
+            connection_bytes: self.connections.bytes() as u64,
             ..self.counters
         }
     }
@@ -154,7 +155,13 @@ impl Hub {
             && self.directory.len() == 0
     }
 
-    pub(crate) fn to_shard(&mut self, shard: ShardIndex, message: ShardMessage, class: Class, out: &mut Effects) {
+    pub(crate) fn send_to_shard(
+        &mut self,
+        shard: ShardIndex,
+        message: ShardMessage,
+        class: Class,
+        out: &mut Effects,
+    ) {
         if shard == self.config.shard && class == Class::Control {
             self.shard_message(message, out);
         } else {
@@ -163,9 +170,9 @@ impl Hub {
     }
 
     /// Sends to the home of the message's topic.
-    pub(crate) fn to_home(&mut self, message: ShardMessage, class: Class, out: &mut Effects) {
+    pub(crate) fn send_home(&mut self, message: ShardMessage, class: Class, out: &mut Effects) {
         let home = self.home_of(message.topic());
-        self.to_shard(home, message, class, out);
+        self.send_to_shard(home, message, class, out);
     }
 
     pub(crate) fn home_of(&self, topic: &str) -> ShardIndex {

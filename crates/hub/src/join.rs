@@ -75,6 +75,10 @@ impl Join {
         self.extra.as_mut().and_then(|extra| extra.ticket.take()).unwrap_or(Ticket::NONE)
     }
 
+    pub(crate) fn channel_bytes(&self) -> u64 {
+        self.channel.as_deref().map_or(0, channel_bytes)
+    }
+
     /// Gives the rare parts back when nothing in them matters any more. `keep_reference` for dialects whose pushes
     /// would show it.
     pub(crate) fn settle(&mut self, keep_reference: bool) {
@@ -84,6 +88,14 @@ impl Join {
         if !keep {
             self.extra = None;
         }
+    }
+}
+
+/// Memory of a channel, with what an allocator adds to a small block: its header, and 16-byte steps from 32 on.
+pub(crate) fn channel_bytes(channel: &dyn Channel) -> u64 {
+    match size_of_val(channel) {
+        0 => 0,
+        bytes => (bytes + 8).next_multiple_of(16).max(32) as u64,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
-use crate::join::{Join, JoinState, NOT_A_MEMBER};
+use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
 use crate::outgoing::Outgoing;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, InterestEpoch, Topic};
@@ -20,7 +20,13 @@ const CRASHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"join crashed"}"#
 
 impl Hub {
     /// Reference section 3.2.
-    pub(crate) fn join(&mut self, key: ConnectionKey, message: Message<'_>, ticket: Ticket, out: &mut Effects) {
+    pub(crate) fn join(
+        &mut self,
+        key: ConnectionKey,
+        message: Message<'_>,
+        ticket: Ticket,
+        out: &mut Effects,
+    ) {
         let slot = key.slot;
         let Some(channel) = self.channel_for(slot, &message.topic) else {
             self.counters.joins_refused += 1;
@@ -135,21 +141,26 @@ impl Hub {
     fn tell_interest(&mut self, topic: TopicId, on: bool, epoch: InterestEpoch, out: &mut Effects) {
         let topic = self.topics[topic.0 as usize].name.clone();
         let message = ShardMessage::Interest { topic, shard: self.config.shard, on, epoch };
-        self.to_home(message, Class::Control, out);
+        self.send_home(message, Class::Control, out);
     }
 
     /// Makes an accepted join a member. Its reply is the first frame of this join.
     pub(crate) fn establish(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let dialect = connection.dialect();
-        let Some(join) = connection.join_mut(topic).filter(|join| join.state == JoinState::Subscribing) else { return };
+        let Some(join) = connection.join_mut(topic).filter(|join| join.state == JoinState::Subscribing)
+        else {
+            return;
+        };
         let intercepts = join.channel.as_ref().is_some_and(|channel| !channel.intercepts().is_empty());
         join.member = self.topics[topic.0 as usize].add_member(slot, dialect, intercepts);
         join.state = JoinState::Joined;
+        let channel_bytes = join.channel_bytes();
         let response = join.extra().response.take().unwrap_or(Outgoing::empty());
         let ticket = join.take_ticket();
         self.counters.joins += 1;
         self.counters.joined += 1;
+        self.counters.channel_bytes += channel_bytes;
         self.answer_join(slot, topic, "ok", response, out);
         self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.joined(cx));
         if let Some(join) = self.connections.join_mut(slot, topic) {
@@ -159,7 +170,14 @@ impl Hub {
     }
 
     /// The join's own reply echoes both refs as they came.
-    fn answer_join(&mut self, slot: u32, topic: TopicId, status: &str, response: Outgoing<'_>, out: &mut Effects) {
+    fn answer_join(
+        &mut self,
+        slot: u32,
+        topic: TopicId,
+        status: &str,
+        response: Outgoing<'_>,
+        out: &mut Effects,
+    ) {
         let Some(join) = self.connections.join(slot, topic) else { return };
         let reference = join.extra.as_ref().map(|extra| extra.reference.clone()).unwrap_or_default();
         let join_ref = join.join_ref.clone();
@@ -181,6 +199,7 @@ impl Hub {
         let stood = join.stands();
         join.state = JoinState::Ending;
         let ticket = join.take_ticket();
+        let channel_bytes = join.channel_bytes();
         if stood {
             match reason {
                 Ended::Left | Ended::Stopped | Ended::Replaced => {
@@ -194,6 +213,7 @@ impl Hub {
             }
             self.leave_members(slot, topic);
             self.counters.joined -= 1;
+            self.counters.channel_bytes -= channel_bytes;
             self.untrack_all(slot, topic, out);
             self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.terminate(cx, reason));
         }
@@ -205,7 +225,8 @@ impl Hub {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
         let place = std::mem::replace(&mut join.member, NOT_A_MEMBER);
         let connections = &mut self.connections;
-        self.topics[topic.0 as usize].remove_member(place, |slot, place| connections.place_member(slot, topic, place));
+        self.topics[topic.0 as usize]
+            .remove_member(place, |slot, place| connections.place_member(slot, topic, place));
     }
 
     /// Forgets a join that is no member, and its topic after the last one.
@@ -241,14 +262,15 @@ impl Hub {
         let (instance, state, stands) = (join.instance, join.state, join.stands());
         let name = self.topics[topic.0 as usize].name.clone();
         let (intercepts, outcome) = (channel.intercepts(), Outcome::Continue);
-        let mut cx = Context { hub: self, out, slot, topic, name, instance, reference, state, intercepts, outcome };
+        let mut cx =
+            Context { hub: self, out, slot, topic, name, instance, reference, state, intercepts, outcome };
         // A panic leaves the hub itself whole: handlers reach it only through the context, whose calls either
         // complete or have not begun. The channel's own state may be torn, and is dropped.
         let result = catch_unwind(AssertUnwindSafe(|| handler(&mut *channel, &mut cx))).ok();
         let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
-        if result.is_some()
-            && let Some(join) = self.connections.join_mut(slot, topic)
-        {
+        if result.is_none() {
+            self.counters.channel_bytes -= if stands { channel_bytes(&*channel) } else { 0 };
+        } else if let Some(join) = self.connections.join_mut(slot, topic) {
             join.channel = Some(channel);
         }
         match outcome {

@@ -37,7 +37,9 @@ impl Hub {
 
     /// Ends every join of a connection and removes it.
     fn forget(&mut self, slot: u32, out: &mut Effects) {
-        while let Some(topic) = self.connections.get(slot).and_then(|c| c.joins().next()).map(|join| join.topic) {
+        while let Some(topic) =
+            self.connections.get(slot).and_then(|c| c.joins().next()).map(|join| join.topic)
+        {
             self.end_join(slot, topic, Ended::Disconnected, out);
         }
         let Some(mut connection) = self.connections.remove(slot) else { return };

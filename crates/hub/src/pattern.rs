@@ -44,7 +44,11 @@ impl Pattern {
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "topic pattern {:?}: write an exact topic, or a prefix with one `*` at its end", self.pattern)
+        write!(
+            f,
+            "topic pattern {:?}: write an exact topic, or a prefix with one `*` at its end",
+            self.pattern
+        )
     }
 }
 

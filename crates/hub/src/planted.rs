@@ -5,6 +5,7 @@
 
 /// A bug of the fan-out that this design invites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(not(feature = "planted-bugs"), expect(unreachable_pub, reason = "exported with the feature only"))]
 pub enum PlantedBug {
     /// A removal behind the cursor fills the hole with the last member, whom the pass then never serves.
     CursorSkipsAfterRemoval,

@@ -97,7 +97,13 @@ impl Presence {
     }
 
     /// Adds a meta, in place of `previous` where there is one.
-    pub(crate) fn track(&mut self, key: &str, reference: PhxRef, previous: Option<PhxRef>, meta: &str) -> Diff {
+    pub(crate) fn track(
+        &mut self,
+        key: &str,
+        reference: PhxRef,
+        previous: Option<PhxRef>,
+        meta: &str,
+    ) -> Diff {
         let mut diff = Diff::default();
         if let Some(left) = previous.and_then(|previous| self.remove(key, previous)) {
             diff.leaves.insert(key.into(), vec![left.json]);
@@ -275,7 +281,8 @@ mod tests {
         presence.track("a\"b", reference(2), None, "{ }");
         let state = presence.state_json();
         let value: serde_json::Value = serde_json::from_str(&state).expect("valid JSON");
-        let refs: Vec<_> = value["a\"b"]["metas"].as_array().expect("a list").iter().map(|m| &m["phx_ref"]).collect();
+        let refs: Vec<_> =
+            value["a\"b"]["metas"].as_array().expect("a list").iter().map(|m| &m["phx_ref"]).collect();
         assert_eq!(refs, ["AAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAC"]);
     }
 
@@ -297,7 +304,10 @@ mod tests {
     fn a_crowd_is_counted_once_a_second_and_listed_again_when_it_is_small() {
         let mut presence = Presence::default();
         for count in 0..10 {
-            assert!(matches!(join(&mut presence, &count.to_string(), count, Micros(0)), Tell::Event(DIFF_EVENT, _)));
+            assert!(matches!(
+                join(&mut presence, &count.to_string(), count, Micros(0)),
+                Tell::Event(DIFF_EVENT, _)
+            ));
         }
         let later = Micros(5_000_000);
         assert_eq!(join(&mut presence, "one more", 10, later), Tell::Later);

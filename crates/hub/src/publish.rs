@@ -85,7 +85,9 @@ impl Hub {
         let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
         let skip = match publisher {
             Some(Publisher { slot, excluded: true, .. }) => Some(slot),
-            Some(publisher) if self.deliver_to_publisher(publisher, id, publication, out) => Some(publisher.slot),
+            Some(publisher) if self.deliver_to_publisher(publisher, id, publication, out) => {
+                Some(publisher.slot)
+            }
             Some(_) | None => None,
         };
         let topic = &mut self.topics[id.0 as usize];

@@ -13,7 +13,9 @@ impl ShardMessage {
     /// The topic that a message to a home is about; empty for messages that are not sent to homes.
     pub(crate) fn topic(&self) -> &str {
         match self {
-            ShardMessage::Publish { publication, .. } | ShardMessage::Deliver(publication) => &publication.topic,
+            ShardMessage::Publish { publication, .. } | ShardMessage::Deliver(publication) => {
+                &publication.topic
+            }
             ShardMessage::Interest { topic, .. }
             | ShardMessage::InterestTaken { topic, .. }
             | ShardMessage::Track { topic, .. }
@@ -30,25 +32,31 @@ impl Hub {
     pub(crate) fn shard_message(&mut self, message: ShardMessage, out: &mut Effects) {
         match message {
             ShardMessage::Publish { origin, publication } => {
-                self.to_bus(&publication, out);
+                self.hand_to_bus(&publication, out);
                 self.distribute(origin, publication, out);
             }
             ShardMessage::Deliver(publication) => self.deliver_locally(&publication, None, out),
             ShardMessage::Interest { topic, shard, on, epoch } => self.interest(topic, shard, on, epoch, out),
             ShardMessage::InterestTaken { topic, epoch } => self.interest_taken(&topic, epoch, out),
             ShardMessage::Track { topic, key, owner: _, reference, previous, meta } => {
-                self.presence_changed(&topic, |presence| presence.track(&key, reference, previous, &meta), out);
+                self.presence_changed(
+                    &topic,
+                    |presence| presence.track(&key, reference, previous, &meta),
+                    out,
+                );
             }
             ShardMessage::Untrack { topic, key, reference } => {
                 self.presence_changed(&topic, |presence| presence.untrack(&key, reference), out);
             }
             ShardMessage::PresenceWanted { topic, owner } => self.presence_state(&topic, owner, out),
-            ShardMessage::PresenceState { owner, event, json } => self.push_presence(owner, event, &json, out),
+            ShardMessage::PresenceState { owner, event, json } => {
+                self.push_presence(owner, event, &json, out)
+            }
             ShardMessage::Disconnect(id) => self.disconnect(&id, out),
             ShardMessage::PublishNow { topic, event, payload } => {
                 let publication = Arc::new(Publication { topic, event, payload, received: self.now });
                 self.disconnect_everywhere(&publication, out);
-                self.to_bus(&publication, out);
+                self.hand_to_bus(&publication, out);
                 self.distribute(None, publication, out);
             }
         }
@@ -76,7 +84,7 @@ impl Hub {
             out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on }));
         }
         if on {
-            self.to_shard(shard, ShardMessage::InterestTaken { topic, epoch }, Class::Control, out);
+            self.send_to_shard(shard, ShardMessage::InterestTaken { topic, epoch }, Class::Control, out);
         } else {
             self.directory.release(&topic);
         }
@@ -99,7 +107,7 @@ impl Hub {
         }
     }
 
-    fn to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
+    fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
         if self.config.bus {
             out.push(Effect::Bus(BusEffect::Publish(publication.clone())));
         }

@@ -31,11 +31,14 @@ impl Hub {
         let Some(topic) = self.connections.topic_of(owner.key, owner.instance) else { return };
         match (owner.purpose, answer) {
             (Purpose::Join, Answer::Finished(info)) => {
-                let decision = self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join_answered(cx, info));
+                let decision =
+                    self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join_answered(cx, info));
                 self.decide(slot, topic, decision, out);
             }
             (Purpose::Join, Answer::Panicked) => self.decide(slot, topic, None, out),
-            (Purpose::Hold | Purpose::Info, Answer::Panicked) => self.end_join(slot, topic, Ended::Failed, out),
+            (Purpose::Hold | Purpose::Info, Answer::Panicked) => {
+                self.end_join(slot, topic, Ended::Failed, out)
+            }
             (Purpose::Info, Answer::Finished(info)) => self.inform(slot, topic, info, out),
             (Purpose::Hold, Answer::Finished(info)) => {
                 if let Some(join) = self.connections.join_mut(slot, topic) {

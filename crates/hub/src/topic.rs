@@ -232,7 +232,8 @@ mod tests {
                 let mut topic = topic_with(6);
                 let mut places: Vec<u32> = (0..6).collect();
                 publish(&mut topic);
-                let mut seen: Vec<u32> = (0..served).filter_map(|_| topic.next_member()).map(|m| m.slot).collect();
+                let mut seen: Vec<u32> =
+                    (0..served).filter_map(|_| topic.next_member()).map(|m| m.slot).collect();
                 topic.remove_member(places[removed as usize], |slot, place| places[slot as usize] = place);
                 while let Some(member) = topic.next_member() {
                     assert_eq!(places[member.slot as usize] as usize, topic.cursor - 1);

@@ -24,11 +24,17 @@ impl Hub {
 
     /// Everything that a join tracks, gone.
     pub(crate) fn untrack_all(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
-        let Some(extra) = self.connections.join_mut(slot, topic).and_then(|join| join.extra.as_mut()) else { return };
+        let Some(extra) = self.connections.join_mut(slot, topic).and_then(|join| join.extra.as_mut()) else {
+            return;
+        };
         let tracked = std::mem::take(&mut extra.tracked);
         let name = self.topics[topic.0 as usize].name.clone();
         for (key, reference) in tracked {
-            self.to_home(ShardMessage::Untrack { topic: name.clone(), key, reference }, Class::Control, out);
+            self.send_home(
+                ShardMessage::Untrack { topic: name.clone(), key, reference },
+                Class::Control,
+                out,
+            );
         }
     }
 
@@ -66,7 +72,8 @@ impl Hub {
     fn tell(&mut self, topic: &Arc<str>, tell: Tell, out: &mut Effects) {
         let Tell::Event(event, json) = tell else { return };
         let payload = Outgoing::Json(Cow::Owned(json));
-        let publication = Publication { topic: topic.clone(), event: event.into(), payload, received: self.now };
+        let publication =
+            Publication { topic: topic.clone(), event: event.into(), payload, received: self.now };
         self.distribute(None, Arc::new(publication), out);
     }
 
@@ -77,7 +84,7 @@ impl Hub {
             None => (crate::presence::STATE_EVENT, "{}".to_owned()),
         };
         let message = ShardMessage::PresenceState { owner, event, json: json.into() };
-        self.to_shard(owner.shard, message, Class::Control, out);
+        self.send_to_shard(owner.shard, message, Class::Control, out);
     }
 
     pub(crate) fn push_presence(

@@ -2,6 +2,7 @@
 //! Must never hold a hot path: messages are `gateway`'s.
 
 mod admin;
+mod capacity;
 mod cli;
 mod config;
 mod file_watch;

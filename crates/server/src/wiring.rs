@@ -1,10 +1,13 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
+use crate::capacity::{Capacity, Wishes};
 use crate::config::{Config, LimitsConfig, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
-use gateway::{ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError};
+use gateway::{
+    ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError, machine,
+};
 use rustls::ServerConfig;
 use std::sync::Arc;
 use std::thread;
@@ -22,10 +25,16 @@ pub(crate) fn start(
     tls: Option<Arc<ServerConfig>>,
     readiness: &Readiness,
 ) -> Result<Running, StartError> {
+    let wishes = Wishes {
+        shards: config.shards,
+        tables: config.descriptor_tables,
+        connections: config.limits.connections,
+    };
+    let capacity = Capacity::plan(wishes, cores(), machine::descriptor_limit());
     let mut builder = Gateway::builder()
         .listen(config.listen)
-        .shards(config.shards.unwrap_or_else(cores))
-        .tables(config.descriptor_tables)
+        .shards(capacity.shards)
+        .tables(capacity.tables)
         .limits(limits(&config.limits))
         .mount(channels(&config.socket))
         .http(health::router(readiness.clone()).merge(page::router()));
@@ -72,7 +81,7 @@ fn limits(limits: &LimitsConfig) -> Limits {
     Limits {
         outbox_bytes_max: limits.outbox_bytes,
         mailbox_len_max: limits.mailbox_messages,
-        connections_max: limits.connections,
+        connections_max: limits.connections.unwrap_or(usize::MAX),
         http_connections_max: limits.http_connections,
         connections_per_ip_max: limits.connections_per_ip,
         connection_rate_per_ip_max: limits.connections_per_second_per_ip,

@@ -117,6 +117,12 @@ impl Client {
         }
     }
 
+    /// Sends raw bytes on the TCP connection that TLS runs on.
+    pub fn send_beneath_tls(&mut self, bytes: &[u8]) {
+        let mut socket = self.socket();
+        socket.write_all(bytes).expect("the server takes what it is sent");
+    }
+
     /// Sends a text message.
     pub fn text(&mut self, text: &str) {
         self.send(&frame(Opcode::Text, text.as_bytes()));

@@ -40,7 +40,8 @@ impl Crowd {
     pub fn start(program: &str, server: SocketAddr, target: &str, count: usize) -> Crowd {
         let arguments = [server.to_string(), target.to_owned(), count.to_string()];
         // It ends with its standard input, so with the test too.
-        let command = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let command =
+            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         Crowd { process: command.expect("a program of this package") }
     }
 

@@ -20,7 +20,7 @@ pub struct Fixture {
 
 impl Fixture {
     /// How long a client of `/brief` may be silent, and how long a poll there waits.
-    pub const BRIEF: Duration = Duration::from_millis(400);
+    pub const BRIEF: Duration = Duration::from_secs(1);
     /// The largest frame and message of every mount.
     pub const MESSAGE_BYTES_MAX: usize = 256 << 10;
     /// The V2 sockets of the mount without an idle timeout.
@@ -97,7 +97,6 @@ impl Fixture {
     }
 
     /// The next channel that ends.
-    #[must_use]
     pub fn channel_end(&self) -> End {
         self.ends.recv_timeout(PATIENCE).expect("a channel ends in time")
     }
@@ -121,7 +120,8 @@ impl Fixture {
         let handle = self.handle();
         wait_until("nothing is left", || {
             let now = handle.metrics();
-            (now.connections_open, now.longpoll_sessions, now.joined, now.topics, now.outbox_bytes) == (0, 0, 0, 0, 0)
+            (now.connections_open, now.longpoll_sessions, now.joined, now.topics, now.outbox_bytes)
+                == (0, 0, 0, 0, 0)
         });
     }
 

@@ -57,11 +57,13 @@ impl Host {
         let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
         let tables = if private_tables { "private" } else { "shared" };
         let arguments = [number(descriptors), number(shards.map(|shards| shards as u64)), tables.to_owned()];
-        let command = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let command =
+            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = command.expect("a program of this package");
         let mut answers = BufReader::new(process.stdout.take().expect("it is piped"));
         let started = read_json(&mut answers);
-        let address = |name: &str| started[name].as_str().and_then(|text| text.parse().ok()).expect("an address");
+        let address =
+            |name: &str| started[name].as_str().and_then(|text| text.parse().ok()).expect("an address");
         let certificate = serde_json::from_value(started["certificate"].clone()).expect("bytes");
         Host {
             process,

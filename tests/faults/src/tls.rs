@@ -29,7 +29,9 @@ impl Trust {
     pub fn certificate(der: Vec<u8>) -> Trust {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from(der)).expect("a certificate");
-        Trust { config: Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()) }
+        Trust {
+            config: Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()),
+        }
     }
 
     pub(crate) fn client(&self) -> ClientConnection {

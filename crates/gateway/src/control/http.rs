@@ -67,14 +67,17 @@ impl OwnedHead {
             method: request.method().as_str().to_owned(),
             target: target.to_owned(),
             is_http11: request.version() == Version::HTTP_11,
-            headers: headers.map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec())).collect(),
+            headers: headers
+                .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+                .collect(),
             secure: peer.secure,
             remote: peer.address,
         }
     }
 
     pub(crate) fn lend<T>(&self, look: impl FnOnce(&Head<'_>) -> T) -> T {
-        let headers: Vec<(&str, &[u8])> = self.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let headers: Vec<(&str, &[u8])> =
+            self.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         look(&Head {
             method: &self.method,
             target: &self.target,

@@ -9,7 +9,11 @@ use tokio_rustls::server::TlsStream;
 
 pub(crate) enum ControlStream {
     /// With what a shard read of it before it came here.
-    Plain { stream: TcpStream, unread: Vec<u8>, taken: usize },
+    Plain {
+        stream: TcpStream,
+        unread: Vec<u8>,
+        taken: usize,
+    },
     Tls(Box<TlsStream<TcpStream>>),
 }
 
@@ -20,7 +24,11 @@ impl ControlStream {
 }
 
 impl AsyncRead for ControlStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             ControlStream::Plain { unread, taken, .. } if *taken < unread.len() => {
                 let rest = &unread[*taken..];

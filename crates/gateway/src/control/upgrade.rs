@@ -15,7 +15,11 @@ use hyper_util::rt::TokioIo;
 use proto::handshake::accept_key;
 use std::sync::Arc;
 
-pub(super) fn respond(control: &Arc<Control>, mut request: Request<Incoming>, peer: RemotePeer) -> Response<Body> {
+pub(super) fn respond(
+    control: &Arc<Control>,
+    mut request: Request<Incoming>,
+    peer: RemotePeer,
+) -> Response<Body> {
     let head = OwnedHead::of(&request, peer);
     match head.lend(|head| control.shared.handshakes.websocket(head)) {
         Decision::Accept(accepted) => {

@@ -90,7 +90,12 @@ impl Handshakes {
         }
     }
 
-    fn check(&self, at: MountIndex, variables: &[(&str, &str)], head: &Head<'_>) -> Result<Accepted, Rejection> {
+    fn check(
+        &self,
+        at: MountIndex,
+        variables: &[(&str, &str)],
+        head: &Head<'_>,
+    ) -> Result<Accepted, Rejection> {
         let mount = self.mount(at);
         if head.method != "GET" {
             return Err(Rejection::bad(""));
@@ -162,7 +167,8 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
         body: "the auth token in sec-websocket-protocol is not base64".to_owned(),
         reason: "auth_token",
     })?;
-    let chosen = choose_protocol(&offered.protocols, &supported).map_err(|_| Rejection::forbidden("subprotocol"))?;
+    let chosen =
+        choose_protocol(&offered.protocols, &supported).map_err(|_| Rejection::forbidden("subprotocol"))?;
     Ok((offered.auth_token, chosen.map(str::to_owned)))
 }
 

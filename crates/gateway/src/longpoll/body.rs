@@ -14,7 +14,10 @@ pub(super) const BODY_BYTES_MAX: usize = 8_000_000;
 pub(super) struct Unreadable;
 
 /// The messages of a body in order. `application/x-ndjson` has a message a line; anything else is one text message.
-pub(super) fn messages(content_type: Option<&str>, body: Bytes) -> Result<Vec<(FrameKind, Bytes)>, Unreadable> {
+pub(super) fn messages(
+    content_type: Option<&str>,
+    body: Bytes,
+) -> Result<Vec<(FrameKind, Bytes)>, Unreadable> {
     if content_type != Some("application/x-ndjson") {
         return Ok(vec![text(body)?]);
     }

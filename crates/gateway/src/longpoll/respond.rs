@@ -63,7 +63,12 @@ async fn ask<T: Send + 'static>(
     answer.await.ok()
 }
 
-async fn get(control: &Control, mount: MountIndex, head: &OwnedHead, token: Option<String>) -> Response<Body> {
+async fn get(
+    control: &Control,
+    mount: MountIndex,
+    head: &OwnedHead,
+    token: Option<String>,
+) -> Response<Body> {
     let Some(session) = session(control, token.as_deref()) else { return open(control, mount, head).await };
     let shard = ShardIndex(session.shard.0);
     match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await {
@@ -117,7 +122,8 @@ async fn post(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let Some(session) = session(control, token.as_deref()) else { return status(410) };
-    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let content_type =
+        request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let Ok(body) = Limited::new(request.into_body(), body::BODY_BYTES_MAX).collect().await else {
         return bad_request();
     };

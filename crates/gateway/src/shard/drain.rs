@@ -38,7 +38,8 @@ impl ShardDriver {
     pub(crate) fn go_on_draining(&mut self, io: &mut ShardIo<'_>) {
         let Some(drain) = &mut self.drain else { return };
         let elapsed = io.now().saturating_duration_since(drain.began);
-        let part = if drain.spread.is_zero() { 1.0 } else { elapsed.as_secs_f64() / drain.spread.as_secs_f64() };
+        let part =
+            if drain.spread.is_zero() { 1.0 } else { elapsed.as_secs_f64() / drain.spread.as_secs_f64() };
         let still = (drain.total as f64 * (1.0 - part.min(1.0))) as usize;
         let due = drain.waiting.split_off(still.min(drain.waiting.len()));
         let all_told = drain.waiting.is_empty();

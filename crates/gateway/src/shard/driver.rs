@@ -122,7 +122,12 @@ impl ShardDriver {
     }
 
     /// `false` if it is ending already.
-    pub(crate) fn begin_ending(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, reason: CloseReason) -> bool {
+    pub(crate) fn begin_ending(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        reason: CloseReason,
+    ) -> bool {
         let Some(peer) = io.peer(id) else { return false };
         let phase = std::mem::replace(&mut peer.phase, Phase::Ending);
         if phase == Phase::Ending {
@@ -265,7 +270,9 @@ impl Driver for ShardDriver {
     fn expired(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
         match io.peer(id).map(|peer| peer.phase) {
             Some(Phase::Silent | Phase::Head) => self.refuse_late(io, id),
-            Some(Phase::Channels | Phase::Echo) => self.close(io, id, CloseCode::GOING_AWAY, CloseReason::Idle),
+            Some(Phase::Channels | Phase::Echo) => {
+                self.close(io, id, CloseCode::GOING_AWAY, CloseReason::Idle)
+            }
             Some(Phase::Ending) | None => {}
         }
     }

@@ -23,7 +23,9 @@ impl ShardDriver {
         let Effects { list, bytes, frames } = effects;
         for effect in list.drain(..) {
             match effect {
-                Effect::Send { slot, range } if slot >= SECOND_LANE => self.session_message(slot, &bytes[range]),
+                Effect::Send { slot, range } if slot >= SECOND_LANE => {
+                    self.session_message(slot, &bytes[range])
+                }
                 Effect::Send { slot, range } => {
                     if let Some(id) = io.id_of(slot) {
                         io.send(id, &bytes[range]);

@@ -9,6 +9,6 @@ mod peer;
 mod reading;
 mod sessions;
 
-pub(crate) use driver::{Shared, ShardDriver};
+pub(crate) use driver::{ShardDriver, Shared};
 pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;

@@ -112,7 +112,10 @@ impl ShardDriver {
             Protocol::Channels { version, socket } => {
                 peer.phase = Phase::Channels;
                 let dialect = dialect(version, accepted.deflate.is_some());
-                self.handle(io, Event::Opened(new_connection(key(id), accepted.mount, dialect, socket.into())));
+                self.handle(
+                    io,
+                    Event::Opened(new_connection(key(id), accepted.mount, dialect, socket.into())),
+                );
             }
         }
     }

@@ -30,7 +30,13 @@ pub(crate) enum Phase {
 
 impl Peer {
     pub(crate) fn new(address: Option<AddressIndex>) -> Peer {
-        Peer { pending: Pending::default(), address, mount: MountIndex(0), phase: Phase::Silent, window_bits: 0 }
+        Peer {
+            pending: Pending::default(),
+            address,
+            mount: MountIndex(0),
+            phase: Phase::Silent,
+            window_bits: 0,
+        }
     }
 }
 

@@ -53,9 +53,18 @@ impl ShardDriver {
         }
     }
 
-    fn frame(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, phase: Phase, bits: u8, event: Event<'_>) -> Asked {
+    fn frame(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        phase: Phase,
+        bits: u8,
+        event: Event<'_>,
+    ) -> Asked {
         match event {
-            Event::Text(text) if phase == Phase::Echo => self.echo(io, id, bits, Opcode::Text, text.as_bytes()),
+            Event::Text(text) if phase == Phase::Echo => {
+                self.echo(io, id, bits, Opcode::Text, text.as_bytes())
+            }
             Event::Binary(bytes) if phase == Phase::Echo => self.echo(io, id, bits, Opcode::Binary, &bytes),
             Event::Text(text) => return self.message(io, id, FrameKind::Text, text.as_bytes()),
             Event::Binary(bytes) => return self.message(io, id, FrameKind::Binary, &bytes),

@@ -134,7 +134,12 @@ impl ShardDriver {
         reply.send(token.text());
     }
 
-    pub(crate) fn poll_session(&mut self, io: &mut ShardIo<'_>, token: SessionToken, reply: Reply<PollAnswer>) {
+    pub(crate) fn poll_session(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        token: SessionToken,
+        reply: Reply<PollAnswer>,
+    ) {
         let Some((_, session)) = self.sessions.find(token) else { return reply.send(PollAnswer::Gone) };
         session.last_poll = io.now();
         // A second poll takes over; the first learns that there is nothing for it.

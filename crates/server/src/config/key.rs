@@ -99,12 +99,12 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "shards",
         default: r#""auto""#,
-        about: "Threads that carry connections. \"auto\" is one per core.",
+        about: "Threads that carry connections. \"auto\" is one per core, or as many as `limits.connections` needs\nwith private descriptor tables.",
     },
     Key {
         path: "descriptor_tables",
-        default: r#""shared""#,
-        about: "\"shared\": the descriptor limit (`ulimit -n`) bounds the process. \"private\": it bounds each shard, so that\nmore shards carry more connections.",
+        default: r#""auto""#,
+        about: "\"shared\": the descriptor limit (`ulimit -n`) bounds the process. \"private\": it bounds each shard, so that\nmore shards carry more connections. \"auto\" is private where `limits.connections` is beyond the limit.",
     },
     Key {
         path: "admin.listen",
@@ -174,8 +174,8 @@ pub(crate) static KEYS: &[Key] = &[
     Key { path: "tls.key", default: r#""""#, about: "PEM file with the certificate's private key." },
     Key {
         path: "limits.connections",
-        default: "4000000",
-        about: "Open connections in all; past it a new one is answered 503.",
+        default: r#""auto""#,
+        about: "Open connections in all; past it a new one is answered 503. \"auto\" is what the descriptors allow; write\na number to have more than one descriptor table holds.",
     },
     Key {
         path: "limits.http_connections",

@@ -14,7 +14,8 @@ pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
     /// `None`: one per core.
     pub(crate) shards: Option<usize>,
-    pub(crate) descriptor_tables: Tables,
+    /// `None`: private where more connections are wanted than one table holds.
+    pub(crate) descriptor_tables: Option<Tables>,
     /// `None`: no administration listener.
     pub(crate) admin_listen: Option<SocketAddr>,
     pub(crate) socket: SocketConfig,
@@ -52,7 +53,8 @@ pub(crate) struct TlsConfig {
 /// The bounds of what peers may take.
 #[derive(Clone, Debug)]
 pub(crate) struct LimitsConfig {
-    pub(crate) connections: usize,
+    /// `None`: as many as there are descriptors for.
+    pub(crate) connections: Option<usize>,
     pub(crate) http_connections: usize,
     pub(crate) connections_per_ip: u32,
     pub(crate) connections_per_second_per_ip: u32,

@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             listen: self.read("listen", &Address),
             data_dir: self.data_dir(environment),
             shards: self.read("shards", &Or("auto", Whole(1..=1024))).map(|shards| shards as usize),
-            descriptor_tables: self.read("descriptor_tables", &TABLES),
+            descriptor_tables: self.read("descriptor_tables", &Or("auto", TABLES)),
             admin_listen: self.read("admin.listen", &Or("off", Address)),
             socket: self.socket(),
             echo_path: self.read("echo.path", &Or("off", MountPath)),
@@ -151,7 +151,9 @@ impl<'a> Reader<'a> {
     fn limits(&mut self) -> LimitsConfig {
         let per_ip = Whole(1..=u64::from(u32::MAX));
         LimitsConfig {
-            connections: self.read("limits.connections", &Whole(1..=100_000_000)) as usize,
+            connections: self
+                .read("limits.connections", &Or("auto", Whole(1..=100_000_000)))
+                .map(|connections| connections as usize),
             http_connections: self.read("limits.http_connections", &Whole(16..=10_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
             connections_per_second_per_ip: self.read("limits.connections_per_second_per_ip", &per_ip) as u32,

@@ -141,7 +141,7 @@ fn a_profile_changes_defaults_and_nothing_that_was_written() {
 fn numbers_may_be_written_as_toml_writes_them() {
     let config =
         config_of(&sources("limits.connections = 1_000_000\nlimits.header_bytes = 0x1000", &[], &[]));
-    assert_eq!(config.limits.connections, 1_000_000);
+    assert_eq!(config.limits.connections, Some(1_000_000));
     assert_eq!(config.limits.header_bytes, 4096);
 }
 

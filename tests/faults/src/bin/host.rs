@@ -20,8 +20,10 @@ fn main() {
     faults::limit_descriptors(descriptors.parse().ok());
     let tables = if tables == "private" { Tables::Private } else { Tables::Shared };
     let (config, certificate) = self_signed();
-    let rooms = Mount::channels("/socket").idle_timeout(None).channel("room:*", || Room::new(Gate::default(), None));
-    let echo = Mount::echo("/echo").frame_bytes_max(MESSAGE_BYTES_MAX).compression(Some(DeflateConfig::default()));
+    let rooms =
+        Mount::channels("/socket").idle_timeout(None).channel("room:*", || Room::new(Gate::default(), None));
+    let echo =
+        Mount::echo("/echo").frame_bytes_max(MESSAGE_BYTES_MAX).compression(Some(DeflateConfig::default()));
     let mut builder = Gateway::builder()
         .listen(([127, 0, 0, 1], 0))
         .listen_tls(([127, 0, 0, 1], 0), config)

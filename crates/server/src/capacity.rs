@@ -1,0 +1,69 @@
+//! How many shards, and whose descriptors: from the connections that are wanted and what a descriptor table may hold.
+
+use gateway::Tables;
+use gateway::machine::DescriptorLimit;
+
+/// Descriptors of a table that are not connections: listeners, wakers, files, plain HTTP.
+const RESERVE: usize = 512;
+/// The kernel spreads connections over shards by hash, so some get more than their share, within this part of it.
+const IMBALANCE: f64 = 0.04;
+
+/// What the configuration says; `None` leaves it to the plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    pub(crate) shards: Option<usize>,
+    pub(crate) tables: Option<Tables>,
+    pub(crate) connections: Option<usize>,
+}
+
+/// What the gateway is started with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Capacity {
+    pub(crate) shards: usize,
+    pub(crate) tables: Tables,
+}
+
+impl Capacity {
+    /// One shard a core in one table, unless more connections are wanted than one table holds: then as many shards
+    /// with tables of their own as it takes.
+    pub(crate) fn plan(wishes: Wishes, cores: usize, limit: DescriptorLimit) -> Capacity {
+        let table = limit.soft.map_or(usize::MAX, |soft| (soft as usize).saturating_sub(RESERVE).max(1));
+        let wanted = wishes.connections;
+        let tables = wishes.tables.unwrap_or(match wanted {
+            Some(wanted) if wanted > table => Tables::Private,
+            Some(_) | None => Tables::Shared,
+        });
+        let for_wanted = match (tables, wanted) {
+            (Tables::Private, Some(wanted)) => {
+                (wanted as f64 * (1.0 + IMBALANCE) / table as f64).ceil() as usize
+            }
+            (Tables::Private | Tables::Shared, _) => 1,
+        };
+        let shards = wishes.shards.unwrap_or_else(|| cores.max(for_wanted));
+        Capacity { shards, tables }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(wanted: Option<usize>, soft: Option<u64>) -> (usize, Tables) {
+        let wishes = Wishes { shards: None, tables: None, connections: wanted };
+        let capacity = Capacity::plan(wishes, 2, DescriptorLimit { soft, hard: soft });
+        (capacity.shards, capacity.tables)
+    }
+
+    #[test]
+    fn one_table_is_enough_for_what_fits() {
+        assert_eq!(plan(None, Some(20_000)), (2, Tables::Shared));
+        assert_eq!(plan(Some(19_000), Some(20_000)), (2, Tables::Shared));
+        assert_eq!(plan(Some(5_000_000), None), (2, Tables::Shared));
+    }
+
+    #[test]
+    fn more_than_one_table_holds_takes_shards_with_their_own() {
+        assert_eq!(plan(Some(200_000), Some(20_000)), (11, Tables::Private));
+        assert_eq!(plan(Some(2_000_000), Some(20_000)), (107, Tables::Private));
+    }
+}

@@ -1,0 +1,146 @@
+//! Long-polling clients that stop to poll, and those that post too much.
+
+use faults::{Answer, Client, Fixture, wait_until};
+use gateway::{CloseReason, Ended, Limits};
+use serde_json::{Value, json};
+
+const ROOM: &str = "room:polled";
+/// The largest body that a POST may have.
+const BODY_BYTES_MAX: usize = 8_000_000;
+
+struct Session {
+    client: Client,
+    target: String,
+}
+
+impl Session {
+    fn open(fixture: &Fixture, mount: &str) -> Session {
+        let mut client = Client::connect(fixture.address());
+        let target = format!("{mount}/longpoll?vsn=2.0.0");
+        let opened = request(&mut client, "GET", &target, "");
+        assert_eq!(opened["status"], 410, "a new session is announced so");
+        let token = opened["token"].as_str().expect("a token").to_owned();
+        Session { client, target: format!("{target}&token={token}") }
+    }
+
+    fn poll(&mut self) -> Value {
+        request(&mut self.client, "GET", &self.target, "")
+    }
+
+    fn post(&mut self, body: &str) -> Value {
+        request(&mut self.client, "POST", &self.target, body)
+    }
+
+    fn join(&mut self, topic: &str) {
+        assert_eq!(self.post(&message("1", topic, "phx_join"))["status"], 200);
+    }
+}
+
+fn message(reference: &str, topic: &str, event: &str) -> String {
+    json!(["1", reference, topic, event, {}]).to_string()
+}
+
+fn request(client: &mut Client, method: &str, target: &str, body: &str) -> Value {
+    let answer = raw_request(client, method, target, body);
+    assert_eq!(answer.status, 200, "{}", answer.head);
+    serde_json::from_str(&answer.body).expect("JSON")
+}
+
+fn raw_request(client: &mut Client, method: &str, target: &str, body: &str) -> Answer {
+    let head = format!(
+        "{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    // An answer may come before the whole body has been sent.
+    let _ = client.try_send(&[head.as_bytes(), body.as_bytes()].concat());
+    client.answer()
+}
+
+#[test]
+fn a_session_that_nobody_polls_dies() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/brief");
+    session.join(ROOM);
+    assert_eq!(session.poll()["messages"].as_array().map(Vec::len), Some(1), "the join's reply");
+    assert_eq!(fixture.channel_end(), (ROOM.to_owned(), Ended::Disconnected));
+    fixture.wait_until_empty();
+    assert_eq!(session.post(&message("2", ROOM, "echo"))["status"], 410);
+}
+
+#[test]
+fn a_session_whose_client_vanished_during_a_poll_dies() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/brief");
+    session.join(ROOM);
+    session.poll();
+    session.client.send(format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", session.target).as_bytes());
+    session.client.reset();
+    assert_eq!(fixture.channel_end(), (ROOM.to_owned(), Ended::Disconnected));
+    fixture.wait_until_empty();
+}
+
+#[test]
+fn a_session_whose_messages_nobody_fetches_ends_at_the_limit() {
+    let fixture = Fixture::start_with(Limits { outbox_bytes_max: 64 << 10, ..Limits::default() });
+    let mut session = Session::open(&fixture, "/socket");
+    session.join(ROOM);
+    session.poll();
+    let news = json!({ "filling": "x".repeat(1000) });
+    for _ in 0..100 {
+        fixture.handle().broadcast(ROOM, "news", news.clone());
+    }
+    assert_eq!(fixture.channel_end(), (ROOM.to_owned(), Ended::Disconnected));
+    fixture.wait_until_empty();
+    assert_eq!(fixture.closed(CloseReason::SlowConsumer), 1);
+    assert_eq!(session.poll()["status"], 410, "the client begins anew instead of missing messages");
+}
+
+#[test]
+fn a_body_beyond_the_limit_is_refused() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let answer = raw_request(&mut session.client, "POST", &session.target, &"x".repeat(BODY_BYTES_MAX + 1));
+    assert_eq!(answer.status, 400);
+    fixture.assert_serves();
+}
+
+#[test]
+fn a_flood_of_posts_behind_an_undecided_join_ends_the_session() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let join = format!("{}\n", message("1", "room:late", "phx_join"));
+    let echo = format!("{}\n", message("2", "room:late", "echo"));
+    // The answers wait for the join, so each post needs a connection of its own.
+    let mut others: Vec<Client> = (0..3).map(|_| Client::connect(fixture.address())).collect();
+    for (number, client) in others.iter_mut().enumerate() {
+        let start = if number == 0 { &join } else { "" };
+        let body = [start, &echo.repeat(90)].concat();
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nContent-Length: {}\r\n\r\n",
+            session.target,
+            body.len()
+        );
+        client.send(&[head, body].concat().into_bytes());
+    }
+    for client in &mut others {
+        let answer: Value = serde_json::from_str(&client.answer().body).expect("JSON");
+        assert!(matches!(answer["status"].as_u64(), Some(400 | 410)), "{answer}");
+    }
+    wait_until("the session has ended", || fixture.handle().metrics().longpoll_sessions == 0);
+    assert_eq!(session.post(&echo)["status"], 410);
+    fixture.gate().open();
+    fixture.assert_serves();
+}
+
+#[test]
+fn tokens_that_nobody_was_given_open_nothing() {
+    let fixture = Fixture::start();
+    let mut client = Client::connect(fixture.address());
+    for token in ["", "nonsense", "%00%ff", &"A".repeat(30), &"_".repeat(30), &"x".repeat(4000)] {
+        let target = format!("/socket/longpoll?vsn=2.0.0&token={token}");
+        let posted = request(&mut client, "POST", &target, &message("1", ROOM, "phx_join"));
+        assert_eq!(posted["status"], 410, "{token}");
+    }
+    fixture.wait_until_empty();
+}

@@ -1,0 +1,10 @@
+//! What peers do wrong, against gateways inside this process, one for each test.
+
+mod admission;
+mod adoption;
+mod channels;
+mod frames;
+mod longpoll;
+mod opening;
+mod silence;
+mod slow_readers;
