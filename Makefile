@@ -33,8 +33,8 @@ run: page ## Build the page and the server and serve them on http://127.0.0.1:40
 	cargo run --release --package server --bin throng -- serve $(ARGUMENTS)
 
 .PHONY: release
-release: page ## Build the optimised server and the example programs
-	cargo build --release --locked --package server --package examples --bins --examples
+release: page ## Build the optimised server, and the example programs that the tests talk to
+	cargo build --release --locked --package server --package examples --bins --example echo --example conformance
 
 ##### To change it
 

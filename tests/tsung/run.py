@@ -113,7 +113,7 @@ def throng(binary):
         try:
             process = subprocess.Popen(
                 [binary, "serve", "--profile", "load-test"],
-                env={**os.environ, **settings},
+                env={**foreign_environment(), **settings},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -125,6 +125,11 @@ def throng(binary):
         yield server
     finally:
         end(process)
+
+
+def foreign_environment():
+    """The environment without THRONG_…: the server refuses unknown variables, and this run sets its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
 
 
 def free_port():

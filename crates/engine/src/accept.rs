@@ -155,7 +155,7 @@ impl<D: Driver> Shard<D> {
             Ok((socket, remote)) => {
                 // A peer that is gone already has no address.
                 if let Some(remote) = remote.and_then(|remote| SocketAddr::try_from(remote).ok()) {
-                    self.welcome(ListenerIndex(index as u16), socket, remote);
+                    self.welcome(ListenerIndex(index as u16), socket, canonical(remote));
                 }
                 Next::MayWait
             }
@@ -194,6 +194,12 @@ impl<D: Driver> Shard<D> {
         let _ = rustix::net::send(socket, bytes, SendFlags::NOSIGNAL);
         let _ = rustix::net::shutdown(socket, Shutdown::Write);
     }
+}
+
+/// The address without the mapping that a socket for both IP versions gives the older one (RFC 4291, section 2.5.5.2),
+/// so that a peer has one address whichever listener it came by.
+pub(crate) fn canonical(remote: SocketAddr) -> SocketAddr {
+    SocketAddr::new(remote.ip().to_canonical(), remote.port())
 }
 
 fn after_failure(errno: Errno) -> Next {

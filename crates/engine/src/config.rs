@@ -57,7 +57,8 @@ pub enum Tables {
     /// All in the process's table: the descriptor limit bounds the process.
     Shared,
     /// Each shard has a table of its own: the descriptor limit bounds the shard. Sockets move between tables only
-    /// through the kernel, and a descriptor's number means something else on each thread.
+    /// through the kernel, and a descriptor's number means something else on each thread. So a driver must own none
+    /// that was opened elsewhere, nor use one: it logs to standard error or through a channel, never to a file.
     Private,
 }
 
@@ -76,7 +77,7 @@ pub struct EngineLimits {
     pub linger: Duration,
     /// Connections of all shards together; beyond it the driver is not asked, and `refusal` is sent.
     pub connections_max: usize,
-    /// Descriptors of each table that connections may not use; beyond it `refusal` is sent.
+    /// Descriptors of each table, the engine's own left out, that connections may not use; beyond it `refusal` is sent.
     pub descriptors_reserve: usize,
     /// What a connection beyond `connections_max` or `descriptors_reserve` gets before it is closed.
     pub refusal: Bytes,
@@ -87,7 +88,7 @@ impl Default for EngineLimits {
         Self {
             outbox_bytes_max: 1024 * 1024,
             mailbox_len_max: 64 * 1024,
-            read_bytes_per_turn_max: 256 * 1024,
+            read_bytes_per_turn_max: 64 * 1024,
             read_buffer_bytes: READ_BUFFER_BYTES_MAX,
             linger: Duration::from_secs(2),
             connections_max: usize::MAX,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mio::unix::SourceFd;
 
+use crate::accept::canonical;
 use crate::books::Fate;
 use crate::config::STAGED_BYTES_MAX;
 use crate::connection::{Connection, Flags};
@@ -94,7 +95,7 @@ impl<D: Driver> Shard<D> {
             self.poll.registry().deregister(&mut SourceFd(&socket.as_raw_fd()))?;
         }
         let stream = TcpStream::from(socket);
-        let remote = stream.peer_addr()?;
+        let remote = canonical(stream.peer_addr()?);
         self.passage.depart(HandedOff { stream, remote, listener, unread });
         add(&self.sockets.books.counters.handed_off_total, 1);
         Ok(())

@@ -71,7 +71,8 @@ struct Surroundings {
 impl Surroundings {
     fn new(config: EngineConfig, addresses: Vec<SocketAddr>, bells: Vec<RawFd>) -> Self {
         let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
-        let table_max = descriptors.saturating_sub(config.limits.descriptors_reserve);
+        let kept = own_descriptors(&config).saturating_add(config.limits.descriptors_reserve);
+        let table_max = descriptors.saturating_sub(kept);
         Self { config, addresses, bells, population: Arc::default(), table_max }
     }
 
@@ -82,6 +83,19 @@ impl Surroundings {
             Tables::Private => wanted,
         };
         Capacity::new(Arc::clone(&self.population), population_max, self.table_max)
+    }
+}
+
+/// What the engine itself keeps open in a table that holds connections: standard input, output and error, readiness
+/// loops, bells, links and listeners.
+fn own_descriptors(config: &EngineConfig) -> usize {
+    let standard = 3;
+    let listeners = config.listen.len();
+    match config.tables {
+        // Each shard has a loop, a bell and its listeners, and the control thread a loop and a bell.
+        Tables::Shared => standard + config.shards * (2 + listeners) + 2,
+        // The shard's loop, link and listeners, and everyone's bells.
+        Tables::Private => standard + 2 + listeners + config.shards,
     }
 }
 

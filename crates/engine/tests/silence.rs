@@ -6,10 +6,14 @@ mod line;
 use std::time::{Duration, Instant};
 
 use engine::{EndCause, EngineConfig, EngineLimits};
-use line::{Fixture, Options, Seen, config, value, wait_until};
+use line::{Fixture, Options, PATIENCE, Seen, config, value, wait_until};
 
 fn with_idle_limit(idle_limit_ms: u32) -> Fixture {
-    let limits = EngineLimits { linger: Duration::from_millis(20), ..EngineLimits::default() };
+    with_limits(idle_limit_ms, PATIENCE)
+}
+
+fn with_limits(idle_limit_ms: u32, linger: Duration) -> Fixture {
+    let limits = EngineLimits { linger, ..EngineLimits::default() };
     let options = Options { idle_limit_ms, ..Options::default() };
     Fixture::start_with(EngineConfig { limits, ..config() }, options)
 }
@@ -28,7 +32,7 @@ fn a_silent_peer_is_found_and_closed() {
 
 #[test]
 fn a_half_open_peer_is_cut_in_the_end() {
-    let fixture = with_idle_limit(100);
+    let fixture = with_limits(100, Duration::from_millis(20));
     // To the server, a peer whose machine is gone looks like one that neither says nor closes anything.
     let client = fixture.connect();
     assert_eq!(fixture.wait_for_end(), EndCause::Lingered);
@@ -37,7 +41,7 @@ fn a_half_open_peer_is_cut_in_the_end() {
 
 #[test]
 fn every_one_of_many_silent_peers_is_found_once() {
-    let fixture = with_idle_limit(100);
+    let fixture = with_limits(100, Duration::from_millis(20));
     let clients: Vec<_> = (0..1500).map(|_| fixture.connect()).collect();
     let counters = fixture.counters();
     wait_until(&counters.ended_total, 1500);

@@ -60,7 +60,7 @@ impl CloseReason {
 }
 
 /// Labels of [`Snapshot::rejected`].
-pub(crate) const REJECTIONS: [&str; 11] = [
+pub(crate) const REJECTIONS: [&str; 12] = [
     "origin",
     "auth_token",
     "subprotocol",
@@ -72,7 +72,10 @@ pub(crate) const REJECTIONS: [&str; 11] = [
     "connections_per_ip",
     "connection_rate_per_ip",
     "draining",
+    CAPACITY,
 ];
+/// Refused by the engine, before anything of ours is asked.
+const CAPACITY: &str = "capacity";
 
 /// Upper bounds of the processing time's buckets, in seconds.
 pub(crate) const PROCESSING_BOUNDS: [f64; 12] =
@@ -146,6 +149,8 @@ pub(crate) struct ShardMetrics {
     pub(crate) processing: AtomicHistogram<{ PROCESSING_BOUNDS.len() }>,
     pub(crate) fanout: AtomicHistogram<{ FANOUT_BOUNDS.len() }>,
     pub(crate) longpoll_sessions: AtomicU64,
+    /// Those of the refused connections that the driver refused when the engine asked it.
+    pub(crate) refused_at_accept: AtomicU64,
 }
 
 impl ShardMetrics {
@@ -157,6 +162,7 @@ impl ShardMetrics {
             processing: AtomicHistogram::new(PROCESSING_BOUNDS),
             fanout: AtomicHistogram::new(FANOUT_BOUNDS),
             longpoll_sessions: AtomicU64::new(0),
+            refused_at_accept: AtomicU64::new(0),
         }
     }
 
@@ -335,8 +341,10 @@ impl Snapshot {
         for ((_, sum), count) in self.closed.iter_mut().zip(&metrics.closed) {
             *sum += count.load(Relaxed);
         }
-        for ((_, sum), count) in self.rejected.iter_mut().zip(&metrics.rejected) {
-            *sum += count.load(Relaxed);
+        let by_engine =
+            engine.refused_total.load(Relaxed).saturating_sub(metrics.refused_at_accept.load(Relaxed));
+        for ((reason, sum), count) in self.rejected.iter_mut().zip(&metrics.rejected) {
+            *sum += if *reason == CAPACITY { by_engine } else { count.load(Relaxed) };
         }
         self.joined += counters.joined;
         self.joins_total += counters.joins;

@@ -19,6 +19,7 @@ use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// What all shards of a gateway know.
@@ -202,15 +203,22 @@ impl Driver for ShardDriver {
     type Seed = Seed;
 
     fn accepted(&mut self, _: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
-        let (status, reason) = match self.shared.admission.enter(remote) {
-            Ok(_) if self.drain.is_some() => (503, "draining"),
-            Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
-            Err(Excess::Connections) => (429, "connections_per_ip"),
-            Err(Excess::Rate) => (429, "connection_rate_per_ip"),
+        let (status, body, reason) = if self.drain.is_some() {
+            (503, "the server is shutting down", "draining")
+        } else {
+            match self.shared.admission.enter(remote) {
+                Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
+                Err(Excess::Connections) => {
+                    (429, "too many connections from this address", "connections_per_ip")
+                }
+                Err(Excess::Rate) => {
+                    (429, "connections come too fast from this address", "connection_rate_per_ip")
+                }
+            }
         };
         self.metrics().reject(reason);
-        let body = "too many connections from this address".to_owned();
-        Admitted::Refuse(Bytes::from(refusal(&Rejection { status, body, reason })))
+        self.metrics().refused_at_accept.fetch_add(1, Relaxed);
+        Admitted::Refuse(Bytes::from(refusal(&Rejection { status, body: body.to_owned(), reason })))
     }
 
     fn peer_for(&mut self, seed: &Seed) -> Peer {
