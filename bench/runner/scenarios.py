@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from runner import kernel
 from runner.driver import Driver
+from runner.metrics import memory_by_component
 from runner.samples import Measurement, slope
 from runner.servers import Running
 
@@ -71,12 +72,13 @@ class Memory:
         return min(wanted, 2)  # minutes each, and hardly any spread
 
     def measure(self, server: Running, driver: Driver) -> Measurement:
-        resident, slab, faults = [], [], []
+        resident, slab, components, faults = [], [], [], []
         reports = driver.hold(server, self.steps)
         for step, report in zip(self.steps, reports):
             faults += _open_faults(report, step)
             resident.append(_settled(lambda: kernel.resident_bytes(server.pid)))
             slab.append(kernel.slab_bytes())
+            components.append(memory_by_component(server.metrics_url) if server.metrics_url else {})
         faults += _open_faults(next(reports), self.connections)
         reports.close()
         values = {
@@ -85,6 +87,10 @@ class Memory:
             f"rss_bytes_at_{self.steps[0]}": resident[0],
             f"rss_bytes_at_{self.connections}": resident[-1],
         }
+        parts = {name: slope(self.steps, [step[name] for step in components]) for name in components[-1]}
+        values |= {f"rss_part_{name}": bytes_each for name, bytes_each in parts.items() if bytes_each >= 0.5}
+        if parts:
+            values["rss_parts_of_whole"] = sum(parts.values()) / values["rss_bytes_per_connection"]
         return Measurement(values, faults)
 
 

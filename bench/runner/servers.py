@@ -24,6 +24,7 @@ class Running:
 
     address: str
     pid: int
+    metrics_url: str | None = None
 
 
 def find(bin_dir: Path, throng: Path, peers: Path) -> tuple[dict, dict[str, str]]:
@@ -65,19 +66,21 @@ class Throng:
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
-        address = f"127.0.0.1:{_free_port()}"
+        address, admin = (f"127.0.0.1:{_free_port()}" for _ in range(2))
         with tempfile.TemporaryDirectory(prefix="throng-bench-") as data_dir:
             environment = {
                 "THRONG_LISTEN": address,
-                "THRONG_ADMIN_LISTEN": "off",
+                "THRONG_ADMIN_LISTEN": admin,
                 "THRONG_DATA_DIR": data_dir,
                 "THRONG_SHARDS": str(shards_for(scenario)),
+                # Beyond one descriptor table the server gives each shard its own.
+                "THRONG_LIMITS_CONNECTIONS": str(scenario.connections + 1000),
                 "THRONG_LOG_LEVEL": "warn",
             }
             command = [self.binary, "serve", "--profile", "load-test"]
             with _process(command, environment, stdout=subprocess.DEVNULL) as process:
                 _wait_for_listener(address, process)
-                yield Running(address, process.pid)
+                yield Running(address, process.pid, f"http://{admin}/metrics")
 
 
 @dataclass(frozen=True)

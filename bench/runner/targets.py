@@ -48,6 +48,9 @@ TARGETS = (
     Target("broadcast to 10,000", "server_cpu_us_per_delivery", "floor", None, at_most=10.5),
     Target("echo, 1 in flight", "echoes_per_second", "floor", None, at_least=150_000),
     Target("memory", "rss_bytes_per_connection", "throng", None, at_most=400),
+    # What the server says its memory is made of, as a part of what the kernel says it has.
+    Target("memory", "rss_parts_of_whole", "throng", None, at_least=0.9),
+    Target("memory", "rss_parts_of_whole", "throng", None, at_most=1.1),
     Target(CROWD, "server_cpu_us_per_delivery", "throng", "floor", at_most=1.10),
     Target(CROWD, "last_receiver_ms_median", "throng", "floor", at_most=1.15),
     Target("connect", "connections_per_second", "throng", "floor", at_least=0.65),
