@@ -82,7 +82,7 @@ lint: page ## Run clippy, warnings being errors
 
 .PHONY: unit
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
-	cargo test --workspace --locked --quiet
+	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench; do \
 		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
 	done

@@ -9,6 +9,10 @@ use bytes::Bytes;
 use crate::connection::UNTOUCHED;
 use crate::driver::ConnectionId;
 
+/// Copies for one connection become one piece up to this size. A piece that the kernel took a part of must be sent to
+/// its end, so a larger one would stand between a slow reader and the last word to it.
+const MERGED_PIECE_BYTES_MAX: usize = 32 * 1024;
+
 /// The end of a connection's list of pieces.
 const NO_PIECE: u32 = u32::MAX;
 /// Memory that the arena keeps from one tick to the next, in bytes.
@@ -54,6 +58,7 @@ impl Staging {
         let last = self.touch(id, staged).last;
         if let Some(Piece { content: Content::Arena(range), .. }) = self.pieces.get_mut(last as usize)
             && range.end == start
+            && end - range.start <= MERGED_PIECE_BYTES_MAX
         {
             range.end = end;
             return;

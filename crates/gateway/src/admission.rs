@@ -6,7 +6,7 @@
 use slab::Slab;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 const STRIPES: usize = 64;
@@ -68,6 +68,17 @@ impl Admission {
         Ok(AddressIndex((place * STRIPES + at) as u32))
     }
 
+    /// Counts a connection in that was admitted already and comes from a shard.
+    pub(crate) fn enter_again(&self, remote: SocketAddr) -> AddressIndex {
+        let now_ms = self.began.elapsed().as_millis() as u64;
+        let ip = remote.ip().to_canonical();
+        let at = stripe_of(ip);
+        let mut stripe = lock(&self.stripes[at]);
+        let place = stripe.place(ip, f64::from(self.rate_max), now_ms);
+        stripe.addresses[place].open += 1;
+        AddressIndex((place * STRIPES + at) as u32)
+    }
+
     pub(crate) fn leave(&self, AddressIndex(index): AddressIndex) {
         let (at, place) = (index as usize % STRIPES, index as usize / STRIPES);
         let now_ms = self.began.elapsed().as_millis() as u64;
@@ -77,9 +88,34 @@ impl Admission {
         address.fill(f64::from(self.rate_max), now_ms);
         let (is_idle, ip) = (address.open == 0, address.ip);
         // An address that still pays for its burst is remembered, or it would start anew by going away.
-        if is_idle && address.tokens >= f64::from(self.rate_max) / 2.0 {
+        if is_idle && address.tokens >= f64::from(self.rate_max) {
             stripe.addresses.remove(place);
             stripe.places.remove(&ip);
+        }
+    }
+}
+
+/// A connection of the control plane: counted until it ends, or until a shard takes the count over with the socket.
+pub(crate) struct Visit {
+    admission: Arc<Admission>,
+    address: Mutex<Option<AddressIndex>>,
+}
+
+impl Visit {
+    pub(crate) fn new(admission: Arc<Admission>, address: AddressIndex) -> Visit {
+        Visit { admission, address: Mutex::new(Some(address)) }
+    }
+
+    /// From here on the caller counts the connection out.
+    pub(crate) fn take_over(&self) -> Option<AddressIndex> {
+        lock(&self.address).take()
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        if let Some(address) = self.take_over() {
+            self.admission.leave(address);
         }
     }
 }
@@ -104,7 +140,7 @@ impl Stripe {
         let places = &mut self.places;
         self.addresses.retain(|_, address| {
             address.fill(burst, now_ms);
-            let keep = address.open > 0 || address.tokens < burst / 2.0;
+            let keep = address.open > 0 || address.tokens < burst;
             if !keep {
                 places.remove(&address.ip);
             }
@@ -130,9 +166,9 @@ fn stripe_of(ip: IpAddr) -> usize {
     usize::from(last) % STRIPES
 }
 
-fn lock(stripe: &Mutex<Stripe>) -> MutexGuard<'_, Stripe> {
-    // A stripe is whole between any two of its operations.
-    stripe.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is locked here is whole between any two of its operations.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -152,6 +188,17 @@ mod tests {
         admission.enter(address(2)).expect("another address");
         admission.leave(first);
         admission.enter(address(1)).expect("one went");
+    }
+
+    #[test]
+    fn a_visit_is_counted_once_until_its_end() {
+        let admission = Arc::new(Admission::new(1, 1000));
+        let visit = || Visit::new(admission.clone(), admission.enter(address(1)).expect("the only one"));
+        drop(visit());
+        let taken_over = visit().take_over().expect("nobody took it before");
+        assert_eq!(admission.enter(address(1)), Err(Excess::Connections));
+        admission.leave(taken_over);
+        admission.enter(address(1)).expect("it went");
     }
 
     #[test]

@@ -194,10 +194,10 @@ impl GatewayBuilder {
         };
         Ok(Shared {
             handshakes: Handshakes { mounts: self.mounts.clone() },
-            admission: Admission::new(
+            admission: Arc::new(Admission::new(
                 self.limits.connections_per_ip_max,
                 self.limits.connection_rate_per_ip_max,
-            ),
+            )),
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
             began: Instant::now(),

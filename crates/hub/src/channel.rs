@@ -82,7 +82,8 @@ pub enum Ended {
     Replaced,
     /// The connection ended.
     Disconnected,
-    /// A handler panicked or reported a failure.
+    /// A handler reported a failure, or a task of the channel panicked. A channel whose handler panicked is dropped
+    /// without a last word: its state may be torn.
     Failed,
 }
 

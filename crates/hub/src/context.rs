@@ -115,7 +115,11 @@ impl Context<'_> {
     }
 
     /// Answers a message that was kept.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join), as every reply: its decision is the reply.
     pub fn reply_to<'p>(&mut self, message: &ReplyTo, status: &str, response: impl Into<Outgoing<'p>>) {
+        self.assert_speaks();
         if !self.hub.reply(self.slot, self.topic, &message.0, status, response.into(), self.out) {
             self.outcome = Outcome::Fail;
         }
@@ -174,6 +178,9 @@ impl Context<'_> {
     }
 
     /// Runs `task` elsewhere and gives its answer to [`Channel::handle_info`](crate::Channel::handle_info).
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join): what a join waits for is [`Joining::Later`](crate::Joining::Later).
     pub fn spawn(&mut self, task: Task) {
         self.run(Purpose::Info, task);
     }
@@ -188,6 +195,7 @@ impl Context<'_> {
     }
 
     fn run(&mut self, purpose: Purpose, task: Task) {
+        self.assert_speaks();
         let owner = self.hub.task_owner(self.slot, self.instance, purpose);
         self.out.push(Effect::Spawn { owner, task });
     }
@@ -231,7 +239,11 @@ impl Context<'_> {
 
     /// Pushes `presence_state` to this client: everybody on the topic, after what was tracked before. In a crowd it
     /// is `presence_count` instead.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
     pub fn push_presence_state(&mut self) {
+        self.assert_speaks();
         let owner = self.hub.presence_owner(self.slot, self.instance);
         let message = ShardMessage::PresenceWanted { topic: self.name.clone(), owner };
         self.hub.send_home(message, Class::Control, self.out);
@@ -252,7 +264,7 @@ impl Context<'_> {
 
     fn assert_speaks(&self) {
         let speaks = !matches!(self.state, JoinState::Deciding | JoinState::Subscribing);
-        assert!(speaks, "`join` only decides: push and broadcast in `joined`");
+        assert!(speaks, "`join` only decides: reply, push, broadcast and spawn from `joined` on");
     }
 
     fn assert_stands(&self) {

@@ -27,10 +27,10 @@ impl Hub {
         let Some(connection) = self.connections.keyed(key) else { return };
         match decode(connection.dialect().version, kind, bytes) {
             Ok(message) => {
-                self.counters.messages_in += 1;
                 if self.must_wait(key.slot, &message) {
                     self.park(key.slot, kind, bytes, ticket, out);
                 } else {
+                    self.counters.messages_in += 1;
                     self.message(key, message, ticket, out);
                 }
             }
@@ -83,8 +83,6 @@ impl Hub {
         let extra = connection.extra_mut();
         extra.parked_bytes = 0;
         for parked in std::mem::take(&mut extra.parked) {
-            // Counted when it came.
-            self.counters.messages_in -= 1;
             self.frame(key, parked.kind, &parked.bytes, parked.ticket, out);
         }
     }

@@ -2,8 +2,9 @@
 
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
+use crate::guard;
 use crate::hub::Hub;
-use crate::ids::TopicId;
+use crate::ids::{ConnectionKey, TopicId};
 use crate::limits::WALK_TURN_MAX;
 use crate::publication::Publication;
 use crate::topic::{Encoded, Member, Queued};
@@ -80,6 +81,9 @@ impl Hub {
                     self.active.push_back(id);
                 }
             }
+        }
+        for key in std::mem::take(&mut self.released) {
+            self.resume(key, out);
         }
         !self.active.is_empty()
     }
@@ -161,13 +165,21 @@ impl Hub {
     }
 
     fn intercepts(&self, slot: u32, id: TopicId, publication: &Publication) -> bool {
-        let channel = self.connections.join(slot, id).and_then(|join| join.channel.as_ref());
-        channel.is_some_and(|channel| channel.intercepts().contains(&&*publication.event))
+        let channel = self.connections.join(slot, id).and_then(|join| join.channel.as_deref());
+        channel.is_some_and(|channel| guard::intercepts(channel).contains(&&*publication.event))
     }
 
     fn hand_out(&mut self, slot: u32, id: TopicId, publication: &Arc<Publication>, out: &mut Effects) {
         self.call(slot, id, proto::phoenix::Ref::NULL, out, |channel, cx| {
             channel.handle_out(cx, &publication.event, publication.payload.as_payload());
         });
+        // A held channel may have ended here, and then nothing else wakes the frames that waited for it.
+        let Some(connection) = self.connections.get(slot).filter(|connection| connection.join(id).is_none())
+        else {
+            return;
+        };
+        if connection.extra().is_some_and(|extra| !extra.parked.is_empty()) {
+            self.released.push(ConnectionKey { slot, generation: connection.generation });
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::effect::{Class, Effect, Effects};
 use crate::event::{Event, ShardMessage};
 use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
-use crate::ids::{Micros, MountIndex, ShardIndex, Ticket, TopicId};
+use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
@@ -54,6 +54,8 @@ pub struct Hub {
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
     /// Topics with publications on their way, in turn.
     pub(crate) active: VecDeque<TopicId>,
+    /// Connections whose parked frames may go on once no pass is under way.
+    pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
@@ -78,6 +80,7 @@ impl Hub {
             topics: Slab::new(),
             topic_ids: HashMap::with_hasher(hash),
             active: VecDeque::new(),
+            released: Vec::new(),
             directory: Directory::new(hash),
             encoder: Encoder::default(),
             instances: 0,

@@ -1,9 +1,10 @@
 //! A join from the request to its end, and the calls into its channel.
 
-use crate::channel::{Channel, Ended, Joining};
+use crate::channel::{Channel, ChannelFactory, Ended, Joining};
 use crate::context::{Context, Outcome};
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
+use crate::guard;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
@@ -28,18 +29,19 @@ impl Hub {
         out: &mut Effects,
     ) {
         let slot = key.slot;
-        let Some(channel) = self.channel_for(slot, &message.topic) else {
-            self.counters.joins_refused += 1;
-            self.answer_directly(slot, &Ref::NULL, &message, "error", UNMATCHED, out);
-            return self.taken(slot, ticket, out);
+        let Name::Text(name) = &message.topic else {
+            return self.refuse_directly(slot, &Ref::NULL, &message, UNMATCHED, ticket, out);
+        };
+        let Some(factory) = self.factory_for(slot, name) else {
+            return self.refuse_directly(slot, &Ref::NULL, &message, UNMATCHED, ticket, out);
         };
         let joins = self.connections.get(slot).map_or(0, |connection| connection.joins().count());
         if joins >= self.channels_max(slot) {
-            self.counters.joins_refused += 1;
-            self.answer_directly(slot, &message.join_ref, &message, "error", TOO_MANY, out);
-            return self.taken(slot, ticket, out);
+            return self.refuse_directly(slot, &message.join_ref, &message, TOO_MANY, ticket, out);
         }
-        let Name::Text(name) = &message.topic else { return };
+        let Some(channel) = guard::make(factory, name) else {
+            return self.refuse_directly(slot, &message.join_ref, &message, CRASHED, ticket, out);
+        };
         let topic = self.topic_id(name);
         self.begin_join(slot, topic, channel, &message, ticket);
         let payload = message.payload;
@@ -47,12 +49,26 @@ impl Hub {
         self.decide(slot, topic, decision, out);
     }
 
-    fn channel_for(&self, slot: u32, topic: &Name<'_>) -> Option<Box<dyn Channel>> {
-        let Name::Text(name) = topic else { return None };
+    fn factory_for(&self, slot: u32, topic: &str) -> Option<&dyn ChannelFactory> {
         let mount = self.connections.get(slot)?.mount;
         let routes = self.mounts.get(usize::from(mount.0))?;
-        let (_, factory) = routes.channels.iter().find(|(pattern, _)| pattern.matches(name))?;
-        Some(factory.make(name))
+        let (_, factory) = routes.channels.iter().find(|(pattern, _)| pattern.matches(topic))?;
+        Some(&**factory)
+    }
+
+    /// Refuses a join that never began.
+    fn refuse_directly(
+        &mut self,
+        slot: u32,
+        join_ref: &Ref,
+        message: &Message<'_>,
+        response: Outgoing<'_>,
+        ticket: Ticket,
+        out: &mut Effects,
+    ) {
+        self.counters.joins_refused += 1;
+        self.answer_directly(slot, join_ref, message, "error", response, out);
+        self.taken(slot, ticket, out);
     }
 
     fn channels_max(&self, slot: u32) -> usize {
@@ -124,14 +140,15 @@ impl Hub {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
         join.state = JoinState::Subscribing;
         join.extra().response = Some(response);
+        let waiting = (slot, join.instance);
         let part = &mut self.topics[topic.0 as usize];
         match part.interest {
             Interest::Confirmed => self.establish(slot, topic, out),
-            Interest::Requested(_) => part.waiting.push(slot),
+            Interest::Requested(_) => part.waiting.push(waiting),
             Interest::None => {
                 self.epochs = self.epochs.wrapping_add(1);
                 let epoch = InterestEpoch(self.epochs);
-                part.waiting.push(slot);
+                part.waiting.push(waiting);
                 part.interest = Interest::Requested(epoch);
                 self.tell_interest(topic, true, epoch, out);
             }
@@ -152,7 +169,8 @@ impl Hub {
         else {
             return;
         };
-        let intercepts = join.channel.as_ref().is_some_and(|channel| !channel.intercepts().is_empty());
+        let intercepts =
+            join.channel.as_deref().is_some_and(|channel| !guard::intercepts(channel).is_empty());
         join.member = self.topics[topic.0 as usize].add_member(slot, dialect, intercepts);
         join.state = JoinState::Joined;
         let channel_bytes = join.channel_bytes();
@@ -232,8 +250,9 @@ impl Hub {
     /// Forgets a join that is no member, and its topic after the last one.
     fn drop_join(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
         let removed = self.connections.get_mut(slot).and_then(|connection| connection.remove_join(topic));
-        if removed.is_none() {
-            return;
+        let Some(join) = removed else { return };
+        if let Some(channel) = join.channel {
+            guard::discard(channel);
         }
         let part = &mut self.topics[topic.0 as usize];
         part.joins -= 1;
@@ -261,7 +280,7 @@ impl Hub {
         let mut channel = join.channel.take()?;
         let (instance, state, stands) = (join.instance, join.state, join.stands());
         let name = self.topics[topic.0 as usize].name.clone();
-        let (intercepts, outcome) = (channel.intercepts(), Outcome::Continue);
+        let (intercepts, outcome) = (guard::intercepts(&*channel), Outcome::Continue);
         let mut cx =
             Context { hub: self, out, slot, topic, name, instance, reference, state, intercepts, outcome };
         // A panic leaves the hub itself whole: handlers reach it only through the context, whose calls either
@@ -270,8 +289,11 @@ impl Hub {
         let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
         if result.is_none() {
             self.counters.channel_bytes -= if stands { channel_bytes(&*channel) } else { 0 };
+            guard::discard(channel);
         } else if let Some(join) = self.connections.join_mut(slot, topic) {
             join.channel = Some(channel);
+        } else {
+            guard::discard(channel);
         }
         match outcome {
             Outcome::Stop if stands => self.end_join(slot, topic, Ended::Stopped, out),

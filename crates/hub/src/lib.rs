@@ -21,6 +21,7 @@ mod effect;
 mod event;
 mod fanout;
 mod frames;
+mod guard;
 mod hashing;
 mod hub;
 mod ids;

@@ -2,6 +2,7 @@
 
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
+use crate::guard;
 use crate::hub::Hub;
 use crate::ids::{ShardIndex, TopicId};
 use crate::limits::TOPIC_QUEUE_MAX;
@@ -116,7 +117,7 @@ impl Hub {
     ) -> bool {
         let Some(connection) = self.connections.get(slot) else { return false };
         let Some(join) = connection.join(id).filter(|join| join.stands()) else { return false };
-        let intercepts = join.channel.as_ref().map_or(intercepts, |channel| channel.intercepts());
+        let intercepts = join.channel.as_deref().map_or(intercepts, guard::intercepts);
         if intercepts.contains(&&*publication.event) {
             return false;
         }

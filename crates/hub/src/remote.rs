@@ -98,7 +98,11 @@ impl Hub {
             return;
         }
         topic.interest = Interest::Confirmed;
-        for slot in std::mem::take(&mut topic.waiting) {
+        for (slot, instance) in std::mem::take(&mut topic.waiting) {
+            // What an earlier one of them did may have ended the topic and begun it anew, at the same place.
+            if self.connections.join(slot, id).is_none_or(|join| join.instance != instance) {
+                continue;
+            }
             self.establish(slot, id, out);
             let generation = self.connections.get(slot).map(|connection| connection.generation);
             if let Some(generation) = generation {

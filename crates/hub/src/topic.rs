@@ -6,7 +6,7 @@
 //! over and nobody is served twice.
 
 use crate::frames::{DIALECTS, Dialect};
-use crate::ids::Micros;
+use crate::ids::{JoinInstance, Micros};
 use crate::limits::{WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
@@ -52,8 +52,8 @@ pub(crate) struct Topic {
     pub(crate) interest: Interest,
     /// Joins in any state, members included: the topic lives while there is one.
     pub(crate) joins: u32,
-    /// Slots whose accepted joins wait for the home's answer.
-    pub(crate) waiting: Vec<u32>,
+    /// Accepted joins that wait for the home's answer; some may have ended meanwhile.
+    pub(crate) waiting: Vec<(u32, JoinInstance)>,
     members: Vec<Member>,
     newest: Sequence,
     queue: VecDeque<Queued>,

@@ -71,7 +71,7 @@ impl Channel for Room {
         self.options = serde_json::from_str(text).unwrap_or_default();
         self.join = JoinId(self.options["join"].as_u64().unwrap_or_default() as u32);
         match self.options["mode"].as_str() {
-            Some("accept") => Joining::Accept(json!({"join": self.join.0}).into()),
+            Some("accept" | "die") => Joining::Accept(json!({"join": self.join.0}).into()),
             Some("crash") => panic_quietly(),
             Some("later" | "later refuse" | "later crash") => Joining::Later(task(0, false)),
             Some("later panic") => Joining::Later(task(0, true)),
@@ -102,6 +102,9 @@ impl Channel for Room {
         }
         if self.options["greet"] == true {
             self.publish(cx, PUBLISHED, false);
+        }
+        if self.options["mode"] == "die" {
+            self.die();
         }
     }
 
@@ -178,7 +181,7 @@ impl Channel for Room {
                 cx.stop();
             }
             "fail" => cx.fail(),
-            _ => panic_quietly(),
+            _ => self.die(),
         }
     }
 
@@ -203,7 +206,7 @@ impl Channel for Room {
             cx.push(event, payload);
         }
         match id.0 % 20 {
-            10 => panic_quietly(),
+            10 => self.die(),
             0 => cx.stop(),
             _ => {}
         }
@@ -219,6 +222,12 @@ impl Channel for Room {
 }
 
 impl Room {
+    /// Panics while the join stands: the hub ends it and asks this room nothing more.
+    fn die(&self) -> ! {
+        self.journal.note(Note::Ended { join: self.join });
+        panic_quietly()
+    }
+
     /// Keeps the message at hand until the task of the returned number is done.
     fn keep(&mut self, cx: &Context<'_>) -> u64 {
         let number = self.journal.number();

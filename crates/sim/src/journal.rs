@@ -39,14 +39,31 @@ pub(crate) struct Published {
 /// One thing that a channel did or that was done to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Note {
-    Joined { join: JoinId },
-    Ended { join: JoinId },
+    Joined {
+        join: JoinId,
+    },
+    Ended {
+        join: JoinId,
+    },
     Published(Published),
     /// An intercepted publication reached the channel, which pushes it or keeps it.
-    HandedOut { join: JoinId, id: PublicationId, pushed: bool },
-    Tracked { join: JoinId, key: String, mark: Mark },
-    Untracked { join: JoinId, key: String },
-    Kicked { socket_id: String },
+    HandedOut {
+        join: JoinId,
+        id: PublicationId,
+        pushed: bool,
+    },
+    Tracked {
+        join: JoinId,
+        key: String,
+        mark: Mark,
+    },
+    Untracked {
+        join: JoinId,
+        key: String,
+    },
+    Kicked {
+        socket_id: String,
+    },
 }
 
 /// Shared by the channels of all shards of one run, which is one thread.

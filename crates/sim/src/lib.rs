@@ -1,1 +1,33 @@
 //! Several shards of the hub under one seed and a virtual clock.
+//!
+//! A run draws a node from its seed (shards, clients, mailbox sizes, who is slow) and takes hundreds of random steps:
+//! sockets of every dialect open, join, speak and are cut, shards read their mail, deliver a little and answer tasks
+//! in any order, mailboxes overflow. Independently of the hub's code, an oracle says who must hear what, each client
+//! checks the protocol, and presence is compared with the truth. A run is one thread without IO or clock: the same
+//! seed gives the same trace.
+//!
+//! The simulation must never look inside a hub: it knows its events, its effects and what channels are told.
+//!
+//! Start with [`run`] and [`sweep`].
+
+mod actions;
+mod channels;
+mod client;
+mod journal;
+mod oracle;
+mod plan;
+mod presence;
+mod random;
+mod run;
+mod shard;
+mod sweep;
+mod trace;
+mod wire;
+mod world;
+
+pub use run::{Failure, Report, run};
+pub use sweep::{Total, sweep};
+
+/// How many seeds `cargo test` and a run without `--seeds` simulate, from 0: what a debug build does in well under a
+/// minute, and enough to find each planted bug several times.
+pub const DEFAULT_SEEDS: u64 = 200;

@@ -60,7 +60,8 @@ impl View {
     /// `Presence.syncState`: the difference to what was known, applied as a diff.
     fn sync_state(&mut self, new: People) {
         let without = |metas: &[Meta], known: Option<&Vec<Meta>>| -> Vec<Meta> {
-            let known = |meta: &&Meta| known.is_some_and(|k| k.iter().any(|other| other.reference == meta.reference));
+            let known =
+                |meta: &&Meta| known.is_some_and(|k| k.iter().any(|other| other.reference == meta.reference));
             metas.iter().filter(|meta| !known(meta)).cloned().collect()
         };
         let difference = |of: &People, to: &People| -> People {
@@ -92,7 +93,10 @@ impl View {
             (Some(count), _) => Shown::Count(count),
             (None, false) => Shown::Nothing,
             (None, true) => Shown::List(
-                self.people.iter().map(|(key, metas)| (key.clone(), sorted(metas.iter().map(|m| m.mark)))).collect(),
+                self.people
+                    .iter()
+                    .map(|(key, metas)| (key.clone(), sorted(metas.iter().map(|m| m.mark))))
+                    .collect(),
             ),
         }
     }

@@ -3,7 +3,8 @@
 use hub::{Dialect, Transport};
 use proto::phoenix::{FrameKind, Payload, Version};
 use proto::ws::{Decoder, Event, Inflater, Limits, Pending, Role};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::fmt;
 
 /// One message of the server.
 #[derive(Debug)]
@@ -20,6 +21,16 @@ pub(crate) struct Received {
 pub(crate) enum Body {
     Json(Value),
     Bytes(Vec<u8>),
+}
+
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Received { join_ref, reference, topic, event, payload } = self;
+        match payload {
+            Body::Json(payload) => write!(f, "[{join_ref},{reference},{topic},{event},{payload}]"),
+            Body::Bytes(payload) => write!(f, "[{join_ref},{reference},{topic},{event},{payload:?}]"),
+        }
+    }
 }
 
 impl Body {
@@ -56,7 +67,8 @@ fn unframe(version: Version, deflate: bool, bytes: &[u8]) -> Result<Vec<Received
     let mut bytes = bytes.to_vec();
     let (mut rest, mut messages) = (&mut bytes[..], Vec::new());
     while !rest.is_empty() {
-        let step = decoder.decode(&mut pending, &mut inflater, rest).map_err(|violation| violation.to_string())?;
+        let step =
+            decoder.decode(&mut pending, &mut inflater, rest).map_err(|violation| violation.to_string())?;
         let consumed = step.consumed;
         messages.push(match step.event {
             Some(Event::Text(text)) => message(version, FrameKind::Text, text.as_bytes())?,
@@ -72,7 +84,9 @@ fn message(version: Version, kind: FrameKind, body: &[u8]) -> Result<Received, S
     match (version, kind) {
         (Version::V1, FrameKind::Text) => v1(&json(body)?),
         (Version::V2, FrameKind::Text) => v2(&json(body)?),
-        (Version::V2, FrameKind::Binary) => binary(body).ok_or_else(|| format!("a broken binary frame {body:?}")),
+        (Version::V2, FrameKind::Binary) => {
+            binary(body).ok_or_else(|| format!("a broken binary frame {body:?}"))
+        }
         (Version::V1, FrameKind::Binary) => Err("a binary frame to a V1 client".into()),
     }
 }
@@ -82,8 +96,8 @@ fn json(body: &[u8]) -> Result<Value, String> {
 }
 
 fn v1(value: &Value) -> Result<Received, String> {
-    let keys = |object: &Map<String, Value>| object.keys().map(String::as_str).collect::<Vec<_>>();
-    if value.as_object().map(keys) != Some(vec!["event", "payload", "ref", "topic"]) {
+    let is_key = |key: &String| ["topic", "event", "payload", "ref"].contains(&key.as_str());
+    if !value.as_object().is_some_and(|object| object.len() == 4 && object.keys().all(is_key)) {
         return Err(format!("not V1's four keys: {value}"));
     }
     received(&Value::Null, &value["ref"], &value["topic"], &value["event"], &value["payload"])
@@ -104,7 +118,9 @@ fn received(
     payload: &Value,
 ) -> Result<Received, String> {
     let (Some(topic), Some(event), true) = (topic.as_str(), event.as_str(), payload.is_object()) else {
-        return Err(format!("topic {topic}, event {event} and payload {payload} are not two texts and an object"));
+        return Err(format!(
+            "topic {topic}, event {event} and payload {payload} are not two texts and an object"
+        ));
     };
     Ok(Received {
         join_ref: join_ref.clone(),
@@ -182,7 +198,13 @@ pub(crate) fn encode(
 }
 
 /// A client's push of bytes; V2 only.
-pub(crate) fn encode_bytes(join_ref: u32, reference: u32, topic: &str, event: &str, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn encode_bytes(
+    join_ref: u32,
+    reference: u32,
+    topic: &str,
+    event: &str,
+    payload: &[u8],
+) -> Vec<u8> {
     let (join_ref, reference) = (join_ref.to_string(), reference.to_string());
     let mut frame = vec![0];
     frame.extend([&join_ref, &reference, topic, event].map(|text: &str| text.len() as u8));

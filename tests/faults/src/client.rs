@@ -208,9 +208,11 @@ impl Read for Stream {
     }
 }
 
-/// A server that closes in haste resets, and one that speaks TLS may leave without its notice.
+/// A server that closes in haste resets; one that speaks TLS may leave without its notice, or with an alert, which is
+/// invalid data to the client.
 fn is_end(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof)
+    use ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, UnexpectedEof};
+    matches!(error.kind(), ConnectionReset | BrokenPipe | UnexpectedEof | InvalidData)
 }
 
 fn content_length(head: &str) -> usize {

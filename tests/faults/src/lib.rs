@@ -22,4 +22,4 @@ pub use fixture::{Fixture, wait_until};
 pub use host::{Host, HostOptions, Numbers};
 pub use room::{End, FLOOD_MESSAGE_BYTES, Gate, Room};
 pub use tls::{Trust, self_signed};
-pub use wire::{Frame, Opcode, compressed, frame, frame_header, masked};
+pub use wire::{Frame, Opcode, compressed_zeros, frame, frame_header, masked};

@@ -62,7 +62,7 @@ impl Channel for Room {
     }
 
     fn joined(&mut self, cx: &mut Context<'_>) {
-        assert!(!cx.topic().contains("panics_in_joined"), "as the topic says");
+        assert!(!cx.topic().contains("panics_once_joined"), "as the topic says");
     }
 
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {

@@ -1,6 +1,6 @@
 //! Frames as a client writes and reads them. RFC 6455 section 5.2.
 
-use flate2::{Compress, Compression, FlushCompress, Status};
+use flate2::{Compress, Compression, FlushCompress};
 use std::io::{self, Read};
 
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
@@ -103,25 +103,16 @@ pub fn frame_header(first: u8, length: u64) -> Vec<u8> {
     header
 }
 
-/// A payload of `length` zero bytes, compressed for permessage-deflate. RFC 7692 section 7.2.1.
+/// A payload of so many MiB of zeros, compressed for permessage-deflate. RFC 7692 section 7.2.1.
 #[must_use]
-pub fn compressed(length: usize) -> Vec<u8> {
-    let (mut compress, mut payload) = (Compress::new(Compression::best(), false), Vec::new());
-    let zeros = vec![0; 1 << 20];
-    let mut left = length;
-    loop {
-        let piece = &zeros[..left.min(zeros.len())];
-        let flush = if left > piece.len() { FlushCompress::None } else { FlushCompress::Sync };
-        payload.reserve(1 << 16);
-        let before = compress.total_in();
-        let status = compress.compress_vec(piece, &mut payload, flush).expect("zeros compress");
-        left -= (compress.total_in() - before) as usize;
-        let done = left == 0 && payload.len() < payload.capacity();
-        if done || status == Status::StreamEnd {
-            break;
-        }
-    }
-    assert!(payload.ends_with(&[0, 0, 0xff, 0xff]), "a sync flush ends so");
-    payload.truncate(payload.len() - 4);
+pub fn compressed_zeros(mebibytes: usize) -> Vec<u8> {
+    let mut compress = Compress::new(Compression::best(), false);
+    let mut piece = Vec::with_capacity(1 << 16);
+    compress.compress_vec(&vec![0; 1 << 20], &mut piece, FlushCompress::Full).expect("zeros compress");
+    assert_eq!(compress.total_in(), 1 << 20, "all of it, in the room that there is");
+    // A full flush refers to nothing before it, so that the piece may follow itself.
+    let mut payload = piece.repeat(mebibytes);
+    let end = payload.len() - 4;
+    assert_eq!(payload.split_off(end), [0, 0, 0xff, 0xff], "the end of a flush is left out");
     payload
 }

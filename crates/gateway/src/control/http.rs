@@ -3,6 +3,7 @@
 
 use super::stream::ControlStream;
 use super::{Control, RemotePeer, upgrade};
+use crate::admission::Visit;
 use crate::handshake::Head;
 use crate::longpoll;
 use crate::mount::Transport;
@@ -17,14 +18,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tower_service::Service;
 
-pub(super) async fn serve(control: Arc<Control>, stream: ControlStream, peer: RemotePeer) {
+pub(super) async fn serve(control: Arc<Control>, stream: ControlStream, peer: RemotePeer, visit: Visit) {
+    let visit = Arc::new(visit);
     let limits = &control.shared.limits;
     let mut http = http1::Builder::new();
     http.title_case_headers(true)
         .timer(TokioTimer::new())
         .header_read_timeout(limits.handshake_time_max)
         .max_buf_size(limits.header_bytes_max.max(8192));
-    let service = service_fn(|request| respond(control.clone(), request, peer));
+    let service = service_fn(|request| respond(control.clone(), request, peer, visit.clone()));
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
     if let Err(error) = connection.await {
         // A peer's mistake or absence; its answer, where one was possible, has been given.
@@ -36,11 +38,12 @@ async fn respond(
     control: Arc<Control>,
     mut request: Request<Incoming>,
     peer: RemotePeer,
+    visit: Arc<Visit>,
 ) -> Result<Response<Body>, Infallible> {
     let path = request.uri().path().to_owned();
     let found = control.shared.handshakes.find(&path).map(|(mount, transport, _)| (mount, transport));
     match found {
-        Some((_, Transport::WebSocket)) => Ok(upgrade::respond(&control, request, peer)),
+        Some((_, Transport::WebSocket)) => Ok(upgrade::respond(&control, request, peer, visit)),
         Some((mount, Transport::LongPoll)) => Ok(longpoll::respond(&control, mount, request, peer).await),
         None => {
             request.extensions_mut().insert(peer);

@@ -10,6 +10,7 @@ mod upgrade;
 
 pub(crate) use http::OwnedHead;
 
+use crate::admission::Visit;
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, HandedOff, Mailboxes, ShardIndex};
@@ -105,8 +106,10 @@ impl Control {
             Ok(stream) => {
                 let peer = RemotePeer { address: remote, secure: false };
                 let stream = stream::ControlStream::plain(stream, unread);
+                let admission = &self.shared.admission;
+                let visit = Visit::new(admission.clone(), admission.enter_again(remote));
                 tokio::spawn(async move {
-                    http::serve(self, stream, peer).await;
+                    http::serve(self, stream, peer, visit).await;
                     drop(place);
                 });
             }

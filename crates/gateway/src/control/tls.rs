@@ -2,6 +2,7 @@
 
 use super::stream::ControlStream;
 use super::{Control, RemotePeer, http};
+use crate::admission::Visit;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,13 +48,14 @@ pub(super) async fn accept(
 }
 
 async fn serve(control: Arc<Control>, acceptor: TlsAcceptor, stream: TcpStream, remote: SocketAddr) {
-    let Ok(address) = control.shared.admission.enter(remote) else { return };
+    let admission = &control.shared.admission;
+    let Ok(address) = admission.enter(remote) else { return };
+    let visit = Visit::new(admission.clone(), address);
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
     let handshake = tokio::time::timeout(control.shared.limits.handshake_time_max, acceptor.accept(stream));
     if let Ok(Ok(stream)) = handshake.await {
         let peer = RemotePeer { address: remote, secure: true };
-        http::serve(control.clone(), ControlStream::Tls(Box::new(stream)), peer).await;
+        http::serve(control, ControlStream::Tls(Box::new(stream)), peer, visit).await;
     }
-    control.shared.admission.leave(address);
 }

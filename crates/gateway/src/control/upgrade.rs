@@ -3,6 +3,7 @@
 use super::http::OwnedHead;
 use super::stream::ControlStream;
 use super::{Control, RemotePeer};
+use crate::admission::Visit;
 use crate::handshake::{Accepted, Decision, Protocol, Rejection};
 use crate::shard::Seed;
 use axum::body::Body;
@@ -19,6 +20,7 @@ pub(super) fn respond(
     control: &Arc<Control>,
     mut request: Request<Incoming>,
     peer: RemotePeer,
+    visit: Arc<Visit>,
 ) -> Response<Body> {
     let head = OwnedHead::of(&request, peer);
     match head.lend(|head| control.shared.handshakes.websocket(head)) {
@@ -29,7 +31,7 @@ pub(super) fn respond(
             tokio::spawn(async move {
                 // The client went away before its answer was written.
                 let Ok(upgraded) = upgrade.await else { return };
-                move_to_shard(&control, upgraded, accepted, peer);
+                move_to_shard(&control, upgraded, accepted, peer, visit);
             });
             response
         }
@@ -75,7 +77,13 @@ fn plain(status: StatusCode, body: String) -> Response<Body> {
     response
 }
 
-fn move_to_shard(control: &Control, upgraded: Upgraded, accepted: Accepted, peer: RemotePeer) {
+fn move_to_shard(
+    control: &Control,
+    upgraded: Upgraded,
+    accepted: Accepted,
+    peer: RemotePeer,
+    visit: Arc<Visit>,
+) {
     let Ok(parts) = upgraded.downcast::<TokioIo<ControlStream>>() else {
         return tracing::error!("an upgraded connection is not of the kind that was served");
     };
@@ -101,7 +109,7 @@ fn move_to_shard(control: &Control, upgraded: Upgraded, accepted: Accepted, peer
         Protocol::Channels { version, socket } => Some((version, socket.into())),
         Protocol::Echo => None,
     };
-    let seed = Seed { mount, deflate, remote, socket };
+    let seed = Seed { mount, deflate, visit, socket };
     if let Some(engine) = control.engine.get() {
         engine.adopt(control.pick_shard(), Adoption { stream, tls, remote, unread, seed });
     }

@@ -9,6 +9,7 @@ use proto::handshake::{auth_token_and_protocols, choose_protocol, is_websocket_k
 use proto::phoenix::Version;
 use proto::ws::deflate::{Agreed, DeflateConfig, negotiate};
 use serde_json::{Map, Value};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The mounts of a gateway.
 pub(crate) struct Handshakes {
@@ -198,7 +199,12 @@ fn connect(
     let Some(connect) = &mount.connect else { return Ok(Socket::new()) };
     let (remote, uri, headers) = (head.remote, head.target, head.headers);
     let request = ConnectRequest { remote, uri, params, auth_token, headers };
-    connect(&request).map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
+    // The programmer's code runs on a shard: its panic must not become everybody's.
+    let decision = catch_unwind(AssertUnwindSafe(|| connect(&request))).unwrap_or_else(|_| {
+        tracing::error!(mount = mount.path, "a connect callback panicked; its client is answered 500");
+        Err(Refusal::with(500, ""))
+    });
+    decision.map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
 }
 
 /// RFC 6455 section 4.2.1.

@@ -31,6 +31,7 @@ pub(crate) fn refusal(rejection: &Rejection) -> Vec<u8> {
         408 => "Request Timeout",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
         503 => "Service Unavailable",
         _ => "Refused",
     };

@@ -124,12 +124,14 @@ async fn post(
     let Some(session) = session(control, token.as_deref()) else { return status(410) };
     let content_type =
         request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let Ok(body) = Limited::new(request.into_body(), body::BODY_BYTES_MAX).collect().await else {
-        return bad_request();
-    };
-    let body: Bytes = body.to_bytes();
-    let Ok(messages) = body::messages(content_type.as_deref(), body) else { return status(400) };
     let window = control.shared.handshakes.mount(mount).longpoll.unwrap_or(Duration::from_secs(10));
+    let body = Limited::new(request.into_body(), body::BODY_BYTES_MAX).collect();
+    let body: Bytes = match tokio::time::timeout(window, body).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => return bad_request(),
+        Err(_) => return status(408),
+    };
+    let Ok(messages) = body::messages(content_type.as_deref(), body) else { return status(400) };
     let shard = ShardIndex(session.shard.0);
     let handled = ask(control, shard, |reply| Mail::Post { token: session, messages, reply });
     match tokio::time::timeout(window, handled).await {

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Shared {
     pub(crate) handshakes: Handshakes,
     pub(crate) limits: Limits,
-    pub(crate) admission: Admission,
+    pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
@@ -175,6 +175,7 @@ impl ShardDriver {
         let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
+        self.metrics().publish(&self.hub.counters());
         more
     }
 
@@ -189,7 +190,6 @@ impl ShardDriver {
         if answered > 0 {
             self.metrics().observe_processing(io.now().elapsed(), answered);
         }
-        self.metrics().publish(&counters);
     }
 }
 
@@ -222,8 +222,7 @@ impl Driver for ShardDriver {
     }
 
     fn peer_for(&mut self, seed: &Seed) -> Peer {
-        // The control plane counted this address out; a connection is never refused after its handshake.
-        let mut peer = Peer::new(self.shared.admission.enter(seed.remote).ok());
+        let mut peer = Peer::new(seed.visit.take_over());
         peer.mount = seed.mount;
         peer.window_bits = seed.deflate.map_or(0, |agreed| agreed.server_window_bits);
         peer.phase = if seed.socket.is_some() { Phase::Channels } else { Phase::Echo };
@@ -265,6 +264,8 @@ impl Driver for ShardDriver {
         if peer.phase == Phase::Channels {
             self.handle(io, Event::Closed(key(id)));
         }
+        // What fails in the last writes of a turn ends after the turn has published, and the next may be far away.
+        self.metrics().publish(&self.hub.counters());
     }
 
     fn idle_limit(&self, peer: &Peer) -> Option<Duration> {

@@ -1,5 +1,6 @@
 //! What other threads tell a shard.
 
+use crate::admission::Visit;
 use crate::relay::Reply;
 use crate::shard::SessionToken;
 use bytes::Bytes;
@@ -31,7 +32,7 @@ pub(crate) enum Mail {
 pub(crate) struct Seed {
     pub(crate) mount: hub::MountIndex,
     pub(crate) deflate: Option<proto::ws::deflate::Agreed>,
-    pub(crate) remote: std::net::SocketAddr,
+    pub(crate) visit: Arc<Visit>,
     /// Absent for an echo mount.
     pub(crate) socket: Option<(Version, SocketParts)>,
 }

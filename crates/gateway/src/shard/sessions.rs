@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// How often sessions are looked through for polls whose window is over and clients that went away.
 const SWEEP: Duration = Duration::from_millis(50);
-/// A session dies when no poll has begun for this many windows, halves counted.
-const SILENT_HALF_WINDOWS_MAX: u32 = 4;
+/// A session dies when no poll has begun for this many windows.
+const SILENT_WINDOWS_MAX: u32 = 2;
 
 /// Finds a session: its shard, its place there, and a secret that cannot be guessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +61,8 @@ struct Session {
     window: Duration,
     queue: Vec<Bytes>,
     queued_bytes: usize,
+    /// More waited than may. It is over, and ends at the next sweep.
+    overflowed: bool,
     poll: Option<(Instant, Reply<PollAnswer>)>,
     last_poll: Instant,
     /// Posts whose messages have not all been handled, by ticket.
@@ -84,7 +86,7 @@ impl Sessions {
 
     fn find(&mut self, token: SessionToken) -> Option<(usize, &mut Session)> {
         let place = token.slot as usize;
-        let session = self.slab.get_mut(place)?;
+        let session = self.slab.get_mut(place).filter(|session| !session.overflowed)?;
         // The comparison of whole words takes the same time wherever they differ.
         (session.secret ^ token.secret == 0).then_some((place, session))
     }
@@ -121,6 +123,7 @@ impl ShardDriver {
             window: seed.window,
             queue: Vec::new(),
             queued_bytes: 0,
+            overflowed: false,
             poll: None,
             last_poll: io.now(),
             posts: HashMap::new(),
@@ -184,12 +187,12 @@ impl ShardDriver {
     /// The hub has a message for a session's client.
     pub(crate) fn session_message(&mut self, slot: u32, message: &[u8]) {
         let limit = self.shared.limits.outbox_bytes_max;
-        let Some(session) = self.session_mut(slot) else { return };
+        let Some(session) = self.session_mut(slot).filter(|session| !session.overflowed) else { return };
         session.queued_bytes += message.len();
         if session.queued_bytes > limit {
-            // Ended at the next sweep, since the hub is at work.
-            session.last_poll -= session.window * SILENT_HALF_WINDOWS_MAX;
-            session.queue.clear();
+            // It cannot end here, since the hub is at work.
+            session.overflowed = true;
+            session.queue = Vec::new();
             return;
         }
         session.queue.push(Bytes::copy_from_slice(message));
@@ -214,7 +217,7 @@ impl ShardDriver {
         }
     }
 
-    /// Ends polls whose window is over and sessions whose client went away.
+    /// Ends polls whose window is over, and sessions whose client went away or left too much unfetched.
     pub(crate) fn sweep_sessions(&mut self, io: &mut ShardIo<'_>) {
         let now = io.now();
         let is_due = self.sessions.swept.is_none_or(|swept| now.duration_since(swept) >= SWEEP);
@@ -227,13 +230,15 @@ impl ShardDriver {
             if let Some((_, poll)) = session.poll.take_if(|(due, poll)| *due <= now || poll.is_unwanted()) {
                 poll.send(PollAnswer::Nothing);
             }
-            let silent_max = session.window * SILENT_HALF_WINDOWS_MAX / 2;
-            if session.poll.is_none() && now.duration_since(session.last_poll) > silent_max {
-                gone.push(place);
+            let silent_max = session.window * SILENT_WINDOWS_MAX;
+            if session.overflowed {
+                gone.push((place, CloseReason::SlowConsumer));
+            } else if session.poll.is_none() && now.duration_since(session.last_poll) > silent_max {
+                gone.push((place, CloseReason::Client));
             }
         }
-        for place in gone {
-            self.end_session(io, place, CloseReason::Client);
+        for (place, reason) in gone {
+            self.end_session(io, place, reason);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Handlers that panic, and clients that send too much to a channel that is not ready.
 
 use faults::{Client, Fixture, wait_until};
-use gateway::{CloseReason, Ended};
+use gateway::{Channel, CloseReason, Context, Joining, Payload};
 use serde_json::{Value, json};
 
 const DOOMED: &str = "room:doomed";
@@ -26,15 +26,11 @@ fn a_channel_that_panics_dies_alone() {
     for event in ["panic", "panic_in_task", "panic_in_info"] {
         let mut client = joined(&fixture, &[DOOMED, "room:beside"]);
         client.push("2", DOOMED, event, &json!({}));
-        assert_eq!(client.event(DOOMED, "phx_error"), json!({}), "{event}");
-        assert_eq!(fixture.channel_end(), (DOOMED.to_owned(), Ended::Failed));
+        assert_eq!(client.event(DOOMED, "phx_error"), json!({ "reason": "channel_crash" }), "{event}");
         assert_echoes(&mut client, "room:beside");
         assert_echoes(&mut bystander, DOOMED);
         assert_eq!(client.join(DOOMED)["status"], "ok", "it can be joined again");
         assert_echoes(&mut client, DOOMED);
-        drop(client);
-        fixture.channel_end();
-        fixture.channel_end();
     }
     assert_eq!(fixture.handle().metrics().channels_failed_total, 3);
 }
@@ -59,8 +55,8 @@ fn a_panic_at_the_beginning_or_the_end_of_a_channel_concerns_nobody_else() {
     let refused = client.join("room:panics_in_join");
     assert_eq!(refused, json!({ "status": "error", "response": { "reason": "join crashed" } }));
 
-    assert_eq!(client.join("room:panics_in_joined")["status"], "ok");
-    client.event("room:panics_in_joined", "phx_error");
+    assert_eq!(client.join("room:panics_once_joined")["status"], "ok");
+    client.event("room:panics_once_joined", "phx_error");
 
     assert_eq!(client.join("room:panics_in_terminate")["status"], "ok");
     let left: Value = client.ask("3", "room:panics_in_terminate", "phx_leave", &json!({}));
@@ -68,6 +64,43 @@ fn a_panic_at_the_beginning_or_the_end_of_a_channel_concerns_nobody_else() {
 
     assert_echoes(&mut client, "room:beside");
     client.join("room:panics_in_terminate");
+    drop(client);
+    fixture.wait_until_empty();
+    fixture.assert_serves();
+}
+
+/// Whatever is not a handler panics.
+struct Fragile;
+
+impl Channel for Fragile {
+    fn join(&mut self, _: &mut Context<'_>, _: Payload<'_>) -> Joining {
+        Joining::accept()
+    }
+
+    fn handle_in(&mut self, _: &mut Context<'_>, _: &str, _: Payload<'_>) {}
+
+    fn intercepts(&self) -> &'static [&'static str] {
+        panic!("as it always does")
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("as it always does");
+    }
+}
+
+#[test]
+fn a_panic_beside_the_handlers_concerns_nobody_else() {
+    let factory = || -> Fragile { panic!("as it always does") };
+    let mount = gateway::Mount::channels("/fragile").channel("never:*", factory).channel("room:*", || Fragile);
+    let fixture = Fixture::build(gateway::Gateway::builder().mount(mount));
+    let mut client = Client::open(fixture.address(), "/fragile/websocket?vsn=2.0.0");
+    let refused = client.join("never:mind");
+    assert_eq!(refused, json!({ "status": "error", "response": { "reason": "join crashed" } }));
+    assert_eq!(client.join("room:fragile")["status"], "ok");
+    assert_eq!(client.ask("2", "room:fragile", "phx_leave", &json!({}))["status"], "ok");
+    assert_eq!(client.join("room:fragile")["status"], "ok");
     drop(client);
     fixture.wait_until_empty();
     fixture.assert_serves();

@@ -1,16 +1,16 @@
 //! Peers that want to fill the memory.
 
 use crate::{ECHO, HOST, SOCKET};
-use faults::{Client, Host, HostOptions, compressed, frame_header, masked, upgrade_request};
+use faults::{Client, Host, HostOptions, compressed_zeros, frame_header, masked, upgrade_request};
 
 /// What the process may grow by, in KiB.
 const GROWTH_KIB_MAX: u64 = 40 << 10;
 
 #[test]
 fn compressed_bombs_do_not_fill_the_memory() {
-    const INFLATED_BYTES: usize = 64 << 20;
+    const INFLATED_MEBIBYTES: usize = 100;
     let host = Host::start(HOST, HostOptions::default());
-    let bomb = masked(0xc2, &compressed(INFLATED_BYTES));
+    let bomb = masked(0xc2, &compressed_zeros(INFLATED_MEBIBYTES));
     let before = host.numbers().rss_kib_max;
     let open = |_| {
         let mut client = Client::connect(host.address);

@@ -1,0 +1,104 @@
+//! `sim`: runs seeds, shows progress, and names the first one that fails.
+
+#![allow(clippy::print_stdout, reason = "a command speaks on standard output")]
+
+use clap::Parser;
+use sim::{DEFAULT_SEEDS, Failure, run, sweep};
+use std::io::{IsTerminal, Write, stderr};
+use std::process::ExitCode;
+
+/// Simulates several shards of the hub from seeds and checks what every client is told.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// How many seeds to run.
+    #[arg(long, default_value_t = DEFAULT_SEEDS)]
+    seeds: u64,
+    /// The first of them.
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Run this seed only.
+    #[arg(long, conflicts_with_all = ["seeds", "from"])]
+    seed: Option<u64>,
+    /// Print everything that happens.
+    #[arg(long, requires = "seed")]
+    trace: bool,
+    /// Plant a bug, to see it found. Needs `--seed`.
+    #[cfg(feature = "planted-bugs")]
+    #[arg(long, requires = "seed")]
+    plant: Option<Plant>,
+}
+
+#[cfg(feature = "planted-bugs")]
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Plant {
+    /// A cursor that skips after a removal.
+    Cursor,
+    /// A join that sees an earlier publication.
+    Join,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.seed {
+        Some(seed) => one(seed, &arguments),
+        None => many(arguments.from, arguments.seeds),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            explain(&failure, arguments.trace);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn one(seed: u64, arguments: &Arguments) -> Result<(), Failure> {
+    #[cfg(feature = "planted-bugs")]
+    hub::plant(arguments.plant.map(|plant| match plant {
+        Plant::Cursor => hub::PlantedBug::CursorSkipsAfterRemoval,
+        Plant::Join => hub::PlantedBug::JoinSeesEarlierPublication,
+    }));
+    let report = run(seed, arguments.trace.then_some(|line| println!("{line}")))?;
+    println!(
+        "seed {seed}: {} events, {} deliveries, {} drops, trace {:016x}",
+        report.lines, report.deliveries, report.drops, report.hash
+    );
+    Ok(())
+}
+
+fn many(from: u64, seeds: u64) -> Result<(), Failure> {
+    let shows_progress = stderr().is_terminal();
+    let outcome = sweep(from..from.saturating_add(seeds), |done| {
+        if shows_progress {
+            show_progress(done, seeds);
+        }
+    });
+    if shows_progress {
+        eprintln!();
+    }
+    let total = outcome?;
+    println!(
+        "{} seeds from {from}: {} events, {} deliveries, {} drops, every invariant held",
+        total.seeds, total.lines, total.deliveries, total.drops
+    );
+    Ok(())
+}
+
+fn show_progress(done: u64, seeds: u64) {
+    const WIDTH: u64 = 40;
+    let filled = (done * WIDTH / seeds.max(1)) as usize;
+    let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
+    let mut out = stderr().lock();
+    // A bar that cannot be drawn is no reason to stop.
+    let _ = write!(out, "\r{bar} {done}/{seeds} seeds").and_then(|()| out.flush());
+}
+
+fn explain(failure: &Failure, traced: bool) {
+    if !traced {
+        println!("The end of its trace:");
+        failure.tail.iter().for_each(|line| println!("  {line}"));
+    }
+    println!("Seed {} failed: {}", failure.seed, failure.violation);
+    println!("Replay: cargo run -p sim -- --seed {} --trace", failure.seed);
+}

@@ -1,0 +1,64 @@
+//! Many seeds, on all cores.
+
+use crate::run::{Failure, run};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+
+/// What the runs of a sweep did together.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Total {
+    /// Runs that held every invariant.
+    pub seeds: u64,
+    /// Lines of their traces.
+    pub lines: u64,
+    /// Publications that were given to clients.
+    pub deliveries: u64,
+    /// Messages that full mailboxes dropped.
+    pub drops: u64,
+}
+
+/// Runs every seed of a range, and after the first failure only those that began before it. `progress` is told how
+/// many are done.
+///
+/// # Errors
+/// The failure with the lowest seed.
+pub fn sweep(seeds: Range<u64>, progress: impl Fn(u64) + Sync) -> Result<Total, Failure> {
+    let next = AtomicU64::new(seeds.start);
+    let results = Mutex::new((Total::default(), None::<Failure>));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Relaxed);
+            if seed >= seeds.end {
+                return;
+            }
+            let outcome = run(seed, None);
+            let mut results = results.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let (total, failed) = &mut *results;
+            match outcome {
+                Ok(report) => {
+                    total.seeds += 1;
+                    total.lines += report.lines;
+                    total.deliveries += report.deliveries;
+                    total.drops += report.drops;
+                    progress(total.seeds);
+                }
+                Err(failure) => {
+                    next.store(seeds.end, Relaxed);
+                    if failed.as_ref().is_none_or(|earlier| failure.seed < earlier.seed) {
+                        *failed = Some(failure);
+                    }
+                }
+            }
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    let (total, failed) = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failed.map_or(Ok(total), Err)
+}

@@ -1,0 +1,31 @@
+//! The default seeds, all of them.
+
+use sim::{DEFAULT_SEEDS, run, sweep};
+
+#[test]
+fn every_invariant_holds_in_the_default_seeds() {
+    let total = sweep(0..DEFAULT_SEEDS, |_| {}).unwrap_or_else(|failure| {
+        panic!(
+            "{}\nseed {} failed: {}\nreplay: cargo run -p sim -- --seed {} --trace",
+            failure.tail.join("\n"),
+            failure.seed,
+            failure.violation,
+            failure.seed
+        )
+    });
+    assert_eq!(total.seeds, DEFAULT_SEEDS);
+    assert!(total.deliveries > 0 && total.drops > 0, "the seeds exercise too little: {total:?}");
+}
+
+#[test]
+fn one_seed_always_gives_the_same_trace() {
+    for seed in 0..10 {
+        assert_eq!(run(seed, None), run(seed, None));
+    }
+}
+
+#[test]
+fn different_seeds_give_different_traces() {
+    let hash = |seed| run(seed, None).map(|report| report.hash);
+    assert_ne!(hash(1), hash(2));
+}
