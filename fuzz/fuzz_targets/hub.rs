@@ -4,4 +4,4 @@
 #[path = "../../crates/hub/tests/model/mod.rs"]
 mod model;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| model::run(&model::operations(data)));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| model::run(&model::operation::operations(data)));

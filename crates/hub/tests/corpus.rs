@@ -19,7 +19,7 @@ fn every_input_of_the_corpus_agrees_with_the_reference_model() {
         let path = input.expect("a directory entry").path();
         // On failure the captured output ends with the input's name.
         eprintln!("{}", path.display());
-        model::run(&model::operations(&fs::read(&path).expect("a readable input")));
+        model::run(&model::operation::operations(&fs::read(&path).expect("a readable input")));
         count += 1;
     }
     assert!(count > 0, "the corpus is empty");

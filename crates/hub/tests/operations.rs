@@ -7,7 +7,8 @@
 )]
 mod model;
 
-use model::{Operation, SLOTS, TOPICS, run};
+use model::operation::{Operation, SLOTS, TOPICS};
+use model::run;
 use proptest::prelude::*;
 
 fn operation() -> impl Strategy<Value = Operation> {

@@ -146,11 +146,11 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
 
 /// The home's answer to the last request of interest.
 fn answer_to(messages: &[ShardMessage]) -> ShardMessage {
-    let answers = messages.iter().filter_map(|message| match message {
+    let mut answers = messages.iter().rev().filter_map(|message| match message {
         ShardMessage::Interest { topic, on: true, epoch, .. } => {
             Some(ShardMessage::InterestTaken { topic: topic.clone(), epoch: *epoch })
         }
         _ => None,
     });
-    answers.last().expect("a request of interest")
+    answers.next().expect("a request of interest")
 }

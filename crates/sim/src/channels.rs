@@ -114,7 +114,6 @@ impl Channel for Room {
             return cx.reply_ok(payload);
         };
         let options: Value = serde_json::from_str(text).unwrap_or_default();
-        let text_of = |name: &str| options[name].as_str().unwrap_or_default();
         match event {
             "echo" => cx.reply_ok(payload),
             "deny" => cx.reply_error(payload),
@@ -128,59 +127,13 @@ impl Channel for Room {
                 let number = self.keep(cx);
                 cx.hold(task(number, options["panics"] == true));
             }
-            "publish" => {
-                self.publish(cx, PUBLISHED, false);
-                cx.reply_ok(Outgoing::empty());
-            }
-            "publish from" => {
-                self.publish(cx, PUBLISHED, true);
-                cx.reply_ok(Outgoing::empty());
-            }
-            "publish intercepted" => {
-                self.publish(cx, INTERCEPTED, false);
-                cx.reply_ok(Outgoing::empty());
-            }
-            "publish to" => {
-                let (id, payload) = self.published(cx, text_of("topic"), PUBLISHED, false);
-                self.journal.note(id);
-                cx.broadcast_to(text_of("topic"), PUBLISHED, payload);
-                cx.reply_ok(Outgoing::empty());
-            }
-            "several" => {
-                cx.push("first", json!({}));
-                self.publish(cx, PUBLISHED, false);
-                cx.push("third", json!({}));
-                cx.reply_ok(Outgoing::empty());
-            }
-            "track" => {
-                self.track(cx, text_of("key"));
-                cx.reply_ok(Outgoing::empty());
-            }
-            "update" => {
-                self.update(cx, text_of("key"));
-                cx.reply_ok(Outgoing::empty());
-            }
-            "untrack" => {
-                if cx.untrack(text_of("key")).is_ok() {
-                    self.journal.note(Note::Untracked { join: self.join, key: text_of("key").into() });
-                }
-                cx.reply_ok(Outgoing::empty());
-            }
-            "list" => {
-                cx.push_presence_state();
-                cx.reply_ok(Outgoing::empty());
-            }
-            "kick" => {
-                self.journal.note(Note::Kicked { socket_id: text_of("socket").into() });
-                cx.broadcast_to(text_of("socket"), "disconnect", json!({}));
-                cx.reply_ok(Outgoing::empty());
-            }
             "stop" => cx.stop(),
             "reply and stop" => {
                 cx.reply_ok(Outgoing::empty());
                 cx.stop();
             }
             "fail" => cx.fail(),
+            _ if self.does(cx, event, &options) => cx.reply_ok(Outgoing::empty()),
             _ => self.die(),
         }
     }
@@ -222,6 +175,36 @@ impl Channel for Room {
 }
 
 impl Room {
+    /// What is done for others and then answered. `false` for an event that nobody knows.
+    fn does(&self, cx: &mut Context<'_>, event: &str, options: &Value) -> bool {
+        let text_of = |name: &str| options[name].as_str().unwrap_or_default();
+        match event {
+            "publish" => self.publish(cx, PUBLISHED, false),
+            "publish from" => self.publish(cx, PUBLISHED, true),
+            "publish intercepted" => self.publish(cx, INTERCEPTED, false),
+            "publish to" => {
+                let (note, payload) = self.published(cx, text_of("topic"), PUBLISHED, false);
+                self.journal.note(note);
+                cx.broadcast_to(text_of("topic"), PUBLISHED, payload);
+            }
+            "several" => {
+                cx.push("first", json!({}));
+                self.publish(cx, PUBLISHED, false);
+                cx.push("third", json!({}));
+            }
+            "track" => self.track(cx, text_of("key")),
+            "update" => self.update(cx, text_of("key")),
+            "untrack" => self.untrack(cx, text_of("key")),
+            "list" => cx.push_presence_state(),
+            "kick" => {
+                self.journal.note(Note::Kicked { socket_id: text_of("socket").into() });
+                cx.broadcast_to(text_of("socket"), "disconnect", json!({}));
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Panics while the join stands: the hub ends it and asks this room nothing more.
     fn die(&self) -> ! {
         self.journal.note(Note::Ended { join: self.join });
@@ -266,6 +249,12 @@ impl Room {
         let mark = Mark(self.journal.number());
         if cx.track(key, json!({"mark": mark.0})).is_ok() {
             self.journal.note(Note::Tracked { join: self.join, key: key.into(), mark });
+        }
+    }
+
+    fn untrack(&self, cx: &mut Context<'_>, key: &str) {
+        if cx.untrack(key).is_ok() {
+            self.journal.note(Note::Untracked { join: self.join, key: key.into() });
         }
     }
 

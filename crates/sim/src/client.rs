@@ -185,7 +185,7 @@ impl Client {
     /// Reference sections 3.1 to 3.3: what the join_ref of a reply is.
     fn check_reply_ref(&self, message: &Received, request: &Request, unmatched: bool) -> Checked {
         let is = |join_ref: Option<u32>| match join_ref {
-            Some(join_ref) => message.join_ref == join_ref.to_string(),
+            Some(join_ref) => names(&message.join_ref, join_ref),
             None => message.join_ref.is_null(),
         };
         let channel = is(request.join.map(|join| join.0));
@@ -255,7 +255,7 @@ impl Client {
 
     /// Broadcasts carry no join_ref, pushes that of the join that stands, or its ref where it has none.
     fn check_push_ref(&self, message: &Received, join: JoinId) -> Checked {
-        let right = message.join_ref.is_null() || message.join_ref == join.0.to_string();
+        let right = message.join_ref.is_null() || names(&message.join_ref, join.0);
         match right && message.reference.is_null() {
             true => Ok(()),
             false => violated(format!("not a push to {join:?}: {message:?}")),
@@ -290,4 +290,9 @@ impl Client {
     pub(crate) fn joins(&self) -> impl Iterator<Item = (JoinId, &str, &View)> {
         self.rooms.iter().filter_map(|(topic, room)| Some((room.current?, topic.as_str(), &room.presence)))
     }
+}
+
+/// Whether a ref is that number, as the string that clients send.
+fn names(value: &Value, number: u32) -> bool {
+    value.as_str().is_some_and(|text| text.parse() == Ok(number))
 }

@@ -52,7 +52,12 @@ impl View {
                     false => self.pending.push((joins, leaves)),
                 }
             }
-            _ => self.count = Some(payload["count"].as_u64()?),
+            // Ours, unknown to phoenix.js: a page that shows a count forgets the diffs that wait for a state, since what
+            // a crowd does afterwards is not told and the next state says it all.
+            _ => {
+                self.count = Some(payload["count"].as_u64()?);
+                self.pending.clear();
+            }
         }
         Some(())
     }

@@ -73,8 +73,8 @@ struct Pair {
 }
 
 fn dialect(slot: u8) -> Dialect {
-    let version = if slot % 3 == 0 { Version::V1 } else { Version::V2 };
-    let transport = if slot % 2 == 0 { Transport::WebSocket } else { Transport::LongPoll };
+    let version = if slot.is_multiple_of(3) { Version::V1 } else { Version::V2 };
+    let transport = if slot.is_multiple_of(2) { Transport::WebSocket } else { Transport::LongPoll };
     Dialect { version, transport }
 }
 

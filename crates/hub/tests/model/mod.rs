@@ -2,8 +2,7 @@
 //! said the same to everyone. The tests make up operations, the fuzz target reads them from its input.
 
 mod harness;
-mod operation;
+pub mod operation;
 mod reference;
 
 pub use harness::run;
-pub use operation::{Operation, SLOTS, TOPICS, operations};

@@ -69,10 +69,10 @@ fn operation(kind: u8, choice: u8) -> Operation {
     match kind % 16 {
         0 | 1 => Operation::Open { slot },
         2 => Operation::Close { slot },
-        3..=5 => Operation::Join { slot, topic, later: rest % 4 == 0 },
+        3..=5 => Operation::Join { slot, topic, later: rest.is_multiple_of(4) },
         6 => Operation::Leave { slot, topic },
         7 => Operation::Echo { slot, topic },
-        8 | 9 => Operation::Publish { slot, topic, from: rest % 2 == 0 },
+        8 | 9 => Operation::Publish { slot, topic, from: rest.is_multiple_of(2) },
         10 => Operation::PublishTo { slot, topic, to: rest % TOPICS },
         11 => Operation::PublishNow { topic },
         12 => Operation::Answer,
