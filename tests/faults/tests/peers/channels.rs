@@ -93,7 +93,8 @@ impl Drop for Fragile {
 #[test]
 fn a_panic_beside_the_handlers_concerns_nobody_else() {
     let factory = || -> Fragile { panic!("as it always does") };
-    let mount = gateway::Mount::channels("/fragile").channel("never:*", factory).channel("room:*", || Fragile);
+    let mount =
+        gateway::Mount::channels("/fragile").channel("never:*", factory).channel("room:*", || Fragile);
     let fixture = Fixture::build(gateway::Gateway::builder().mount(mount));
     let mut client = Client::open(fixture.address(), "/fragile/websocket?vsn=2.0.0");
     let refused = client.join("never:mind");
