@@ -30,7 +30,7 @@ help: ## List the targets
 
 .PHONY: run
 run: page ## Build the page and the server and serve them on http://127.0.0.1:4000 (ARGUMENTS="--listen …")
-	cargo run --release --package server --bin throng -- serve $(ARGUMENTS)
+	cargo run --release --locked --package server --bin throng -- serve $(ARGUMENTS)
 
 .PHONY: release
 release: page ## Build the optimised server, and the example programs that the tests talk to
@@ -67,7 +67,7 @@ sim: ## Simulate several shards of the hub from SEEDS seeds
 .PHONY: fuzz
 fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)
 	@for target in $(FUZZ_TARGETS); do \
-		cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
+		RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
 	done
 
 ##### The parts of `check`
@@ -75,10 +75,14 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 .PHONY: format
 format: ## Check the formatting
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
+	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
+		--target-dir $(TARGET_DIR)/fuzz
 
 .PHONY: unit
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
