@@ -1,7 +1,7 @@
 //! Echo in two ways: raw WebSocket messages at `/echo/websocket`, and a channel `echo:*` at `/socket/websocket`.
 //!
 //! `cargo run --release --example echo -- --port 9001`
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
 use clap::Parser;
 use gateway::{Channel, Context, DeflateConfig, Gateway, Joining, Mount, OriginRule, Payload};

@@ -9,7 +9,7 @@
 //! room.on("new_msg", (message) => console.log(message));
 //! room.join().receive("ok", () => room.push("new_msg", { body: "hello" }));
 //! ```
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
 use gateway::{Channel, Context, Gateway, Joining, Mount, OriginRule, Payload};
 

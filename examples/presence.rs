@@ -1,7 +1,7 @@
 //! Who is there: each client of `rooms:NAME` is present under its name until it leaves.
 //!
 //! `cargo run --example presence`
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
 use gateway::{Channel, Context, Gateway, Joining, Mount, OriginRule, Payload};
 use serde_json::{Value, json};

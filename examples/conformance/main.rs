@@ -3,7 +3,7 @@
 //! `cargo run --example conformance -- --port 5907` listens until SIGTERM, then drains. `POST /_fixture/broadcast`
 //! with `{"topic", "event", "payload"}` publishes as server code would, `POST /_fixture/drain` shuts down gracefully,
 //! and `GET /_fixture/events` counts channels that began and ended.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "a program tells its user where it listens")]
 
 mod control;
 mod room;

@@ -24,6 +24,8 @@ pub(crate) struct Listeners {
     sockets: Vec<Listener>,
     /// Set while there is no descriptor for another connection.
     retry_at: Option<Instant>,
+    /// Whether the log has been told that descriptors ran out; once is enough until accepting works again.
+    told: bool,
     refusal: Bytes,
 }
 
@@ -41,7 +43,7 @@ impl Listeners {
             registry.register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE)?;
         }
         let sockets = sockets.into_iter().map(|socket| Listener { socket, ready: false }).collect();
-        Ok(Self { sockets, retry_at: None, refusal })
+        Ok(Self { sockets, retry_at: None, told: false, refusal })
     }
 
     pub(crate) fn mark_ready(&mut self, listener: ListenerIndex) {
@@ -142,6 +144,9 @@ impl<D: Driver> Shard<D> {
                     return;
                 }
                 Next::NoDescriptor => {
+                    if !mem::replace(&mut self.listeners.told, true) {
+                        tracing::warn!("no descriptor is free: accepting waits for a connection to end");
+                    }
                     self.listeners.retry_at = Some(self.sockets.now + ACCEPT_RETRY);
                     return;
                 }
@@ -153,6 +158,7 @@ impl<D: Driver> Shard<D> {
         let listener = &self.listeners.sockets[index].socket;
         match rustix::net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok((socket, remote)) => {
+                self.listeners.told = false;
                 // A peer that is gone already has no address.
                 if let Some(remote) = remote.and_then(|remote| SocketAddr::try_from(remote).ok()) {
                     self.welcome(ListenerIndex(index as u16), socket, canonical(remote));
@@ -204,10 +210,7 @@ pub(crate) fn canonical(remote: SocketAddr) -> SocketAddr {
 
 fn after_failure(errno: Errno) -> Next {
     match errno {
-        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => {
-            tracing::warn!(%errno, "accepting waits for a connection to end");
-            Next::NoDescriptor
-        }
+        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Next::NoDescriptor,
         // accept(2): errors that a new connection died of before it was accepted, and a firewall's word. The next one
         // may be better.
         Errno::CONNABORTED

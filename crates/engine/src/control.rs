@@ -127,7 +127,7 @@ impl Control {
             match (self.departures.claim(ticket), socket) {
                 (Some(departure), Some(socket)) => handoff(departure.complete(socket)),
                 (Some(_), None) => {
-                    tracing::warn!("a connection was dropped: the main table has no descriptor free")
+                    tracing::debug!("a connection was dropped: the main table has no descriptor free")
                 }
                 (None, _) => {}
             }

@@ -30,7 +30,7 @@ impl<D: Driver> Prepared<D> {
     ) -> Result<Engine<D>, StartError> {
         let Self { config, addresses, shards, mailboxes, control } = self;
         let desk = control.desk();
-        let control = spawn("control".to_owned(), move || control.run(&handoff))?;
+        let control = spawn("ferry".to_owned(), move || control.run(&handoff))?;
         let mut engine = Engine {
             addresses,
             mailboxes,

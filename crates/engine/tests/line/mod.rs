@@ -1,6 +1,12 @@
 //! A driver for tests that speaks lines over real sockets, and what a test needs to start it and to watch it.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
-#![allow(unreachable_pub, clippy::unwrap_used, clippy::missing_panics_doc, missing_docs)]
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "tests only"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

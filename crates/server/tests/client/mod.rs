@@ -1,7 +1,7 @@
 //! A WebSocket client of few words: one upgrade, text frames, and whatever the server says, frame by frame.
 
 // Each test program uses the part that it needs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

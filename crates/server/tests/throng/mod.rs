@@ -1,7 +1,7 @@
 //! The real binary as a child process, ended with its handle.
 
 // Each test program uses the part that it needs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -122,6 +122,7 @@ fn a_flood_of_posts_behind_an_undecided_join_ends_the_session() {
             body.len()
         );
         client.send(&[head, body].concat().into_bytes());
+        wait_until("the join is being decided", || fixture.handle().metrics().messages_in_total > 0);
     }
     for client in &mut others {
         let answer: Value = serde_json::from_str(&client.answer().body).expect("JSON");
