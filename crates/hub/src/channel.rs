@@ -82,8 +82,8 @@ pub enum Ended {
     Replaced,
     /// The connection ended.
     Disconnected,
-    /// A handler reported a failure, or a task of the channel panicked. A channel whose handler panicked is dropped
-    /// without a last word: its state may be torn.
+    /// A handler reported a failure or spawned too many tasks, or a task of the channel panicked. A channel whose
+    /// handler panicked is dropped without a last word: its state may be torn.
     Failed,
 }
 
@@ -131,6 +131,11 @@ pub trait Channel: 'static {
     fn handle_info(&mut self, _cx: &mut Context<'_>, _info: Info) {}
 
     /// Events whose broadcasts come to [`Channel::handle_out`] instead of going straight to the client.
+    ///
+    /// A channel's own broadcasts reach its client at once and in their order, before the reply that follows; those of
+    /// an intercepted event come to `handle_out` after the handler has returned, as in Phoenix, where they pass
+    /// through the channel's mailbox. Of two broadcasts in one handler, the first of them intercepted, the client
+    /// therefore sees the second first.
     fn intercepts(&self) -> &'static [&'static str] {
         &[]
     }

@@ -29,9 +29,10 @@ pub(crate) struct Extra {
     pub(crate) parked_bytes: usize,
 }
 
-/// A socket id; sockets with the same one form a list through their slots.
+/// A socket id; sockets with the same one form a list through their slots, newest first.
 pub(crate) struct Identity {
     pub(crate) id: Box<str>,
+    pub(crate) previous: Option<u32>,
     pub(crate) next: Option<u32>,
 }
 
@@ -153,6 +154,11 @@ impl Connections {
 
     pub(crate) fn join_mut(&mut self, slot: u32, topic: TopicId) -> Option<&mut Join> {
         self.get_mut(slot)?.join_mut(topic)
+    }
+
+    /// Who has the slot now.
+    pub(crate) fn key_of(&self, slot: u32) -> Option<ConnectionKey> {
+        self.get(slot).map(|connection| ConnectionKey { slot, generation: connection.generation })
     }
 
     /// Where a join stands, if it still does.

@@ -6,11 +6,11 @@ use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{JoinInstance, Micros, TopicId};
 use crate::join::JoinState;
-use crate::limits::TRACKED_KEYS_MAX;
+use crate::limits::{TASKS_PER_JOIN_MAX, TRACKED_KEYS_MAX};
 use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
 use crate::publish::Publisher;
-use crate::tasks::{Purpose, TaskOwner};
+use crate::tasks::Purpose;
 use proto::phoenix::Ref;
 use std::fmt;
 use std::sync::Arc;
@@ -179,23 +179,38 @@ impl Context<'_> {
 
     /// Runs `task` elsewhere and gives its answer to [`Channel::handle_info`](crate::Channel::handle_info).
     ///
+    /// 32 tasks of one join may be under way, those of [`Context::hold`] included. One more is not run, and the
+    /// channel fails as by [`Context::fail`].
+    ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join): what a join waits for is [`Joining::Later`](crate::Joining::Later).
     pub fn spawn(&mut self, task: Task) {
         self.run(Purpose::Info, task);
     }
 
-    /// As [`Context::spawn`], and this channel handles no further message of its client until the answer is there.
+    /// As [`Context::spawn`], and this channel handles no further message of its client until the answer is there;
+    /// after several holds, until all their answers are.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join) and [`Channel::terminate`](crate::Channel::terminate).
     pub fn hold(&mut self, task: Task) {
         self.assert_stands();
-        if let Some(join) = self.hub.connections.join_mut(self.slot, self.topic) {
-            join.state = JoinState::Held;
-        }
         self.run(Purpose::Hold, task);
     }
 
     fn run(&mut self, purpose: Purpose, task: Task) {
         self.assert_speaks();
+        let join = self.hub.connections.join_mut(self.slot, self.topic);
+        let join = join.expect("a handler's join is there while it runs");
+        if join.extra().tasks >= TASKS_PER_JOIN_MAX {
+            self.outcome = Outcome::Fail;
+            return;
+        }
+        join.extra().tasks += 1;
+        if purpose == Purpose::Hold {
+            join.extra().holds += 1;
+            join.state = JoinState::Held;
+        }
         let owner = self.hub.task_owner(self.slot, self.instance, purpose);
         self.out.push(Effect::Spawn { owner, task });
     }
@@ -250,9 +265,8 @@ impl Context<'_> {
     }
 
     fn track_at_home(&mut self, key: &str, reference: PhxRef, previous: Option<PhxRef>, meta: Box<str>) {
-        let owner = self.hub.presence_owner(self.slot, self.instance);
         let (topic, key) = (self.name.clone(), key.into());
-        let message = ShardMessage::Track { topic, key, owner, reference, previous, meta };
+        let message = ShardMessage::Track { topic, key, reference, previous, meta };
         self.hub.send_home(message, Class::Control, self.out);
     }
 
@@ -270,13 +284,6 @@ impl Context<'_> {
     fn assert_stands(&self) {
         let stands = matches!(self.state, JoinState::Joined | JoinState::Held);
         assert!(stands, "only a join that stands can hold and track: not in `join` and `terminate`");
-    }
-}
-
-impl Hub {
-    pub(crate) fn task_owner(&self, slot: u32, instance: JoinInstance, purpose: Purpose) -> TaskOwner {
-        let generation = self.connections.get(slot).map_or(0, |connection| connection.generation);
-        TaskOwner { key: crate::ids::ConnectionKey { slot, generation }, instance, purpose }
     }
 }
 

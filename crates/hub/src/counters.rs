@@ -29,7 +29,7 @@ pub struct Counters {
     pub publications_dropped: u64,
     /// Members that could not be given a publication in their dialect (bytes to a V1 client).
     pub undeliverable: u64,
-    /// Channels that ended by a panic or by reporting a failure.
+    /// Channels that ended by a panic, by reporting a failure, or for too many tasks.
     pub channels_failed: u64,
     /// Connections closed for a message that could not be decoded.
     pub undecodable: u64,

@@ -57,6 +57,11 @@ impl Directory {
         self.home_mut(topic).presence.get_or_insert_default()
     }
 
+    /// The presence of a topic that has any.
+    pub(crate) fn known_presence_mut(&mut self, topic: &str) -> Option<&mut Presence> {
+        self.homes.get_mut(topic)?.presence.as_deref_mut()
+    }
+
     /// Puts the topic on the list of those with something to tell.
     pub(crate) fn unsettle(&mut self, topic: &Arc<str>) {
         let home = self.homes.entry(topic.clone()).or_default();

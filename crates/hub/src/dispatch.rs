@@ -13,7 +13,7 @@ use proto::ws::CloseCode;
 
 const JOIN: &str = "phx_join";
 const LEAVE: &str = "phx_leave";
-const UNMATCHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"unmatched topic"}"#);
+pub(crate) const UNMATCHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"unmatched topic"}"#);
 
 impl Hub {
     pub(crate) fn frame(

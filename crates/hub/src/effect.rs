@@ -4,6 +4,7 @@ use crate::bus::BusEffect;
 use crate::channel::Task;
 use crate::event::ShardMessage;
 use crate::ids::{Micros, ShardIndex, Ticket};
+use crate::limits::{KEPT_BYTES_MAX, KEPT_EFFECTS_MAX};
 use crate::tasks::TaskOwner;
 use bytes::Bytes;
 use std::ops::Range;
@@ -87,11 +88,14 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Forgets everything and keeps the memory.
+    /// Forgets everything and keeps the memory that ordinary events need.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
         self.frames.clear();
+        self.list.shrink_to(KEPT_EFFECTS_MAX);
+        self.bytes.shrink_to(KEPT_BYTES_MAX);
+        self.frames.shrink_to(KEPT_EFFECTS_MAX);
     }
 
     pub(crate) fn push(&mut self, effect: Effect) {
@@ -102,5 +106,34 @@ impl Effects {
     pub(crate) fn share(&mut self, frame: &Bytes) -> u32 {
         self.frames.push(frame.clone());
         (self.frames.len() - 1) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_large_message_and_a_crowd_needed_is_given_back() {
+        let mut effects = Effects::default();
+        effects.bytes.resize(KEPT_BYTES_MAX * 2, 0);
+        for slot in 0..KEPT_EFFECTS_MAX as u32 * 2 {
+            effects.push(Effect::Close { slot, code: 1001 });
+            effects.share(&Bytes::new());
+        }
+        effects.clear();
+        assert!(effects.bytes.capacity() <= KEPT_BYTES_MAX, "{}", effects.bytes.capacity());
+        assert!(effects.list.capacity() <= KEPT_EFFECTS_MAX, "{}", effects.list.capacity());
+        assert!(effects.frames.capacity() <= KEPT_EFFECTS_MAX, "{}", effects.frames.capacity());
+    }
+
+    #[test]
+    fn what_ordinary_events_need_is_kept() {
+        let mut effects = Effects::default();
+        effects.bytes.resize(1000, 0);
+        effects.push(Effect::Close { slot: 0, code: 1001 });
+        effects.clear();
+        assert!(effects.bytes.capacity() >= 1000);
+        assert!(effects.list.capacity() >= 1);
     }
 }

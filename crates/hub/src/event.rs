@@ -3,12 +3,11 @@
 use crate::bus::BusEvent;
 use crate::channel::Answer;
 use crate::frames::Dialect;
-use crate::ids::{ConnectionKey, MountIndex, ShardIndex, Ticket};
+use crate::ids::{ConnectionKey, InterestEpoch, MountIndex, ShardIndex, Ticket};
 use crate::outgoing::Outgoing;
 use crate::presence::{PhxRef, PresenceOwner};
 use crate::publication::Publication;
 use crate::tasks::TaskOwner;
-use crate::topic::InterestEpoch;
 use proto::phoenix::FrameKind;
 use std::any::Any;
 use std::sync::Arc;
@@ -95,8 +94,6 @@ pub enum ShardMessage {
         topic: Arc<str>,
         /// Under which key.
         key: Box<str>,
-        /// Whose it is.
-        owner: PresenceOwner,
         /// The new meta's ref.
         reference: PhxRef,
         /// The meta that it replaces.

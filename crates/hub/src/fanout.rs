@@ -4,8 +4,8 @@ use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
 use crate::hub::Hub;
-use crate::ids::{ConnectionKey, TopicId};
-use crate::limits::WALK_TURN_MAX;
+use crate::ids::TopicId;
+use crate::limits::{KEPT_BYTES_MAX, WALK_TURN_MAX};
 use crate::publication::Publication;
 use crate::topic::{Encoded, Member, Queued};
 use bytes::Bytes;
@@ -22,6 +22,14 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
+    /// Gives back the memory that a large message needed.
+    pub(crate) fn rest(&mut self) {
+        for buffer in [&mut self.body, &mut self.scratch] {
+            buffer.clear();
+            buffer.shrink_to(KEPT_BYTES_MAX);
+        }
+    }
+
     /// Frames `self.body` for one connection. `false` when its transport cannot carry it.
     pub(crate) fn frame_body(&mut self, dialect: Dialect, kind: FrameKind, out: &mut Vec<u8>) -> bool {
         wrap(dialect, kind, &self.body, &mut self.deflater, &mut self.scratch, out)
@@ -85,6 +93,7 @@ impl Hub {
         for key in std::mem::take(&mut self.released) {
             self.resume(key, out);
         }
+        self.encoder.rest();
         !self.active.is_empty()
     }
 
@@ -179,7 +188,28 @@ impl Hub {
             return;
         };
         if connection.extra().is_some_and(|extra| !extra.parked.is_empty()) {
-            self.released.push(ConnectionKey { slot, generation: connection.generation });
+            self.released.extend(self.connections.key_of(slot));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outgoing::Outgoing;
+    use proto::phoenix::Version;
+
+    #[test]
+    fn what_a_large_message_needed_is_given_back() {
+        let mut encoder = Encoder::default();
+        let payload = Outgoing::from(serde_json::Value::from("x".repeat(KEPT_BYTES_MAX * 4)));
+        let received = crate::Micros(0);
+        let publication = Publication { topic: "t".into(), event: "e".into(), payload, received };
+        let dialect = Dialect { version: Version::V2, transport: Transport::WebSocketDeflate };
+        assert!(matches!(encoder.publication(dialect, &publication), Encoded::Frame(_)));
+        encoder.scratch.resize(KEPT_BYTES_MAX * 2, 0);
+        encoder.rest();
+        assert!(encoder.body.capacity() <= KEPT_BYTES_MAX, "{}", encoder.body.capacity());
+        assert!(encoder.scratch.capacity() <= KEPT_BYTES_MAX, "{}", encoder.scratch.capacity());
     }
 }

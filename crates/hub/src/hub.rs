@@ -127,6 +127,7 @@ impl Hub {
             Event::Bus(event) => self.bus_event(event, out),
             Event::Tick => {}
         }
+        self.encoder.rest();
     }
 
     /// When [`Hub::pump`] has something to tell although nothing happens.
@@ -189,9 +190,9 @@ impl Hub {
     }
 }
 
-/// The shard that keeps a topic's directory entry, for code outside the hubs.
 impl HubConfig {
-    /// Which shard to post a [`ShardMessage::PublishNow`] to.
+    /// The shard that keeps a topic's directory entry: where code outside the hubs posts a
+    /// [`ShardMessage::PublishNow`] to.
     pub fn home_of(&self, topic: &str) -> ShardIndex {
         SecretHash(self.secret).home(topic, self.shards)
     }

@@ -26,6 +26,10 @@ pub const SECOND_LANE: u32 = 1 << 31;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct JoinInstance(pub u32);
 
+/// Tells a shard's requests of interest in one topic apart, so that a late answer confirms nothing new.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InterestEpoch(pub(crate) u32);
+
 /// The driver's name for a frame whose hand-over it waits for (a long-poll POST). `NONE` asks for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ticket(pub u32);

@@ -46,6 +46,10 @@ pub(crate) struct JoinExtra {
     pub(crate) ticket: Option<Ticket>,
     /// The response of an accepted join that is not out yet.
     pub(crate) response: Option<Outgoing<'static>>,
+    /// Tasks under way, holds included; what decides on the join itself is not counted.
+    pub(crate) tasks: u16,
+    /// Those of them that the channel waits for.
+    pub(crate) holds: u16,
     /// Presences that this join tracks.
     pub(crate) tracked: Vec<(Box<str>, PhxRef)>,
 }
@@ -79,11 +83,25 @@ impl Join {
         self.channel.as_deref().map_or(0, channel_bytes)
     }
 
+    /// One of the holds has been answered. Hands out who waits for the message at hand if it was the last.
+    pub(crate) fn release(&mut self) -> Ticket {
+        let extra = self.extra();
+        extra.holds -= 1;
+        if extra.holds > 0 {
+            return Ticket::NONE;
+        }
+        self.state = JoinState::Joined;
+        self.take_ticket()
+    }
+
     /// Gives the rare parts back when nothing in them matters any more. `keep_reference` for dialects whose pushes
     /// would show it.
     pub(crate) fn settle(&mut self, keep_reference: bool) {
         let keep = self.extra.as_ref().is_some_and(|extra| {
-            !extra.tracked.is_empty() || extra.ticket.is_some() || (keep_reference && self.join_ref.is_null())
+            !extra.tracked.is_empty()
+                || extra.tasks > 0
+                || extra.ticket.is_some()
+                || (keep_reference && self.join_ref.is_null())
         });
         if !keep {
             self.extra = None;

@@ -2,20 +2,19 @@
 
 use crate::channel::{Channel, ChannelFactory, Ended, Joining};
 use crate::context::{Context, Outcome};
+use crate::dispatch::UNMATCHED;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::guard;
 use crate::hub::Hub;
-use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
+use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
 use crate::outgoing::Outgoing;
 use crate::tasks::Purpose;
-use crate::topic::{Interest, InterestEpoch, Topic};
+use crate::topic::{Interest, Topic};
 use proto::phoenix::{Message, Name, Ref, Version};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-const UNMATCHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"unmatched topic"}"#);
 const TOO_MANY: Outgoing<'static> = Outgoing::json(r#"{"reason":"too many channels joined"}"#);
 const CRASHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"join crashed"}"#);
 
@@ -120,7 +119,7 @@ impl Hub {
             Some(Joining::Refuse(response)) => self.refuse(slot, topic, response, out),
             Some(Joining::Accept(response)) => self.accept(slot, topic, response, out),
             Some(Joining::Later(task)) => {
-                let Some(join) = self.connections.join(slot, topic) else { return };
+                let Some(join) = self.connections.join(slot, topic) else { return guard::discard(task) };
                 let owner = self.task_owner(slot, join.instance, Purpose::Join);
                 out.push(Effect::Spawn { owner, task });
             }
@@ -181,10 +180,17 @@ impl Hub {
         self.counters.channel_bytes += channel_bytes;
         self.answer_join(slot, topic, "ok", response, out);
         self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.joined(cx));
-        if let Some(join) = self.connections.join_mut(slot, topic) {
-            join.settle(dialect.version == Version::V2);
-        }
+        self.settle(slot, topic);
         self.taken(slot, ticket, out);
+    }
+
+    /// Gives back what a join needs no more.
+    pub(crate) fn settle(&mut self, slot: u32, topic: TopicId) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        let keep_reference = connection.dialect().version == Version::V2;
+        if let Some(join) = connection.join_mut(topic).filter(|join| join.stands()) {
+            join.settle(keep_reference);
+        }
     }
 
     /// The join's own reply echoes both refs as they came.
@@ -276,16 +282,21 @@ impl Hub {
         out: &mut Effects,
         handler: impl FnOnce(&mut dyn Channel, &mut Context<'_>) -> R,
     ) -> Option<R> {
-        let join = self.connections.join_mut(slot, topic)?;
-        let mut channel = join.channel.take()?;
-        let (instance, state, stands) = (join.instance, join.state, join.stands());
+        let join = self.connections.join_mut(slot, topic);
+        let taken =
+            join.and_then(|join| Some((join.channel.take()?, join.instance, join.state, join.stands())));
+        let Some((mut channel, instance, state, stands)) = taken else {
+            // A task's answer may have been on its way into the channel.
+            guard::discard(handler);
+            return None;
+        };
         let name = self.topics[topic.0 as usize].name.clone();
         let (intercepts, outcome) = (guard::intercepts(&*channel), Outcome::Continue);
         let mut cx =
             Context { hub: self, out, slot, topic, name, instance, reference, state, intercepts, outcome };
         // A panic leaves the hub itself whole: handlers reach it only through the context, whose calls either
         // complete or have not begun. The channel's own state may be torn, and is dropped.
-        let result = catch_unwind(AssertUnwindSafe(|| handler(&mut *channel, &mut cx))).ok();
+        let result = guard::run(|| handler(&mut *channel, &mut cx));
         let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
         if result.is_none() {
             self.counters.channel_bytes -= if stands { channel_bytes(&*channel) } else { 0 };

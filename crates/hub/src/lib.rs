@@ -48,7 +48,9 @@ pub use effect::{Class, Effect, Effects};
 pub use event::{Event, NewConnection, ShardMessage};
 pub use frames::{Dialect, Transport};
 pub use hub::{Hub, HubConfig};
-pub use ids::{ConnectionKey, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket};
+pub use ids::{
+    ConnectionKey, InterestEpoch, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket,
+};
 pub use limits::Limits;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};
@@ -58,4 +60,3 @@ pub use planted::{PlantedBug, plant};
 pub use presence::{PhxRef, PresenceOwner};
 pub use publication::Publication;
 pub use tasks::TaskOwner;
-pub use topic::InterestEpoch;

@@ -4,6 +4,7 @@ use crate::channel::Ended;
 use crate::connection::{Connection, Identity};
 use crate::effect::{Effect, Effects};
 use crate::event::NewConnection;
+use crate::guard;
 use crate::hub::Hub;
 use crate::ids::ConnectionKey;
 use proto::ws::CloseCode;
@@ -17,7 +18,10 @@ impl Hub {
         }
         if let Some(id) = new.socket_id {
             let next = self.identities.insert(self.hash.of(&id), slot);
-            connection.extra_mut().identity = Some(Identity { id, next });
+            if let Some(next) = next.and_then(|next| self.identity_mut(next)) {
+                next.previous = Some(slot);
+            }
+            connection.extra_mut().identity = Some(Identity { id, previous: None, next });
         }
         self.connections.insert(slot, connection);
     }
@@ -43,30 +47,29 @@ impl Hub {
             self.end_join(slot, topic, Ended::Disconnected, out);
         }
         let Some(mut connection) = self.connections.remove(slot) else { return };
-        if connection.extra().is_some()
-            && let Some(identity) = connection.extra_mut().identity.take()
-        {
-            self.forget_identity(slot, identity);
+        if connection.extra().is_none() {
+            return;
+        }
+        let extra = connection.extra_mut();
+        guard::discard(extra.assigns.take());
+        if let Some(identity) = extra.identity.take() {
+            self.forget_identity(identity);
         }
     }
 
-    fn forget_identity(&mut self, slot: u32, identity: Identity) {
-        let hash = self.hash.of(&identity.id);
-        let Some(first) = self.identities.get(&hash).copied() else { return };
-        if first == slot {
-            match identity.next {
-                Some(next) => self.identities.insert(hash, next),
-                None => self.identities.remove(&hash),
-            };
-            return;
+    /// Takes a socket out of its list, however many have the same id.
+    fn forget_identity(&mut self, Identity { id, previous, next }: Identity) {
+        if let Some(next) = next.and_then(|next| self.identity_mut(next)) {
+            next.previous = previous;
         }
-        let mut at = Some(first);
-        while let Some(other) = at.and_then(|at| self.identity_mut(at)) {
-            at = other.next;
-            if at == Some(slot) {
-                other.next = identity.next;
-                return;
+        match (previous, next) {
+            (Some(previous), _) => {
+                if let Some(previous) = self.identity_mut(previous) {
+                    previous.next = next;
+                }
             }
+            (None, Some(next)) => drop(self.identities.insert(self.hash.of(&id), next)),
+            (None, None) => drop(self.identities.remove(&self.hash.of(&id))),
         }
     }
 
@@ -84,6 +87,80 @@ impl Hub {
             if &*identity.id == id {
                 self.close(slot, CloseCode::GOING_AWAY, out);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::{Dialect, Transport};
+    use crate::hub::HubConfig;
+    use crate::ids::{MountIndex, ShardIndex};
+    use crate::limits::Limits;
+    use proptest::prelude::*;
+    use proto::phoenix::Version;
+    use std::collections::BTreeSet;
+
+    const SOCKETS: u32 = 3000;
+
+    fn key(slot: u32) -> ConnectionKey {
+        ConnectionKey { slot, generation: 1 }
+    }
+
+    /// A hub with that many sockets of one id.
+    fn hub_with(sockets: u32) -> Hub {
+        let limits = Limits::default();
+        let config = HubConfig { shard: ShardIndex(0), shards: 1, secret: 1, salt: 1, bus: false, limits };
+        let mut hub = Hub::new(config);
+        let dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
+        for slot in 0..sockets {
+            let (key, mount, socket_id) = (key(slot), MountIndex(0), Some("user:1".into()));
+            hub.open(NewConnection { key, mount, dialect, socket_id, assigns: None });
+        }
+        hub
+    }
+
+    /// The sockets of the id, by the list's links, which agree in both directions.
+    fn listed(hub: &mut Hub) -> BTreeSet<u32> {
+        let (mut at, mut before) = (hub.identities.get(&hub.hash.of("user:1")).copied(), None);
+        let mut slots = BTreeSet::new();
+        while let Some(slot) = at {
+            let identity = hub.identity_mut(slot).expect("a listed socket is open");
+            assert_eq!(identity.previous, before);
+            assert!(slots.insert(slot), "{slot} is listed twice");
+            (before, at) = (at, identity.next);
+        }
+        slots
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn sockets_of_one_id_close_in_any_order_and_the_rest_by_a_disconnect(
+            order in Just((0..SOCKETS).collect::<Vec<_>>()).prop_shuffle(),
+            closing in 0..SOCKETS as usize,
+        ) {
+            let (mut hub, mut out) = (hub_with(SOCKETS), Effects::default());
+            let mut open: BTreeSet<u32> = (0..SOCKETS).collect();
+            for (count, &slot) in order[..closing].iter().enumerate() {
+                hub.closed(key(slot), &mut out);
+                open.remove(&slot);
+                if count % 500 == 0 {
+                    assert_eq!(listed(&mut hub), open);
+                }
+            }
+            assert_eq!(listed(&mut hub), open);
+            hub.disconnect("user:2", &mut out);
+            assert!(out.list.is_empty(), "nobody has this id");
+            hub.disconnect("user:1", &mut out);
+            let closed = out.list.iter().map(|effect| match effect {
+                Effect::Close { slot, code: CloseCode::GOING_AWAY } => *slot,
+                other => panic!("not a close: {other:?}"),
+            });
+            assert_eq!(closed.collect::<BTreeSet<_>>(), open);
+            assert!(hub.is_empty());
         }
     }
 }

@@ -5,7 +5,8 @@
 pub struct Limits {
     /// Channels that one connection may have joined. Past it a join is answered `too many channels joined`.
     pub channels_max: usize,
-    /// People of one topic whose comings and goings are told one by one. Past it the topic's presence only counts.
+    /// Tracked joins of one topic whose comings and goings are told one by one; a person may have several. Past it
+    /// the topic's presence only tells how many people there are.
     pub presence_people_max: usize,
 }
 
@@ -26,6 +27,9 @@ pub(crate) const WALK_BATCH_MAX: usize = 16;
 pub(crate) const WALK_BATCH_BYTES_MAX: usize = 64 << 10;
 /// Publications that may wait in one topic on one shard. Past it the newest is dropped and counted.
 pub(crate) const TOPIC_QUEUE_MAX: usize = 4096;
+/// The same in bytes of events, payloads and the frame that a publication comes with. One publication alone may be
+/// larger.
+pub(crate) const TOPIC_QUEUE_BYTES_MAX: usize = 16 << 20;
 /// Deliveries that a topic gets before the next topic has its turn.
 pub(crate) const WALK_TURN_MAX: usize = 64;
 /// Presence changes of one topic in one tick that are each told by a diff of their own; more are merged into one.
@@ -34,6 +38,12 @@ pub(crate) const PRESENCE_DIFFS_PER_TICK_MAX: usize = 32;
 pub(crate) const PRESENCE_COUNT_INTERVAL_US: u64 = 1_000_000;
 /// Keys that one join may track. Past it tracking is refused.
 pub(crate) const TRACKED_KEYS_MAX: usize = 16;
+/// Tasks of one join that may be under way, its holds included. Past it the channel fails and is counted.
+pub(crate) const TASKS_PER_JOIN_MAX: u16 = 32;
+/// Bytes that a buffer keeps between events. Past it the memory that a large message needed is given back.
+pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;
+/// Effects whose memory is kept between events: more than an ordinary turn of the fan-out makes.
+pub(crate) const KEPT_EFFECTS_MAX: usize = 1024;
 
 const _: () = assert!(WALK_BATCH_MAX <= TOPIC_QUEUE_MAX);
 const _: () = assert!(PARKED_FRAMES_MAX > 100, "a client may pipeline a message to each of its channels");

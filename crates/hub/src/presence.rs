@@ -2,13 +2,15 @@
 //!
 //! A key (a person) has one meta for each join that tracks it, older ones first. Every change is a diff of joins and
 //! leaves; an update is both in one. Beyond a number of changes per tick they are merged into one diff, which
-//! clients apply joins first, so the merge says the same. A crowd beyond the limit is only counted.
+//! clients apply joins first, so the merge says the same. In a crowd, with more metas than the limit, only the number
+//! of people is told.
 
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// `phx_ref`: 16 characters of URL-safe base64, unique to one meta.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +52,10 @@ pub struct PresenceOwner {
 #[derive(Default)]
 pub(crate) struct Presence {
     people: BTreeMap<Box<str>, Vec<Meta>>,
+    /// Tracked joins: the sum over the people.
     metas: usize,
+    /// The state as JSON, from the first newcomer that is told it until the next change.
+    state: Option<Arc<str>>,
     /// Whether only the number is told.
     crowd: bool,
     /// When the number may be told again, while it differs from what was told.
@@ -112,6 +117,7 @@ impl Presence {
         diff.joins.insert(key.into(), vec![json.clone()]);
         self.people.entry(key.into()).or_default().push(Meta { reference, json });
         self.metas += 1;
+        self.state = None;
         diff
     }
 
@@ -131,20 +137,21 @@ impl Presence {
             self.people.remove(key);
         }
         self.metas -= 1;
+        self.state = None;
         Some(meta)
     }
 
-    /// Decides how a change is told.
-    pub(crate) fn changed(&mut self, diff: Diff, people_max: usize, now: Micros) -> Tell {
+    /// Decides how a change is told; above `tracked_max` tracked joins it is a crowd.
+    pub(crate) fn changed(&mut self, diff: Diff, tracked_max: usize, now: Micros) -> Tell {
         if diff.is_empty() {
             return Tell::Nothing;
         }
-        if self.crowd && self.metas <= people_max / 5 * 4 {
+        if self.crowd && self.metas <= tracked_max / 5 * 4 {
             self.crowd = false;
             self.count_due = None;
             return Tell::Event(STATE_EVENT, self.state_json());
         }
-        if self.crowd || self.metas > people_max {
+        if self.crowd || self.metas > tracked_max {
             self.crowd = true;
             self.merged = Diff::default();
             self.count_due.get_or_insert((self.counted + PRESENCE_COUNT_INTERVAL_US).max(now));
@@ -175,8 +182,12 @@ impl Presence {
     }
 
     /// What a newcomer is told: everybody, or the size of the crowd.
-    pub(crate) fn for_newcomer(&self) -> (&'static str, String) {
-        if self.crowd { (COUNT_EVENT, self.count_json()) } else { (STATE_EVENT, self.state_json()) }
+    pub(crate) fn for_newcomer(&mut self) -> (&'static str, Arc<str>) {
+        if self.crowd {
+            return (COUNT_EVENT, self.count_json().into());
+        }
+        let state = self.state.take().unwrap_or_else(|| self.state_json().into());
+        (STATE_EVENT, self.state.insert(state).clone())
     }
 
     fn state_json(&self) -> String {
@@ -184,6 +195,7 @@ impl Presence {
         people_json(people.map(|(key, metas)| (&**key, metas.iter().map(|meta| &*meta.json))))
     }
 
+    /// People, not tracked joins.
     fn count_json(&self) -> String {
         format!("{{\"count\":{}}}", self.people.len())
     }
@@ -284,6 +296,30 @@ mod tests {
         let refs: Vec<_> =
             value["a\"b"]["metas"].as_array().expect("a list").iter().map(|m| &m["phx_ref"]).collect();
         assert_eq!(refs, ["AAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAC"]);
+    }
+
+    #[test]
+    fn newcomers_share_a_state_until_it_changes() {
+        let mut presence = Presence::default();
+        presence.track("ann", reference(1), None, "{}");
+        let (_, first) = presence.for_newcomer();
+        let (_, second) = presence.for_newcomer();
+        assert!(Arc::ptr_eq(&first, &second));
+        presence.track("ann", reference(2), Some(reference(1)), r#"{"n":2}"#);
+        let (_, updated) = presence.for_newcomer();
+        assert_eq!(*updated, *presence.state_json());
+        assert_ne!(updated, first);
+        presence.untrack("ann", reference(2));
+        assert_eq!(&*presence.for_newcomer().1, "{}");
+    }
+
+    #[test]
+    fn a_crowd_is_made_of_tracked_joins_and_its_count_of_people() {
+        let mut presence = Presence::default();
+        for count in 0..11 {
+            join(&mut presence, "ann", count, Micros(0));
+        }
+        assert_eq!(presence.for_newcomer(), (COUNT_EVENT, r#"{"count":1}"#.into()));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
+use crate::frames::Dialect;
 use crate::guard;
 use crate::hub::Hub;
 use crate::ids::{ShardIndex, TopicId};
-use crate::limits::TOPIC_QUEUE_MAX;
 use crate::outgoing::Outgoing;
 use crate::publication::{DISCONNECT_EVENT, Publication};
 use crate::topic::Encoded;
@@ -84,50 +84,52 @@ impl Hub {
         out: &mut Effects,
     ) {
         let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
-        let skip = match publisher {
-            Some(Publisher { slot, excluded: true, .. }) => Some(slot),
-            Some(publisher) if self.deliver_to_publisher(publisher, id, publication, out) => {
-                Some(publisher.slot)
+        let (skip, encoded) = match publisher {
+            Some(Publisher { slot, excluded: true, .. }) => (Some(slot), None),
+            Some(publisher) => {
+                let encoded = self.deliver_to_publisher(publisher, id, publication, out);
+                (encoded.is_some().then_some(publisher.slot), encoded)
             }
-            Some(_) | None => None,
+            None => (None, None),
         };
         let topic = &mut self.topics[id.0 as usize];
         if topic.members() == 0 {
             return;
         }
         self.counters.publications += 1;
-        if topic.queued() >= TOPIC_QUEUE_MAX {
+        if !topic.enqueue(publication.clone(), skip, encoded) {
             self.counters.publications_dropped += 1;
             return;
         }
-        topic.enqueue(publication.clone(), skip);
         if !std::mem::replace(&mut topic.active, true) {
             self.active.push_back(id);
         }
     }
 
-    /// `true` if the publisher is a member and has been given its copy. A channel that intercepts the event gets it
-    /// in its turn instead.
+    /// Gives the publisher its copy, if it is a member, and hands out what was encoded for it, so that the pass need
+    /// not encode it again. A channel that intercepts the event gets it in its turn instead.
     fn deliver_to_publisher(
         &mut self,
         Publisher { slot, intercepts, .. }: Publisher,
         id: TopicId,
         publication: &Publication,
         out: &mut Effects,
-    ) -> bool {
-        let Some(connection) = self.connections.get(slot) else { return false };
-        let Some(join) = connection.join(id).filter(|join| join.stands()) else { return false };
+    ) -> Option<(Dialect, Encoded)> {
+        let connection = self.connections.get(slot)?;
+        let join = connection.join(id).filter(|join| join.stands())?;
         let intercepts = join.channel.as_deref().map_or(intercepts, guard::intercepts);
         if intercepts.contains(&&*publication.event) {
-            return false;
+            return None;
         }
-        if let Encoded::Frame(frame) = self.encoder.publication(connection.dialect(), publication) {
-            let frame = out.share(&frame);
+        let dialect = connection.dialect();
+        let encoded = self.encoder.publication(dialect, publication);
+        if let Encoded::Frame(frame) = &encoded {
+            let frame = out.share(frame);
             out.push(Effect::Deliver { slot, frame });
             self.counters.deliveries += 1;
         } else {
             self.counters.undeliverable += 1;
         }
-        true
+        Some((dialect, encoded))
     }
 }

@@ -4,9 +4,9 @@ use crate::bus::{BusEffect, BusEvent};
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
-use crate::ids::ShardIndex;
+use crate::ids::{InterestEpoch, ShardIndex};
 use crate::publication::Publication;
-use crate::topic::{Interest, InterestEpoch};
+use crate::topic::Interest;
 use std::sync::Arc;
 
 impl ShardMessage {
@@ -38,7 +38,7 @@ impl Hub {
             ShardMessage::Deliver(publication) => self.deliver_locally(&publication, None, out),
             ShardMessage::Interest { topic, shard, on, epoch } => self.interest(topic, shard, on, epoch, out),
             ShardMessage::InterestTaken { topic, epoch } => self.interest_taken(&topic, epoch, out),
-            ShardMessage::Track { topic, key, owner: _, reference, previous, meta } => {
+            ShardMessage::Track { topic, key, reference, previous, meta } => {
                 self.presence_changed(
                     &topic,
                     |presence| presence.track(&key, reference, previous, &meta),
@@ -104,9 +104,8 @@ impl Hub {
                 continue;
             }
             self.establish(slot, id, out);
-            let generation = self.connections.get(slot).map(|connection| connection.generation);
-            if let Some(generation) = generation {
-                self.resume(crate::ids::ConnectionKey { slot, generation }, out);
+            if let Some(key) = self.connections.key_of(slot) {
+                self.resume(key, out);
             }
         }
     }

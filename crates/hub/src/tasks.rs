@@ -2,9 +2,10 @@
 
 use crate::channel::{Answer, Ended, Info};
 use crate::effect::Effects;
+use crate::guard;
 use crate::hub::Hub;
-use crate::ids::{ConnectionKey, JoinInstance, TopicId};
-use crate::join::JoinState;
+use crate::ids::{ConnectionKey, JoinInstance, Ticket, TopicId};
+use crate::join::Join;
 use proto::phoenix::Ref;
 
 /// Whose task it is. An answer for a join that has ended is dropped.
@@ -26,9 +27,21 @@ pub(crate) enum Purpose {
 }
 
 impl Hub {
+    pub(crate) fn task_owner(&self, slot: u32, instance: JoinInstance, purpose: Purpose) -> TaskOwner {
+        let key = self.connections.key_of(slot).unwrap_or(ConnectionKey { slot, generation: 0 });
+        TaskOwner { key, instance, purpose }
+    }
+
     pub(crate) fn answer(&mut self, owner: TaskOwner, answer: Answer, out: &mut Effects) {
         let slot = owner.key.slot;
-        let Some(topic) = self.connections.topic_of(owner.key, owner.instance) else { return };
+        let Some(topic) = self.connections.topic_of(owner.key, owner.instance) else {
+            return guard::discard(answer);
+        };
+        if owner.purpose != Purpose::Join
+            && let Some(join) = self.connections.join_mut(slot, topic)
+        {
+            join.extra().tasks -= 1;
+        }
         match (owner.purpose, answer) {
             (Purpose::Join, Answer::Finished(info)) => {
                 let decision =
@@ -41,14 +54,12 @@ impl Hub {
             }
             (Purpose::Info, Answer::Finished(info)) => self.inform(slot, topic, info, out),
             (Purpose::Hold, Answer::Finished(info)) => {
-                if let Some(join) = self.connections.join_mut(slot, topic) {
-                    join.state = JoinState::Joined;
-                    let ticket = join.take_ticket();
-                    self.taken(slot, ticket, out);
-                }
+                let ticket = self.connections.join_mut(slot, topic).map_or(Ticket::NONE, Join::release);
+                self.taken(slot, ticket, out);
                 self.inform(slot, topic, info, out);
             }
         }
+        self.settle(slot, topic);
         self.resume(owner.key, out);
     }
 

@@ -6,8 +6,8 @@
 //! over and nobody is served twice.
 
 use crate::frames::{DIALECTS, Dialect};
-use crate::ids::{JoinInstance, Micros};
-use crate::limits::{WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
+use crate::ids::{InterestEpoch, JoinInstance, Micros};
+use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
 use bytes::Bytes;
@@ -43,10 +43,6 @@ pub(crate) enum Interest {
     Confirmed,
 }
 
-/// Tells a shard's requests of interest in one topic apart, so that a late answer confirms nothing new.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct InterestEpoch(pub(crate) u32);
-
 pub(crate) struct Topic {
     pub(crate) name: Arc<str>,
     pub(crate) interest: Interest,
@@ -57,6 +53,8 @@ pub(crate) struct Topic {
     members: Vec<Member>,
     newest: Sequence,
     queue: VecDeque<Queued>,
+    /// The sum over the queue.
+    queue_bytes: usize,
     /// How far the pass over the members has come; its publications are the first `batch` of the queue.
     cursor: usize,
     batch: usize,
@@ -71,6 +69,8 @@ pub(crate) struct Queued {
     sequence: Sequence,
     /// A member that is not to get it from the pass: it was the sender, or was served at once.
     skip: Option<u32>,
+    /// What it adds to the queue's bytes.
+    bytes: usize,
     pub(crate) frames: [Encoded; DIALECTS],
 }
 
@@ -81,6 +81,15 @@ pub(crate) enum Encoded {
     Frame(Bytes),
     /// The dialect cannot carry it.
     Impossible,
+}
+
+impl Encoded {
+    fn len(&self) -> usize {
+        match self {
+            Encoded::Frame(frame) => frame.len(),
+            Encoded::NotYet | Encoded::Impossible => 0,
+        }
+    }
 }
 
 impl Queued {
@@ -100,6 +109,7 @@ impl Topic {
             members: Vec::new(),
             newest: Sequence::default(),
             queue: VecDeque::new(),
+            queue_bytes: 0,
             cursor: 0,
             batch: 0,
             together: std::array::from_fn(|_| Encoded::NotYet),
@@ -147,10 +157,29 @@ impl Topic {
         }
     }
 
-    pub(crate) fn enqueue(&mut self, publication: Arc<Publication>, skip: Option<u32>) {
+    /// Puts a publication at the end of the queue, with what was encoded of it already. `false` if the queue is full,
+    /// and the publication is dropped.
+    pub(crate) fn enqueue(
+        &mut self,
+        publication: Arc<Publication>,
+        skip: Option<u32>,
+        encoded: Option<(Dialect, Encoded)>,
+    ) -> bool {
+        let mut frames = std::array::from_fn(|_| Encoded::NotYet);
+        let mut bytes = publication.event.len() + publication.payload.len();
+        if let Some((dialect, encoded)) = encoded {
+            bytes += encoded.len();
+            frames[dialect.index()] = encoded;
+        }
+        let too_many = self.queue.len() >= TOPIC_QUEUE_MAX;
+        let too_large = !self.queue.is_empty() && self.queue_bytes + bytes > TOPIC_QUEUE_BYTES_MAX;
+        if too_many || too_large {
+            return false;
+        }
+        self.queue_bytes += bytes;
         self.newest = Sequence(self.newest.0 + 1);
-        let frames = std::array::from_fn(|_| Encoded::NotYet);
-        self.queue.push_back(Queued { publication, sequence: self.newest, skip, frames });
+        self.queue.push_back(Queued { publication, sequence: self.newest, skip, bytes, frames });
+        true
     }
 
     /// Starts a pass with the oldest publications, if none is under way.
@@ -164,7 +193,6 @@ impl Topic {
             bytes <= WALK_BATCH_BYTES_MAX
         });
         self.batch = fits.count().max(1).min(self.queue.len());
-        self.together = std::array::from_fn(|_| Encoded::NotYet);
     }
 
     /// The publications of this pass, and their frames joined into one write per dialect.
@@ -187,7 +215,9 @@ impl Topic {
     /// Ends the pass and hands out when each of its publications was received.
     pub(crate) fn end_pass(&mut self) -> impl Iterator<Item = Micros> + '_ {
         self.cursor = 0;
+        self.together = std::array::from_fn(|_| Encoded::NotYet);
         let batch = std::mem::take(&mut self.batch);
+        self.queue_bytes -= self.queue.iter().take(batch).map(|queued| queued.bytes).sum::<usize>();
         self.queue.drain(..batch).map(|queued| queued.publication.received)
     }
 }
@@ -197,6 +227,7 @@ mod tests {
     use super::*;
     use crate::frames::Transport;
     use crate::outgoing::Outgoing;
+    use proptest::prelude::*;
     use proto::phoenix::Version;
 
     const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
@@ -209,15 +240,25 @@ mod tests {
         topic
     }
 
-    fn publish(topic: &mut Topic) {
-        let publication = Publication {
+    fn publication(bytes: usize) -> Arc<Publication> {
+        Arc::new(Publication {
             topic: "t".into(),
             event: "e".into(),
-            payload: Outgoing::empty(),
+            payload: Outgoing::from(vec![0; bytes]),
             received: Micros(0),
-        };
-        topic.enqueue(Arc::new(publication), None);
+        })
+    }
+
+    fn publish(topic: &mut Topic) {
+        assert!(topic.enqueue(publication(2), None, None));
         topic.begin_pass();
+    }
+
+    /// Takes the pass that is under way, or the next one, to its end.
+    fn complete_pass(topic: &mut Topic) -> usize {
+        topic.begin_pass();
+        while topic.next_member().is_some() {}
+        topic.end_pass().count()
     }
 
     #[test]
@@ -255,5 +296,54 @@ mod tests {
         let (batch, _) = topic.batch();
         assert!(batch[0].is_for(first));
         assert!(!batch[0].is_for(second));
+    }
+
+    #[test]
+    fn a_queue_is_bounded_in_bytes_and_has_room_again_after_a_pass() {
+        let mut topic = topic_with(1);
+        let large = publication(TOPIC_QUEUE_BYTES_MAX / 2);
+        assert!(topic.enqueue(large.clone(), None, None));
+        assert!(!topic.enqueue(large.clone(), None, None), "two and their events are more than the bound");
+        assert!(topic.enqueue(publication(2), None, None), "a small one still fits");
+        assert_eq!(complete_pass(&mut topic), 1);
+        assert!(topic.enqueue(large, None, None));
+    }
+
+    #[test]
+    fn one_publication_larger_than_the_bound_is_taken_alone() {
+        let mut topic = topic_with(1);
+        assert!(topic.enqueue(publication(TOPIC_QUEUE_BYTES_MAX + 1), None, None));
+        assert!(!topic.enqueue(publication(0), None, None));
+    }
+
+    #[test]
+    fn the_frame_that_a_publication_comes_with_counts_against_the_bound() {
+        let mut topic = topic_with(1);
+        let frame = || Some((DIALECT, Encoded::Frame(Bytes::from(vec![0; TOPIC_QUEUE_BYTES_MAX / 2]))));
+        assert!(topic.enqueue(publication(0), None, frame()));
+        assert!(!topic.enqueue(publication(0), None, frame()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_sum_of_the_bytes_is_that_of_the_queue(
+            sizes in prop::collection::vec(prop::option::of(0usize..100_000), 0..100)
+        ) {
+            let mut topic = topic_with(1);
+            for size in sizes {
+                match size {
+                    Some(bytes) => assert!(topic.enqueue(publication(bytes), None, None)),
+                    None if topic.queued() > 0 => drop(complete_pass(&mut topic)),
+                    None => {}
+                }
+                assert_eq!(topic.queue_bytes, topic.queue.iter().map(|queued| queued.bytes).sum::<usize>());
+            }
+            while topic.queued() > 0 {
+                complete_pass(&mut topic);
+            }
+            assert_eq!(topic.queue_bytes, 0);
+        }
     }
 }

@@ -3,9 +3,9 @@
 use crate::effect::{Class, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
-use crate::ids::{JoinInstance, TopicId};
+use crate::ids::{ConnectionKey, JoinInstance, TopicId};
 use crate::outgoing::Outgoing;
-use crate::presence::{PhxRef, PresenceOwner, Tell};
+use crate::presence::{Diff, PhxRef, Presence, PresenceOwner, STATE_EVENT, Tell};
 use crate::publication::Publication;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,8 +17,7 @@ impl Hub {
     }
 
     pub(crate) fn presence_owner(&self, slot: u32, instance: JoinInstance) -> PresenceOwner {
-        let generation = self.connections.get(slot).map_or(0, |connection| connection.generation);
-        let key = crate::ids::ConnectionKey { slot, generation };
+        let key = self.connections.key_of(slot).unwrap_or(ConnectionKey { slot, generation: 0 });
         PresenceOwner { shard: self.config.shard, key, instance }
     }
 
@@ -41,13 +40,13 @@ impl Hub {
     pub(crate) fn presence_changed(
         &mut self,
         topic: &Arc<str>,
-        change: impl FnOnce(&mut crate::presence::Presence) -> crate::presence::Diff,
+        change: impl FnOnce(&mut Presence) -> Diff,
         out: &mut Effects,
     ) {
-        let (people_max, now) = (self.config.limits.presence_people_max, self.now);
+        let (tracked_max, now) = (self.config.limits.presence_people_max, self.now);
         let presence = self.directory.presence_mut(topic);
         let diff = change(presence);
-        let tell = presence.changed(diff, people_max, now);
+        let tell = presence.changed(diff, tracked_max, now);
         // Also after a diff that was told at once: the count of diffs in this tick must start anew.
         self.directory.unsettle(topic);
         self.tell(topic, tell, out);
@@ -78,12 +77,11 @@ impl Hub {
     }
 
     pub(crate) fn presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
-        let presence = self.directory.home(topic).and_then(|home| home.presence.as_deref());
-        let (event, json) = match presence {
+        let (event, json) = match self.directory.known_presence_mut(topic) {
             Some(presence) => presence.for_newcomer(),
-            None => (crate::presence::STATE_EVENT, "{}".to_owned()),
+            None => (STATE_EVENT, "{}".into()),
         };
-        let message = ShardMessage::PresenceState { owner, event, json: json.into() };
+        let message = ShardMessage::PresenceState { owner, event, json };
         self.send_to_shard(owner.shard, message, Class::Control, out);
     }
 

@@ -1,10 +1,11 @@
 //! What waits for a join or a held channel goes on in its order, however the waiting ends.
 
-use hub::{
-    Channel, ConnectionKey, Context, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Joining, Limits,
-    Micros, MountIndex, NewConnection, Pattern, ShardIndex, ShardMessage, Task, Ticket, Transport,
-};
-use proto::phoenix::{FrameKind, Payload, Version};
+#[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
+mod shard;
+
+use hub::{Channel, Context, Event, Info, Joining, ShardMessage, Task};
+use proto::phoenix::Payload;
+use shard::{Shard, Wanted, topic_at};
 
 /// Holds on `hold`, echoes anything else, and dies of the broadcast that it intercepts.
 struct Holder;
@@ -33,69 +34,9 @@ impl Channel for Holder {
     }
 }
 
-struct Shard {
-    hub: Hub,
-    effects: Effects,
-}
-
-impl Shard {
-    fn new() -> Shard {
-        let limits = Limits::default();
-        let config = HubConfig { shard: ShardIndex(0), shards: 2, secret: 1, salt: 1, bus: false, limits };
-        let mut hub = Hub::new(config);
-        hub.route(MountIndex(0), Pattern::parse("*").expect("a pattern"), Box::new(|| Holder));
-        Shard { hub, effects: Effects::default() }
-    }
-
-    fn open(&mut self, slot: u32, generation: u32) -> ConnectionKey {
-        let key = ConnectionKey { slot, generation };
-        // Long-polling has no framing: what is sent is the text itself.
-        let dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
-        let new = NewConnection { key, mount: MountIndex(0), dialect, socket_id: None, assigns: None };
-        self.handle(Event::Opened(new));
-        key
-    }
-
-    fn handle(&mut self, event: Event<'_>) {
-        self.hub.handle(Micros(0), event, &mut self.effects);
-    }
-
-    fn say(&mut self, key: ConnectionKey, text: &str) {
-        let bytes = text.as_bytes();
-        self.handle(Event::Frame { key, kind: FrameKind::Text, bytes, ticket: Ticket::NONE });
-    }
-
-    /// The texts that were sent since the last time, and the messages to other shards.
-    fn take(&mut self) -> (Vec<String>, Vec<ShardMessage>) {
-        let effects = std::mem::take(&mut self.effects);
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-        let (mut texts, mut messages) = (Vec::new(), Vec::new());
-        for effect in effects.list {
-            match effect {
-                Effect::Send { range, .. } => texts.push(text(&effects.bytes[range])),
-                Effect::Deliver { frame, .. } => texts.push(text(&effects.frames[frame as usize])),
-                Effect::ToShard { message, .. } => messages.push(message),
-                _ => {}
-            }
-        }
-        (texts, messages)
-    }
-}
-
-/// A topic whose home is that shard of two.
-fn topic_at(home: u16) -> String {
-    let limits = Limits::default();
-    let config = HubConfig { shard: ShardIndex(0), shards: 2, secret: 1, salt: 1, bus: false, limits };
-    let topics = (0..).map(|number| format!("room:{number}"));
-    topics
-        .into_iter()
-        .find(|topic| config.home_of(topic) == ShardIndex(home))
-        .expect("hashing uses both shards")
-}
-
 #[test]
 fn frames_behind_a_held_channel_that_dies_of_a_broadcast_are_answered() {
-    let mut shard = Shard::new();
+    let mut shard = Shard::new(2, || Holder);
     let topic = topic_at(0);
     let (holder, other) = (shard.open(0, 1), shard.open(1, 1));
     shard.say(holder, &format!(r#"["1","1","{topic}","phx_join",{{}}]"#));
@@ -104,8 +45,8 @@ fn frames_behind_a_held_channel_that_dies_of_a_broadcast_are_answered() {
     shard.say(holder, &format!(r#"["1","3","{topic}","echo",{{}}]"#));
     shard.say(other, &format!(r#"["1","2","{topic}","fatal",{{}}]"#));
     shard.take();
-    shard.hub.pump(Micros(0), 100, &mut shard.effects);
-    let (texts, _) = shard.take();
+    shard.pump();
+    let Wanted { texts, .. } = shard.take();
     let unmatched = format!(
         r#"[null,"3","{topic}","phx_reply",{{"status":"error","response":{{"reason":"unmatched topic"}}}}]"#
     );
@@ -114,7 +55,7 @@ fn frames_behind_a_held_channel_that_dies_of_a_broadcast_are_answered() {
 
 #[test]
 fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
-    let mut shard = Shard::new();
+    let mut shard = Shard::new(2, || Holder);
     let topic = topic_at(1);
     let join = |reference: u32| format!(r#"["{reference}","{reference}","{topic}","phx_join",{{}}]"#);
     // Three joins wait for the home, two on the same slot; only the last is still there when the answer comes.
@@ -128,11 +69,11 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
     // Once it stands it leaves, which ends the topic here, and joins again, which begins it anew.
     shard.say(third, &format!(r#"["1","2","{topic}","phx_leave",{{}}]"#));
     shard.say(third, &join(3));
-    let (texts, messages) = shard.take();
+    let Wanted { texts, messages, .. } = shard.take();
     assert_eq!(texts, [""; 0]);
     shard.handle(Event::Shard(answer_to(&messages)));
 
-    let (texts, messages) = shard.take();
+    let Wanted { texts, messages, .. } = shard.take();
     let replied = |reference: u32, texts: &[String]| {
         texts.iter().any(|text| {
             text.starts_with(&format!(r#"["{reference}","{reference}""#)) && text.contains("phx_reply")
@@ -141,7 +82,7 @@ fn a_join_does_not_stand_on_an_answer_to_an_earlier_request_of_interest() {
     assert!(replied(1, &texts), "{texts:?}");
     assert!(!replied(3, &texts), "the home has not confirmed the second interest: {texts:?}");
     shard.handle(Event::Shard(answer_to(&messages)));
-    assert!(replied(3, &shard.take().0));
+    assert!(replied(3, &shard.take().texts));
 }
 
 /// The home's answer to the last request of interest.

@@ -10,6 +10,9 @@ use std::panic::resume_unwind;
 pub(crate) const PUBLISHED: &str = "published";
 pub(crate) const INTERCEPTED: &str = "intercepted";
 
+/// The tasks that one join may have under way.
+pub(crate) const TASKS_MAX: usize = 32;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RoomKind {
     Plain,
@@ -127,6 +130,13 @@ impl Channel for Room {
                 let number = self.keep(cx);
                 cx.hold(task(number, options["panics"] == true));
             }
+            "hold twice" => {
+                // The first task's answer is for nobody; the client's next message waits for both.
+                cx.hold(task(0, false));
+                let number = self.keep(cx);
+                cx.hold(task(number, options["panics"] == true));
+            }
+            "overwork" => (0..=TASKS_MAX).for_each(|_| cx.spawn(task(0, false))),
             "stop" => cx.stop(),
             "reply and stop" => {
                 cx.reply_ok(Outgoing::empty());

@@ -1,6 +1,6 @@
 //! A node: shards, mailboxes, tasks, clients and a clock, and one way through all that may happen.
 
-use crate::channels::Assigns;
+use crate::channels::{Assigns, TASKS_MAX};
 use crate::client::Client;
 use crate::journal::{ClientId, Journal, Note};
 use crate::oracle::{Checked, Oracle, violated};
@@ -216,7 +216,7 @@ impl World {
                 Effect::ToShard { shard, message, class } => {
                     self.post(usize::from(shard.0), message, class)?
                 }
-                Effect::Spawn { owner, task } => self.tasks.push((shard, owner, task)),
+                Effect::Spawn { owner, task } => self.spawned(shard, owner, task)?,
                 Effect::Taken { slot, ticket } => {
                     if let Some(client) = self.client_at(shard, slot)? {
                         client.taken(ticket)?;
@@ -228,6 +228,16 @@ impl World {
                 Effect::Walked { .. } => {}
                 Effect::Bus(_) => return violated("there is no bus"),
             }
+        }
+        Ok(())
+    }
+
+    /// Takes a task, if its owner has no more under way than a join may have.
+    fn spawned(&mut self, shard: usize, owner: TaskOwner, task: Task) -> Checked {
+        self.tasks.push((shard, owner, task));
+        let of_owner = self.tasks.iter().filter(|(at, other, _)| (*at, *other) == (shard, owner));
+        if of_owner.count() > TASKS_MAX {
+            return violated(format!("{owner:?} of s{shard} has more than {TASKS_MAX} tasks under way"));
         }
         Ok(())
     }

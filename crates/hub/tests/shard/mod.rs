@@ -1,0 +1,96 @@
+//! One hub under test, with every topic routed to one kind of channel.
+
+use hub::{
+    Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Limits,
+    Micros, MountIndex, NewConnection, Pattern, ShardIndex, ShardMessage, TaskOwner, Ticket, Transport,
+};
+use proto::phoenix::{FrameKind, Version};
+
+/// Long-polling has no framing: what is sent is the text itself.
+const TEXTS: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
+
+pub struct Shard {
+    pub hub: Hub,
+    pub effects: Effects,
+}
+
+/// What a hub wanted since the last time.
+#[derive(Default)]
+pub struct Wanted {
+    /// For clients, in order.
+    pub texts: Vec<String>,
+    /// For other shards.
+    pub messages: Vec<ShardMessage>,
+    /// Whose tasks are to be run.
+    pub tasks: Vec<TaskOwner>,
+}
+
+impl Shard {
+    /// The first of so many shards.
+    pub fn new(shards: u16, factory: impl ChannelFactory + 'static) -> Shard {
+        let mut hub = Hub::new(config(shards));
+        hub.route(MountIndex(0), Pattern::parse("*").expect("a pattern"), Box::new(factory));
+        Shard { hub, effects: Effects::default() }
+    }
+
+    /// Opens a connection that is sent texts without framing.
+    pub fn open(&mut self, slot: u32, generation: u32) -> ConnectionKey {
+        self.open_with(ConnectionKey { slot, generation }, |_| {})
+    }
+
+    /// Opens a connection, changed from that of [`Shard::open`].
+    pub fn open_with(
+        &mut self,
+        key: ConnectionKey,
+        change: impl FnOnce(&mut NewConnection),
+    ) -> ConnectionKey {
+        let (mount, dialect) = (MountIndex(0), TEXTS);
+        let mut new = NewConnection { key, mount, dialect, socket_id: None, assigns: None };
+        change(&mut new);
+        self.handle(Event::Opened(new));
+        key
+    }
+
+    pub fn handle(&mut self, event: Event<'_>) {
+        self.hub.handle(Micros(0), event, &mut self.effects);
+    }
+
+    pub fn say(&mut self, key: ConnectionKey, text: &str) {
+        let bytes = text.as_bytes();
+        self.handle(Event::Frame { key, kind: FrameKind::Text, bytes, ticket: Ticket::NONE });
+    }
+
+    pub fn finish(&mut self, owner: TaskOwner, info: Info) {
+        self.handle(Event::Answer { owner, answer: Answer::Finished(info) });
+    }
+
+    pub fn pump(&mut self) {
+        self.hub.pump(Micros(0), 100, &mut self.effects);
+    }
+
+    pub fn take(&mut self) -> Wanted {
+        let effects = std::mem::take(&mut self.effects);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        let mut wanted = Wanted::default();
+        for effect in effects.list {
+            match effect {
+                Effect::Send { range, .. } => wanted.texts.push(text(&effects.bytes[range])),
+                Effect::Deliver { frame, .. } => wanted.texts.push(text(&effects.frames[frame as usize])),
+                Effect::ToShard { message, .. } => wanted.messages.push(message),
+                Effect::Spawn { owner, .. } => wanted.tasks.push(owner),
+                _ => {}
+            }
+        }
+        wanted
+    }
+}
+
+/// A topic whose home is that shard of two.
+pub fn topic_at(home: u16) -> String {
+    let mut topics = (0..).map(|number| format!("room:{number}"));
+    topics.find(|topic| config(2).home_of(topic) == ShardIndex(home)).expect("hashing uses both shards")
+}
+
+fn config(shards: u16) -> HubConfig {
+    HubConfig { shard: ShardIndex(0), shards, secret: 1, salt: 1, bus: false, limits: Limits::default() }
+}
