@@ -29,8 +29,10 @@ fn broadcast(handle: &OnceLock<Handle>, body: &[u8]) -> (StatusCode, String) {
     let (Some(topic), Some(event)) = (message["topic"].as_str(), message["event"].as_str()) else {
         return (StatusCode::BAD_REQUEST, "`topic` and `event` must be strings".to_owned());
     };
-    handle.broadcast(topic, event, message.get("payload").unwrap_or(&json!({})));
-    (StatusCode::NO_CONTENT, String::new())
+    match handle.broadcast(topic, event, message.get("payload").unwrap_or(&json!({}))) {
+        Ok(()) => (StatusCode::NO_CONTENT, String::new()),
+        Err(full) => (StatusCode::SERVICE_UNAVAILABLE, full.to_string()),
+    }
 }
 
 /// Closes every socket with 1012, then ends the program.

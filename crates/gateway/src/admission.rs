@@ -6,14 +6,28 @@
 use slab::Slab;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 const STRIPES: usize = 64;
 
-/// Where an address is counted. Four bytes beside each connection, in place of sixteen for the address.
+/// Where an address is counted. Four bytes beside each connection, in place of sixteen for the address, also where
+/// there may be none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct AddressIndex(u32);
+pub(crate) struct AddressIndex(NonZeroU32);
+
+impl AddressIndex {
+    fn new(stripe: usize, place: usize) -> AddressIndex {
+        AddressIndex(NonZeroU32::MIN.saturating_add((place * STRIPES + stripe) as u32))
+    }
+
+    /// The stripe and the place in it.
+    fn parts(self) -> (usize, usize) {
+        let index = (self.0.get() - 1) as usize;
+        (index % STRIPES, index / STRIPES)
+    }
+}
 
 pub(crate) struct Admission {
     stripes: Vec<Mutex<Stripe>>,
@@ -42,6 +56,16 @@ pub(crate) enum Excess {
     Rate,
 }
 
+impl Excess {
+    /// What the counter of refused connections calls it.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Excess::Connections => "connections_per_ip",
+            Excess::Rate => "connection_rate_per_ip",
+        }
+    }
+}
+
 impl Admission {
     pub(crate) fn new(open_max: u32, rate_max: u32) -> Admission {
         let stripes = std::iter::repeat_with(Mutex::default).take(STRIPES).collect();
@@ -65,7 +89,7 @@ impl Admission {
         }
         address.tokens -= 1.0;
         address.open += 1;
-        Ok(AddressIndex((place * STRIPES + at) as u32))
+        Ok(AddressIndex::new(at, place))
     }
 
     /// Counts a connection in that was admitted already and comes from a shard.
@@ -76,11 +100,11 @@ impl Admission {
         let mut stripe = lock(&self.stripes[at]);
         let place = stripe.place(ip, f64::from(self.rate_max), now_ms);
         stripe.addresses[place].open += 1;
-        AddressIndex((place * STRIPES + at) as u32)
+        AddressIndex::new(at, place)
     }
 
-    pub(crate) fn leave(&self, AddressIndex(index): AddressIndex) {
-        let (at, place) = (index as usize % STRIPES, index as usize / STRIPES);
+    pub(crate) fn leave(&self, index: AddressIndex) {
+        let (at, place) = index.parts();
         let now_ms = self.began.elapsed().as_millis() as u64;
         let mut stripe = lock(&self.stripes[at]);
         let address = &mut stripe.addresses[place];
@@ -95,7 +119,7 @@ impl Admission {
     }
 }
 
-/// A connection of the control plane: counted until it ends, or until a shard takes the count over with the socket.
+/// A connection or a long-poll session of the control plane: counted until it ends, or until a shard takes the count over with the socket.
 pub(crate) struct Visit {
     admission: Arc<Admission>,
     address: Mutex<Option<AddressIndex>>,

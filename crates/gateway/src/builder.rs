@@ -4,19 +4,21 @@ use crate::admission::Admission;
 use crate::control::{Control, ControlMail};
 use crate::handle::{Handle, Running};
 use crate::handshake::Handshakes;
-use crate::limits::Limits;
+use crate::life::Life;
+use crate::limits::{BadLimit, Limits};
+use crate::longpoll::BODIES_KIB_MAX;
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
-use crate::shard::{ShardDriver, Shared};
+use crate::shard::{ShardDriver, Shared, Transits};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{HubConfig, PatternError, ShardIndex};
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use std::{fmt, io, thread};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc};
 
 /// The way in: [`Gateway::builder`].
 pub struct Gateway;
@@ -51,6 +53,8 @@ pub struct GatewayBuilder {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
+    /// A limit lets nothing through or cannot be held.
+    Limits(BadLimit),
     /// A mount's path is not one.
     Path(BadMountPath),
     /// A topic pattern is not one.
@@ -113,6 +117,7 @@ impl GatewayBuilder {
 
     /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
     pub fn start(self) -> Result<Running, StartError> {
+        self.limits.check().map_err(StartError::Limits)?;
         for mount in &self.mounts {
             mount.check_path().map_err(StartError::Path)?;
             mount.routes().map_err(StartError::Pattern)?;
@@ -140,20 +145,22 @@ impl GatewayBuilder {
         let addresses = started.local_addresses().to_vec();
         let tls_addresses = tls.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect();
         let engine = Arc::new(OnceLock::from(started));
-        let (stop, stopped) = watch::channel(false);
+        let life = Arc::new(Life::new());
         let control = Control {
             shared: shared.clone(),
             mailboxes: mailboxes.clone(),
             relay: relay.clone(),
             router: self.router,
             engine: engine.clone(),
+            life: life.clone(),
             places: Arc::new(Semaphore::new(self.limits.http_connections_max)),
+            sessions: Arc::new(Semaphore::new(self.limits.longpoll_sessions_max)),
+            bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
         };
-        control.start(inbox, tls, stopped).map_err(StartError::System)?;
+        control.start(inbox, tls).map_err(StartError::System)?;
         let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
-        let draining = Arc::new(AtomicBool::new(false));
-        let handle = Handle { mailboxes, relay, shared, engine, metrics, draining, stop: Arc::new(stop) };
+        let handle = Handle { mailboxes, relay, shared, engine, metrics, life };
         Ok(Running { handle, addresses, tls_addresses })
     }
 
@@ -200,6 +207,7 @@ impl GatewayBuilder {
             )),
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
+            transits: Transits::default(),
             began: Instant::now(),
             hub,
         })
@@ -213,6 +221,7 @@ fn cores() -> usize {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            StartError::Limits(error) => error.fmt(f),
             StartError::Path(error) => error.fmt(f),
             StartError::Pattern(error) => error.fmt(f),
             StartError::Engine(error) => error.fmt(f),

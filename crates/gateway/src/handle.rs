@@ -1,16 +1,16 @@
 //! A running gateway, seen from the rest of the program.
 
+use crate::life::{Life, Stage};
 use crate::metrics::{Metrics, Snapshot};
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, Mailboxes, ShardIndex};
 use hub::{Outgoing, ShardMessage};
 use std::collections::HashMap;
+use std::fmt;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// A gateway that was started. Dropping it leaves it running.
 pub struct Running {
@@ -37,10 +37,9 @@ impl Running {
 
     /// Waits for ever, or until [`Handle::stop`].
     pub fn wait(self) {
-        let mut stopped = self.handle.stop.subscribe();
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         match runtime {
-            Ok(runtime) => drop(runtime.block_on(stopped.wait_for(|stopped| *stopped))),
+            Ok(runtime) => runtime.block_on(self.handle.life.reached(Stage::Stopped)),
             Err(error) => tracing::error!(%error, "no runtime to wait on"),
         }
     }
@@ -54,21 +53,38 @@ pub struct Handle {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
     pub(crate) metrics: Metrics,
-    pub(crate) draining: Arc<AtomicBool>,
-    pub(crate) stop: Arc<watch::Sender<bool>>,
+    pub(crate) life: Arc<Life>,
 }
+
+/// Too much waits for the shard that a broadcast goes through (see
+/// [`Limits::mailbox_len_max`](crate::Limits::mailbox_len_max)); it was dropped and counted. Try again later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too many messages wait for the topic's shard")
+    }
+}
+
+impl std::error::Error for Full {}
 
 impl Handle {
     /// Tells every member of a topic something. Returns before anyone got it; without members it does nothing. With
     /// the event `disconnect` on a socket id, closes the sockets with that id.
-    pub fn broadcast<'p>(&self, topic: &str, event: &str, payload: impl Into<Outgoing<'p>>) {
+    pub fn broadcast<'p>(
+        &self,
+        topic: &str,
+        event: &str,
+        payload: impl Into<Outgoing<'p>>,
+    ) -> Result<(), Full> {
         let payload = match payload.into() {
             Outgoing::Json(text) => Outgoing::Json(text.into_owned().into()),
             Outgoing::Binary(bytes) => Outgoing::Binary(bytes.into_owned().into()),
         };
         let home = ShardIndex(self.shared.hub.home_of(topic).0);
         let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload };
-        self.mailboxes.post(home, Mail::Shard(message));
+        self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| Full)
     }
 
     /// Closes every socket with this id, with 1001; phoenix.js comes back.
@@ -100,15 +116,16 @@ impl Handle {
         self.metrics.snapshot()
     }
 
-    /// Whether [`Handle::drain`] was called.
+    /// Whether [`Handle::drain`] or [`Handle::stop`] was called.
     pub fn is_draining(&self) -> bool {
-        self.draining.load(Relaxed)
+        self.life.has_reached(Stage::Draining)
     }
 
-    /// Stops accepting, closes every connection with 1012, spread over `spread` in random order, and returns when
-    /// none is left.
+    /// Stops accepting, closes every connection with 1012, each at a random moment within `spread`, and returns when
+    /// none is left: at the latest some seconds after `spread`, when those that do not go are cut. A second drain
+    /// joins the first.
     pub async fn drain(&self, spread: Duration) {
-        self.draining.store(true, Relaxed);
+        self.life.advance(Stage::Draining);
         if let Some(engine) = self.engine.get() {
             engine.stop_accepting();
         }
@@ -119,14 +136,14 @@ impl Handle {
             drained.push(answer);
         }
         for answer in drained {
-            // A second drain gets no answer of its own.
+            // Without an answer the shard is gone, and its connections with it.
             let _ = answer.await;
         }
     }
 
     /// Stops the control plane, and lets [`Running::wait`] return.
     pub fn stop(&self) {
-        self.stop.send_replace(true);
+        self.life.advance(Stage::Stopped);
     }
 
     fn shards(&self) -> impl Iterator<Item = ShardIndex> + use<> {

@@ -24,12 +24,18 @@
 //! running.wait();
 //! ```
 
+/// The examples of README.md, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod admission;
 mod builder;
 mod connect;
 mod control;
 mod handle;
 mod handshake;
+mod life;
 mod limits;
 mod longpoll;
 mod metrics;
@@ -41,12 +47,12 @@ pub use builder::{Gateway, GatewayBuilder, StartError};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
 pub use engine::{Tables, machine};
-pub use handle::{Handle, Running};
+pub use handle::{Full, Handle, Running};
 pub use hub::{
     Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task,
     TrackError,
 };
-pub use limits::Limits;
+pub use limits::{BadLimit, Limits};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
 pub use proto::handshake::{OriginPattern, OriginRule};

@@ -1,6 +1,8 @@
 //! Bounds of a gateway that an operator may change, with what happens past each.
 
+use std::fmt;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// See the fields; all sizes are in bytes.
 #[derive(Clone, Debug)]
@@ -11,15 +13,20 @@ pub struct Limits {
     pub mailbox_len_max: usize,
     /// Connections in all. Past it a new one is answered 503.
     pub connections_max: usize,
-    /// Plain HTTP connections (pages, long-polling, TLS handshakes). Past it a new one is cut.
+    /// Plain HTTP connections (pages, long-polling, TLS handshakes). Past it a new one is cut; one by TLS waits in the
+    /// kernel instead. Each TLS listener takes one of them for the connection that it waits for.
     pub http_connections_max: usize,
-    /// Open connections of one IP address. Past it a new one is answered 429.
+    /// Long-poll sessions. Past it a new one is told to come back later.
+    pub longpoll_sessions_max: usize,
+    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429; one by TLS is
+    /// cut, since an answer would cost a handshake.
     pub connections_per_ip_max: u32,
-    /// New connections of one IP address per second, with bursts of the same size. Past it a new one is answered 429.
+    /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Past it a new
+    /// one is answered 429; one by TLS is cut.
     pub connection_rate_per_ip_max: u32,
     /// Time for a request's head to arrive. Past it the connection is answered 408.
     pub handshake_time_max: Duration,
-    /// A request's head. Past it the connection is answered 431. At most 16 KiB.
+    /// A request's head, from 256 bytes to 16 KiB. Past it the connection is answered 431.
     pub header_bytes_max: usize,
     /// Deliveries of broadcasts in one turn of a shard, between which other work is done.
     pub deliveries_per_turn_max: usize,
@@ -35,12 +42,94 @@ impl Default for Limits {
             mailbox_len_max: 65_536,
             connections_max: 4_000_000,
             http_connections_max: 10_000,
+            longpoll_sessions_max: 100_000,
             connections_per_ip_max: 4_000_000,
             connection_rate_per_ip_max: 100_000,
             handshake_time_max: Duration::from_secs(10),
             header_bytes_max: 16 << 10,
             deliveries_per_turn_max: 256,
             presence_people_max: 500,
+        }
+    }
+}
+
+/// The smallest and the largest [`Limits::header_bytes_max`]: a browser's upgrade must fit, and a shard's read buffer
+/// must hold the head.
+const HEADER_BYTES_BOUNDS: (usize, usize) = (256, 16 << 10);
+
+/// A limit under which a gateway could not serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BadLimit {
+    /// The field of [`Limits`].
+    pub name: &'static str,
+    /// What it must be.
+    pub must: &'static str,
+}
+
+impl fmt::Display for BadLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the limit `{}` must be {}", self.name, self.must)
+    }
+}
+
+impl std::error::Error for BadLimit {}
+
+impl Limits {
+    /// Finds a limit that lets nothing through, or that its mechanism cannot hold.
+    pub fn check(&self) -> Result<(), BadLimit> {
+        let at_least_one = [
+            ("outbox_bytes_max", self.outbox_bytes_max),
+            ("mailbox_len_max", self.mailbox_len_max),
+            ("connections_max", self.connections_max),
+            ("http_connections_max", self.http_connections_max),
+            ("longpoll_sessions_max", self.longpoll_sessions_max),
+            ("connections_per_ip_max", self.connections_per_ip_max as usize),
+            ("connection_rate_per_ip_max", self.connection_rate_per_ip_max as usize),
+            ("deliveries_per_turn_max", self.deliveries_per_turn_max),
+        ];
+        if let Some(&(name, _)) = at_least_one.iter().find(|(_, limit)| *limit == 0) {
+            return Err(BadLimit { name, must: "at least 1" });
+        }
+        let countable = [
+            ("http_connections_max", self.http_connections_max),
+            ("longpoll_sessions_max", self.longpoll_sessions_max),
+        ];
+        if let Some(&(name, _)) = countable.iter().find(|(_, limit)| *limit > Semaphore::MAX_PERMITS) {
+            return Err(BadLimit { name, must: "at most an eighth of the largest `usize`" });
+        }
+        if self.handshake_time_max.is_zero() {
+            return Err(BadLimit { name: "handshake_time_max", must: "longer than no time" });
+        }
+        let (least, most) = HEADER_BYTES_BOUNDS;
+        if !(least..=most).contains(&self.header_bytes_max) {
+            return Err(BadLimit { name: "header_bytes_max", must: "from 256 bytes to 16 KiB" });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_let_nothing_through_are_found_by_name() {
+        type Break = fn(&mut Limits);
+        let broken: [(&str, Break); 8] = [
+            ("deliveries_per_turn_max", |limits| limits.deliveries_per_turn_max = 0),
+            ("connections_per_ip_max", |limits| limits.connections_per_ip_max = 0),
+            ("outbox_bytes_max", |limits| limits.outbox_bytes_max = 0),
+            ("handshake_time_max", |limits| limits.handshake_time_max = Duration::ZERO),
+            ("header_bytes_max", |limits| limits.header_bytes_max = 255),
+            ("header_bytes_max", |limits| limits.header_bytes_max = (16 << 10) + 1),
+            ("http_connections_max", |limits| limits.http_connections_max = usize::MAX),
+            ("longpoll_sessions_max", |limits| limits.longpoll_sessions_max = usize::MAX),
+        ];
+        for (name, break_it) in broken {
+            let mut limits = Limits::default();
+            assert_eq!(limits.check(), Ok(()));
+            break_it(&mut limits);
+            assert_eq!(limits.check().map_err(|bad| bad.name), Err(name));
         }
     }
 }

@@ -183,7 +183,7 @@ impl Mount {
         let (base, transport) = path.rsplit_once('/')?;
         let transport = match transport {
             "websocket" => Transport::WebSocket,
-            "longpoll" if self.longpoll.is_some() => Transport::LongPoll,
+            "longpoll" => Transport::LongPoll { window: self.longpoll? },
             _ => return None,
         };
         let (mut wanted, mut found) = (self.path[1..].split('/'), base.split('/'));
@@ -212,7 +212,10 @@ impl Mount {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transport {
     WebSocket,
-    LongPoll,
+    /// With the time that a poll waits for messages.
+    LongPoll {
+        window: Duration,
+    },
 }
 
 /// A mount path that is empty, does not start with `/`, or has an empty segment.
@@ -239,7 +242,10 @@ mod tests {
         let matched = |path| mount.matches(path).map(|(transport, _)| transport);
         assert_eq!(matched("/ws/acme/websocket"), Some(Transport::WebSocket));
         assert_eq!(matched("/ws/acme/websocket/"), Some(Transport::WebSocket));
-        assert_eq!(matched("/ws/acme/longpoll"), Some(Transport::LongPoll));
+        assert_eq!(
+            matched("/ws/acme/longpoll"),
+            Some(Transport::LongPoll { window: Duration::from_secs(10) })
+        );
         for path in
             ["/ws/websocket", "/ws//websocket", "/ws/a/b/websocket", "/ws/acme/websocket/x", "/ws/acme", "x"]
         {

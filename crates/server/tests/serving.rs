@@ -74,10 +74,10 @@ fn the_words_of_the_old_chat_example_still_work() {
 
 #[test]
 fn the_load_test_profile_says_so_and_admits_load_generators() {
-    let server = Throng::start(&["--profile", "load-test"]);
+    let mut server = Throng::start(&["--profile", "load-test"]);
     let warning = "profile load-test, not for the internet: idle timeout off, origins any, \
                    an origin without a scheme counts as a host, echo mount /echo";
-    assert!(server.announced.iter().any(|line| line == warning), "{:?}", server.announced);
+    server.announces(warning);
     assert!(Client::try_open(server.address, SOCKET, SCHEMELESS).is_ok());
     let mut echo = Client::open(server.address, "/echo/websocket");
     echo.send("back");

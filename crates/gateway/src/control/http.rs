@@ -9,9 +9,10 @@ use crate::longpoll;
 use crate::mount::Transport;
 use axum::body::Body;
 use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, Version};
+use hyper::{Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -42,14 +43,20 @@ async fn respond(
 ) -> Result<Response<Body>, Infallible> {
     let path = request.uri().path().to_owned();
     let found = control.shared.handshakes.find(&path).map(|(mount, transport, _)| (mount, transport));
-    match found {
-        Some((_, Transport::WebSocket)) => Ok(upgrade::respond(&control, request, peer, visit)),
-        Some((mount, Transport::LongPoll)) => Ok(longpoll::respond(&control, mount, request, peer).await),
+    let mut response = match found {
+        Some((_, Transport::WebSocket)) => upgrade::respond(&control, request, peer, visit),
+        Some((mount, Transport::LongPoll { window })) => {
+            longpoll::respond(&control, longpoll::Place { mount, window }, request, peer).await
+        }
         None => {
             request.extensions_mut().insert(peer);
-            control.router.clone().call(request).await
+            control.router.clone().call(request).await?
         }
+    };
+    if control.is_draining() && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    Ok(response)
 }
 
 /// A request's head, owned, to lend out as a [`Head`].

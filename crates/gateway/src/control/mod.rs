@@ -2,7 +2,6 @@
 //! main descriptor table.
 
 mod http;
-
 mod stream;
 mod tasks;
 mod tls;
@@ -11,6 +10,7 @@ mod upgrade;
 pub(crate) use http::OwnedHead;
 
 use crate::admission::Visit;
+use crate::life::{Life, Stage};
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, HandedOff, Mailboxes, ShardIndex};
@@ -19,8 +19,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::{io, thread};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::sync::{Semaphore, watch};
 
 /// The client's address, as an extension of requests that reach the application's router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,12 @@ pub(crate) struct Control {
     pub(crate) relay: Relay,
     pub(crate) router: axum::Router,
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
+    pub(crate) life: Arc<Life>,
     pub(crate) places: Arc<Semaphore>,
+    /// Places for long-poll sessions. Nobody waits for one, so that shards may give them back.
+    pub(crate) sessions: Arc<Semaphore>,
+    /// KiB of posted bodies that are held in memory.
+    pub(crate) bodies: Semaphore,
     pub(crate) next_shard: AtomicUsize,
 }
 
@@ -59,30 +64,33 @@ impl Control {
         ShardIndex((self.next_shard.fetch_add(1, Relaxed) % self.mailboxes.len()) as u16)
     }
 
-    /// Starts the control plane's thread; it ends when `stop` changes.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.life.has_reached(Stage::Draining)
+    }
+
+    /// Counts somebody who was refused.
+    pub(crate) fn reject(&self, reason: &'static str) {
+        self.shared.metrics[0].reject(reason);
+    }
+
+    /// Starts the control plane's thread; it ends when the gateway is stopped.
     pub(crate) fn start(
         self,
         inbox: UnboundedReceiver<ControlMail>,
         tls: Vec<TlsListener>,
-        stop: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let control = Arc::new(self);
         thread::Builder::new().name("control".to_owned()).spawn(move || {
-            runtime.block_on(control.run(inbox, tls, stop));
+            runtime.block_on(control.run(inbox, tls));
             runtime.shutdown_background();
         })?;
         Ok(())
     }
 
-    async fn run(
-        self: Arc<Self>,
-        mut inbox: UnboundedReceiver<ControlMail>,
-        tls: Vec<TlsListener>,
-        mut stop: watch::Receiver<bool>,
-    ) {
+    async fn run(self: Arc<Self>, mut inbox: UnboundedReceiver<ControlMail>, tls: Vec<TlsListener>) {
         for (listener, config) in tls {
-            tokio::spawn(tls::accept(self.clone(), listener, config, stop.clone()));
+            tokio::spawn(tls::accept(self.clone(), listener, config));
         }
         loop {
             tokio::select! {
@@ -93,14 +101,16 @@ impl Control {
                     Some(ControlMail::HandedOff(connection)) => self.clone().take_over(connection),
                     None => return,
                 },
-                _ = stop.changed() => return,
+                () = self.life.reached(Stage::Stopped) => return,
             }
         }
     }
 
     /// Serves a connection that a shard read the first request of.
     fn take_over(self: Arc<Self>, connection: HandedOff) {
-        let Ok(place) = self.places.clone().try_acquire_owned() else { return };
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            return self.reject("http_connections");
+        };
         let HandedOff { stream, remote, unread, .. } = connection;
         match tokio::net::TcpStream::from_std(stream) {
             Ok(stream) => {

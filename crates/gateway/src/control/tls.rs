@@ -3,36 +3,32 @@
 use super::stream::ControlStream;
 use super::{Control, RemotePeer, http};
 use crate::admission::Visit;
+use crate::life::Stage;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::TlsAcceptor;
 
 /// How long accepting rests when descriptors have run out: nothing tells this thread when one is free again.
 const EXHAUSTED_REST: Duration = Duration::from_millis(100);
 
-pub(super) async fn accept(
-    control: Arc<Control>,
-    listener: TcpListener,
-    config: Arc<rustls::ServerConfig>,
-    mut stop: watch::Receiver<bool>,
-) {
+/// Accepts until the gateway drains.
+pub(super) async fn accept(control: Arc<Control>, listener: TcpListener, config: Arc<rustls::ServerConfig>) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "the TLS listener could not be used"),
     };
     let acceptor = TlsAcceptor::from(config);
     loop {
-        // A connection is accepted when there is a place for it; the others wait in the kernel.
-        let Ok(place) = control.places.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = stop.changed() => return,
+            accepted = accept_one(&control, &listener) => accepted,
+            () = control.life.reached(Stage::Draining) => return,
         };
         match accepted {
-            Ok((stream, remote)) => {
+            Ok((place, stream, remote)) => {
                 let (control, acceptor) = (control.clone(), acceptor.clone());
                 tokio::spawn(async move {
                     serve(control, acceptor, stream, remote).await;
@@ -47,15 +43,27 @@ pub(super) async fn accept(
     }
 }
 
+/// A connection is accepted when there is a place for it; the others wait in the kernel.
+async fn accept_one(
+    control: &Control,
+    listener: &tokio::net::TcpListener,
+) -> io::Result<(OwnedSemaphorePermit, TcpStream, SocketAddr)> {
+    let place = control.places.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, remote) = listener.accept().await?;
+    Ok((place, stream, remote))
+}
+
 async fn serve(control: Arc<Control>, acceptor: TlsAcceptor, stream: TcpStream, remote: SocketAddr) {
     let admission = &control.shared.admission;
-    let Ok(address) = admission.enter(remote) else { return };
+    let address = match admission.enter(remote) {
+        Ok(address) => address,
+        Err(excess) => return control.reject(excess.reason()),
+    };
     let visit = Visit::new(admission.clone(), address);
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
     let handshake = tokio::time::timeout(control.shared.limits.handshake_time_max, acceptor.accept(stream));
-    if let Ok(Ok(stream)) = handshake.await {
-        let peer = RemotePeer { address: remote, secure: true };
-        http::serve(control, ControlStream::Tls(Box::new(stream)), peer, visit).await;
-    }
+    let Ok(Ok(stream)) = handshake.await else { return control.reject("tls") };
+    let peer = RemotePeer { address: remote, secure: true };
+    http::serve(control, ControlStream::Tls(Box::new(stream)), peer, visit).await;
 }

@@ -5,7 +5,7 @@ use super::stream::ControlStream;
 use super::{Control, RemotePeer};
 use crate::admission::Visit;
 use crate::handshake::{Accepted, Decision, Protocol, Rejection};
-use crate::shard::Seed;
+use crate::shard::{Seed, Transit};
 use axum::body::Body;
 use engine::Adoption;
 use hyper::body::Incoming;
@@ -25,13 +25,18 @@ pub(super) fn respond(
     let head = OwnedHead::of(&request, peer);
     match head.lend(|head| control.shared.handshakes.websocket(head)) {
         Decision::Accept(accepted) => {
+            // Counted before the look at the flag, so that a drain that begins after it waits for this socket.
+            let transit = control.shared.transits.begin();
+            if control.is_draining() {
+                return refuse(control, &Rejection::draining());
+            }
             let response = switching_protocols(&accepted);
             let control = control.clone();
             let upgrade = hyper::upgrade::on(&mut request);
             tokio::spawn(async move {
                 // The client went away before its answer was written.
                 let Ok(upgraded) = upgrade.await else { return };
-                move_to_shard(&control, upgraded, accepted, peer, visit);
+                move_to_shard(&control, upgraded, accepted, peer, (visit, transit));
             });
             response
         }
@@ -62,7 +67,7 @@ fn switching_protocols(accepted: &Accepted) -> Response<Body> {
 }
 
 fn refuse(control: &Control, rejection: &Rejection) -> Response<Body> {
-    control.shared.metrics[0].reject(rejection.reason);
+    control.reject(rejection.reason);
     let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::FORBIDDEN);
     let mut response = plain(status, rejection.body.clone());
     if matches!(rejection.status, 429 | 503) {
@@ -82,7 +87,7 @@ fn move_to_shard(
     upgraded: Upgraded,
     accepted: Accepted,
     peer: RemotePeer,
-    visit: Arc<Visit>,
+    (visit, transit): (Arc<Visit>, Transit),
 ) {
     let Ok(parts) = upgraded.downcast::<TokioIo<ControlStream>>() else {
         return tracing::error!("an upgraded connection is not of the kind that was served");
@@ -109,7 +114,7 @@ fn move_to_shard(
         Protocol::Channels { version, socket } => Some((version, socket.into())),
         Protocol::Echo => None,
     };
-    let seed = Seed { mount, deflate, visit, socket };
+    let seed = Seed { mount, deflate, visit, socket, transit };
     if let Some(engine) = control.engine.get() {
         engine.adopt(control.pick_shard(), Adoption { stream, tls, remote, unread, seed });
     }

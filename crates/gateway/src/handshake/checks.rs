@@ -2,6 +2,7 @@
 //! callback, and only then whether it is an upgrade at all.
 
 use super::head::Head;
+use crate::admission::Excess;
 use crate::connect::{ConnectRequest, Refusal, Socket};
 use crate::mount::{Mount, MountKind, Transport};
 use hub::MountIndex;
@@ -48,12 +49,36 @@ pub(crate) struct Rejection {
 }
 
 impl Rejection {
-    fn forbidden(reason: &'static str) -> Rejection {
-        Rejection { status: 403, body: String::new(), reason }
+    /// The gateway drains.
+    pub(crate) fn draining() -> Rejection {
+        Rejection { status: 503, body: "the server is shutting down".to_owned(), reason: "draining" }
     }
 
-    fn bad(body: &str) -> Rejection {
+    pub(crate) fn head_too_large() -> Rejection {
+        Rejection { status: 431, body: "the request's head is too large".to_owned(), reason: "header_bytes" }
+    }
+
+    /// The request's head did not come in time.
+    pub(crate) fn late() -> Rejection {
+        let body = "the request's head did not arrive in time".to_owned();
+        Rejection { status: 408, body, reason: "timeout" }
+    }
+
+    /// One address has or makes too many connections.
+    pub(crate) fn excess(excess: Excess) -> Rejection {
+        let body = match excess {
+            Excess::Connections => "too many connections from this address",
+            Excess::Rate => "connections come too fast from this address",
+        };
+        Rejection { status: 429, body: body.to_owned(), reason: excess.reason() }
+    }
+
+    pub(crate) fn bad(body: &str) -> Rejection {
         Rejection { status: 400, body: body.to_owned(), reason: "bad_request" }
+    }
+
+    fn forbidden(reason: &'static str) -> Rejection {
+        Rejection { status: 403, body: String::new(), reason }
     }
 }
 

@@ -6,4 +6,5 @@ mod body;
 mod cors;
 mod respond;
 
-pub(crate) use respond::respond;
+pub(crate) use body::BODIES_KIB_MAX;
+pub(crate) use respond::{Place, respond};

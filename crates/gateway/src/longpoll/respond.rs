@@ -1,39 +1,52 @@
 //! One request of a long-polling client. The HTTP status is 200; the real one stands in the body.
 
-use super::{body, cors};
+use super::body::{self, BodyError};
+use super::cors;
+use crate::admission::{Excess, Visit};
 use crate::control::{Control, OwnedHead, RemotePeer};
 use crate::relay::Reply;
-use crate::shard::{Mail, PollAnswer, PostAnswer, SessionSeed, SessionToken};
+use crate::shard::{Mail, PollAnswer, PostAnswer, Seat, SessionSeed, SessionToken};
 use axum::body::Body;
 use bytes::Bytes;
 use engine::ShardIndex;
 use http_body_util::{BodyExt, Limited};
 use hub::MountIndex;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use proto::handshake::parse_query;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::SemaphorePermit;
 
+/// Clients throw at a status that they do not know; at this one they come back later.
+const COME_BACK_LATER: u16 = 500;
 const TOKEN_HEADER: &str = "x-phoenix-longpoll-token";
+
+/// Where long-polling is served.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) mount: MountIndex,
+    /// How long a poll waits for messages, and a post for its body and for being handled.
+    pub(crate) window: Duration,
+}
 
 pub(crate) async fn respond(
     control: &Arc<Control>,
-    mount: MountIndex,
+    place: Place,
     request: Request<Incoming>,
     peer: RemotePeer,
 ) -> Response<Body> {
     let head = OwnedHead::of(&request, peer);
-    if !head.lend(|head| control.shared.handshakes.origin_allowed(mount, head)) {
+    if !head.lend(|head| control.shared.handshakes.origin_allowed(place.mount, head)) {
         return status(403);
     }
     let token = token(&request);
     match *request.method() {
         Method::OPTIONS => cors::preflight(&request),
-        Method::GET => get(control, mount, &head, token).await,
-        Method::POST => post(control, mount, token, request).await,
+        Method::GET => get(control, place, &head, peer, token).await,
+        Method::POST => post(control, place, token, request).await,
         _ => bad_request(),
     }
 }
@@ -65,11 +78,14 @@ async fn ask<T: Send + 'static>(
 
 async fn get(
     control: &Control,
-    mount: MountIndex,
+    place: Place,
     head: &OwnedHead,
+    peer: RemotePeer,
     token: Option<String>,
 ) -> Response<Body> {
-    let Some(session) = session(control, token.as_deref()) else { return open(control, mount, head).await };
+    let Some(session) = session(control, token.as_deref()) else {
+        return open(control, place, head, peer).await;
+    };
     let shard = ShardIndex(session.shard.0);
     match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await {
         Some(PollAnswer::Messages(messages)) => {
@@ -78,12 +94,13 @@ async fn get(
             answer(json!({"status": 200, "token": token, "messages": messages}))
         }
         Some(PollAnswer::Nothing) => answer(json!({"status": 204, "token": token, "messages": []})),
-        Some(PollAnswer::Gone) | None => open(control, mount, head).await,
+        Some(PollAnswer::Gone) | None => open(control, place, head, peer).await,
     }
 }
 
 /// A new session is announced by 410: the client's word for it is "open".
-async fn open(control: &Control, mount: MountIndex, head: &OwnedHead) -> Response<Body> {
+async fn open(control: &Control, place: Place, head: &OwnedHead, peer: RemotePeer) -> Response<Body> {
+    let Place { mount, window } = place;
     let handshakes = &control.shared.handshakes;
     let path_mount = |head: &crate::handshake::Head<'_>| {
         let variables = handshakes.find(head.path()).map(|(_, _, variables)| variables).unwrap_or_default();
@@ -92,46 +109,68 @@ async fn open(control: &Control, mount: MountIndex, head: &OwnedHead) -> Respons
     let (version, socket) = match head.lend(path_mount) {
         Ok(accepted) => accepted,
         Err(rejection) => {
-            control.shared.metrics[0].reject(rejection.reason);
+            control.reject(rejection.reason);
             return status(403);
+        }
+    };
+    let seat = match seat(control, peer) {
+        Ok(seat) => seat,
+        Err(reason) => {
+            control.reject(reason);
+            return status(COME_BACK_LATER);
         }
     };
     let mut secret = [0; 16];
     if let Err(error) = getrandom::fill(&mut secret) {
         tracing::error!(%error, "the system has no random numbers; no long-poll session can be opened");
-        return status(500);
+        return status(COME_BACK_LATER);
     }
     let seed = SessionSeed {
         mount,
         version,
         socket: socket.into(),
-        window: handshakes.mount(mount).longpoll.unwrap_or(Duration::from_secs(10)),
+        window,
         secret: u128::from_be_bytes(secret),
+        seat,
     };
     match ask(control, control.pick_shard(), |reply| Mail::SessionOpen { seed, reply }).await {
         Some(token) => answer(json!({"status": 410, "token": token, "messages": []})),
-        // Clients throw at a status that they do not know; at this one they come back later.
-        None => status(500),
+        None => status(COME_BACK_LATER),
     }
+}
+
+/// Counts a session to be, or says why there is none to have.
+fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
+    if control.is_draining() {
+        return Err("draining");
+    }
+    let place = control.sessions.clone().try_acquire_owned().map_err(|_| "longpoll_sessions")?;
+    let admission = &control.shared.admission;
+    let address = admission.enter(peer.address).map_err(Excess::reason)?;
+    Ok(Seat { _visit: Visit::new(admission.clone(), address), _place: place })
 }
 
 async fn post(
     control: &Control,
-    mount: MountIndex,
+    Place { mount, window }: Place,
     token: Option<String>,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let Some(session) = session(control, token.as_deref()) else { return status(410) };
     let content_type =
         request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let window = control.shared.handshakes.mount(mount).longpoll.unwrap_or(Duration::from_secs(10));
-    let body = Limited::new(request.into_body(), body::BODY_BYTES_MAX).collect();
-    let body: Bytes = match tokio::time::timeout(window, body).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return bad_request(),
+    // The room for the body is held until its messages have been handled.
+    let (_room, body) = match tokio::time::timeout(window, receive(control, request)).await {
+        Ok(Some(received)) => received,
+        Ok(None) => return bad_request(),
         Err(_) => return status(408),
     };
-    let Ok(messages) = body::messages(content_type.as_deref(), body) else { return status(400) };
+    let message_bytes_max = control.shared.handshakes.mount(mount).message_bytes_max;
+    let messages = match body::messages(content_type.as_deref(), body, message_bytes_max) {
+        Ok(messages) => messages,
+        Err(BodyError::Unreadable) => return status(400),
+        Err(BodyError::MessageTooLarge) => return bad_request(),
+    };
     let shard = ShardIndex(session.shard.0);
     let handled = ask(control, shard, |reply| Mail::Post { token: session, messages, reply });
     match tokio::time::timeout(window, handled).await {
@@ -140,6 +179,18 @@ async fn post(
         Ok(Some(PostAnswer::Gone) | None) => status(410),
         Err(_) => status(408),
     }
+}
+
+/// Waits for room for a request's body, and then for the body. `None` if it is too large or ends early.
+async fn receive(control: &Control, request: Request<Incoming>) -> Option<(SemaphorePermit<'_>, Bytes)> {
+    let body = request.into_body();
+    let announced = body.size_hint().upper().unwrap_or(body::BODY_BYTES_MAX as u64);
+    if announced > body::BODY_BYTES_MAX as u64 {
+        return None;
+    }
+    let room = control.bodies.acquire_many(announced.div_ceil(1 << 10) as u32).await.ok()?;
+    let body = Limited::new(body, body::BODY_BYTES_MAX).collect().await.ok()?;
+    Some((room, body.to_bytes()))
 }
 
 fn status(status: u16) -> Response<Body> {

@@ -1,4 +1,4 @@
-//! Drain: every connection is closed with 1012, spread over a time, in random order, so that clients come back
+//! Drain: every connection is closed with 1012, each at its own random moment within a time, so that clients come back
 //! elsewhere one by one.
 
 use super::driver::{ShardDriver, ShardIo};
@@ -11,46 +11,56 @@ use proto::ws::CloseCode;
 use std::time::{Duration, Instant};
 
 const STEP: Duration = Duration::from_millis(10);
+/// How long after its close frame a connection may take to go. More than the engine lingers; who takes longer, as a
+/// reader that does not read, is cut.
+const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) struct Drain {
-    began: Instant,
-    spread: Duration,
-    /// Still to be closed, in random order, the next at the end.
-    waiting: Vec<ConnectionId>,
-    total: usize,
-    reply: Option<Reply<()>>,
+    /// Still to be closed, each at its moment, the next at the end.
+    waiting: Vec<(Instant, ConnectionId)>,
+    /// When those that are left are cut.
+    deadline: Instant,
+    /// Who wants to know of the end.
+    replies: Vec<Reply<()>>,
 }
 
 impl ShardDriver {
     pub(crate) fn begin_drain(&mut self, io: &mut ShardIo<'_>, spread: Duration, reply: Reply<()>) {
-        if self.drain.is_some() {
-            return;
+        if let Some(drain) = &mut self.drain {
+            return drain.replies.push(reply);
         }
-        let mut waiting: Vec<ConnectionId> = (0..io.slots()).filter_map(|slot| io.id_of(slot)).collect();
-        shuffle(&mut waiting, self.shared.hub.secret ^ u64::from(self.shard.0));
-        let total = waiting.len();
-        self.drain = Some(Drain { began: io.now(), spread, waiting, total, reply: Some(reply) });
+        let ids = (0..io.slots()).filter_map(|slot| io.id_of(slot));
+        let moments = Moments::new(self.shared.hub.secret ^ u64::from(self.shard.0), spread);
+        let mut waiting: Vec<_> = moments.map(|moment| io.now() + moment).zip(ids).collect();
+        waiting.sort_unstable_by_key(|(moment, _)| std::cmp::Reverse(*moment));
+        let deadline = io.now() + spread + FAREWELL_MAX;
+        self.drain = Some(Drain { waiting, deadline, replies: vec![reply] });
         for place in self.session_places() {
             self.end_session(io, place, CloseReason::Drained);
         }
     }
 
     pub(crate) fn go_on_draining(&mut self, io: &mut ShardIo<'_>) {
-        let Some(drain) = &mut self.drain else { return };
-        let elapsed = io.now().saturating_duration_since(drain.began);
-        let part =
-            if drain.spread.is_zero() { 1.0 } else { elapsed.as_secs_f64() / drain.spread.as_secs_f64() };
-        let still = (drain.total as f64 * (1.0 - part.min(1.0))) as usize;
-        let due = drain.waiting.split_off(still.min(drain.waiting.len()));
-        let all_told = drain.waiting.is_empty();
-        for id in due {
+        let now = io.now();
+        while let Some((_, id)) = self.drain.as_mut().and_then(|drain| drain.next_due(now)) {
             self.drain_connection(io, id);
         }
-        if all_told
-            && io.connections() == 0
-            && let Some(reply) = self.drain.as_mut().and_then(|drain| drain.reply.take())
-        {
-            reply.send(());
+        let Some(drain) = &mut self.drain else { return };
+        let is_over = now >= drain.deadline;
+        if is_over {
+            let left: Vec<_> = (0..io.slots()).filter_map(|slot| io.id_of(slot)).collect();
+            left.into_iter().for_each(|id| io.abort(id));
+        }
+        if is_over || (io.connections() == 0 && self.shared.transits.are_over()) {
+            drain.replies.drain(..).for_each(|reply| reply.send(()));
+        }
+    }
+
+    /// A socket that was on its way here when the drain began has come.
+    pub(crate) fn drain_latecomer(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        if let Some(drain) = &mut self.drain {
+            drain.deadline = drain.deadline.max(io.now() + FAREWELL_MAX);
+            self.drain_connection(io, id);
         }
     }
 
@@ -60,8 +70,7 @@ impl ShardDriver {
                 self.close(io, id, CloseCode::SERVICE_RESTART, CloseReason::Drained);
             }
             Some(Phase::Silent | Phase::Head) => {
-                let body = "the server is shutting down".to_owned();
-                self.refuse(io, id, &Rejection { status: 503, body, reason: "draining" });
+                self.refuse(io, id, &Rejection::draining());
             }
             Some(Phase::Ending) | None => {}
         }
@@ -69,15 +78,53 @@ impl ShardDriver {
 
     pub(crate) fn drain_wake_up(&self) -> Option<Duration> {
         let drain = self.drain.as_ref()?;
-        drain.reply.is_some().then_some(STEP)
+        (!drain.replies.is_empty()).then_some(STEP)
     }
 }
 
-/// Fisher and Yates' shuffle, with a generator that is good enough for spreading load.
-fn shuffle<T>(items: &mut [T], seed: u64) {
-    let mut state = seed | 1;
-    for last in (1..items.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        items.swap(last, ((state >> 33) as usize) % (last + 1));
+impl Drain {
+    fn next_due(&mut self, now: Instant) -> Option<(Instant, ConnectionId)> {
+        self.waiting.pop_if(|(moment, _)| *moment <= now)
+    }
+}
+
+/// Random moments within a time, from a generator that is good enough for spreading load.
+struct Moments {
+    state: u64,
+    spread: Duration,
+}
+
+impl Moments {
+    fn new(seed: u64, spread: Duration) -> Moments {
+        Moments { state: seed, spread }
+    }
+}
+
+impl Iterator for Moments {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some(self.spread.mul_f64((self.state >> 33) as f64 / (1_u64 << 31) as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_fill_the_spread_and_are_not_even() {
+        let spread = Duration::from_secs(10);
+        let moments: Vec<Duration> = Moments::new(7, spread).take(1000).collect();
+        assert!(moments.iter().all(|moment| *moment < spread));
+        for tenth in 0..10 {
+            let (from, to) = (spread * tenth / 10, spread * (tenth + 1) / 10);
+            let within = moments.iter().filter(|moment| (from..to).contains(moment)).count();
+            assert!((50..200).contains(&within), "{within} of a thousand in a tenth of the time");
+        }
+        assert!(!moments.is_sorted(), "their order is random");
+        assert!(Moments::new(7, Duration::ZERO).take(10).all(|moment| moment.is_zero()));
     }
 }

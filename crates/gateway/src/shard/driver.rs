@@ -5,7 +5,8 @@ use super::effects::Timing;
 use super::mail::{Mail, Seed, new_connection};
 use super::peer::{Peer, Phase};
 use super::sessions::Sessions;
-use crate::admission::{Admission, Excess};
+use super::transit::Transits;
+use crate::admission::Admission;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::limits::Limits;
@@ -13,7 +14,7 @@ use crate::metrics::{CloseReason, ShardMetrics};
 use crate::relay::Relay;
 use bytes::Bytes;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{Effects, Event, Hub, HubConfig, Micros, ShardIndex};
+use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Arc<[ShardMetrics]>,
+    pub(crate) transits: Transits,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
 }
@@ -49,8 +51,8 @@ pub(crate) struct ShardDriver {
     /// Connections whose request's head has come in part, oldest first.
     pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
     pub(crate) drain: Option<Drain>,
-    /// The hub's count of messages at the last turn.
-    observed: (u64, u64),
+    /// Messages of this turn that published nothing.
+    answered: u64,
 }
 
 pub(crate) type ShardIo<'a> = Io<'a, ShardDriver>;
@@ -90,7 +92,7 @@ impl ShardDriver {
             scratch: Vec::new(),
             heads: VecDeque::new(),
             drain: None,
-            observed: (0, 0),
+            answered: 0,
         }
     }
 
@@ -106,7 +108,13 @@ impl ShardDriver {
     pub(crate) fn handle(&mut self, io: &mut ShardIo<'_>, event: Event<'_>) {
         let now = self.micros(io.now());
         let mut effects = std::mem::take(&mut self.effects);
+        // What other shards publish here is not an answer to a message of this one.
+        let is_remote = matches!(event, Event::Shard(_));
+        let before = self.hub.counters();
         self.hub.handle(now, event, &mut effects);
+        if !is_remote {
+            self.answered += answered(&before, &self.hub.counters());
+        }
         self.carry_out(io, Timing::Flush, &mut effects);
         self.effects = effects;
     }
@@ -164,8 +172,7 @@ impl ShardDriver {
     }
 
     fn refuse_late(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
-        let body = "the request's head did not arrive in time".to_owned();
-        self.refuse(io, id, &Rejection { status: 408, body, reason: "timeout" });
+        self.refuse(io, id, &Rejection::late());
     }
 
     /// Delivers what is due and publishes the numbers. `true` when more deliveries are pending.
@@ -181,16 +188,35 @@ impl ShardDriver {
 
     /// Messages that were answered in this tick and published nothing are done at its flush.
     fn observe(&mut self, io: &ShardIo<'_>) {
-        let counters = self.hub.counters();
-        let (messages, publications) = self.observed;
-        let (new_messages, new_publications) =
-            (counters.messages_in - messages, counters.publications - publications);
-        self.observed = (counters.messages_in, counters.publications);
-        let answered = new_messages.saturating_sub(new_publications);
+        let answered = std::mem::take(&mut self.answered);
         if answered > 0 {
             self.metrics().observe_processing(io.now().elapsed(), answered);
         }
     }
+
+    /// One large message must not hold its memory for ever.
+    fn release_memory(&mut self) {
+        release(&mut self.scratch);
+        release(&mut self.effects.bytes);
+        release(&mut self.effects.frames);
+        release(&mut self.effects.list);
+    }
+}
+
+/// Memory of one buffer that is kept from turn to turn.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
+/// Gives back what a buffer, whose content is no longer needed, has beyond [`KEPT_BYTES_MAX`].
+fn release<T>(buffer: &mut Vec<T>) {
+    buffer.clear();
+    buffer.shrink_to(KEPT_BYTES_MAX / size_of::<T>());
+}
+
+/// Messages between two counts that no publication carries on: those are observed when their walk is over.
+fn answered(before: &Counters, after: &Counters) -> u64 {
+    let queued = |counters: &Counters| counters.publications - counters.publications_dropped;
+    let messages = after.messages_in - before.messages_in;
+    messages.saturating_sub(queued(after) - queued(before))
 }
 
 pub(crate) fn key(id: ConnectionId) -> hub::ConnectionKey {
@@ -203,22 +229,17 @@ impl Driver for ShardDriver {
     type Seed = Seed;
 
     fn accepted(&mut self, _: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
-        let (status, body, reason) = if self.drain.is_some() {
-            (503, "the server is shutting down", "draining")
+        let rejection = if self.drain.is_some() {
+            Rejection::draining()
         } else {
             match self.shared.admission.enter(remote) {
                 Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
-                Err(Excess::Connections) => {
-                    (429, "too many connections from this address", "connections_per_ip")
-                }
-                Err(Excess::Rate) => {
-                    (429, "connections come too fast from this address", "connection_rate_per_ip")
-                }
+                Err(excess) => Rejection::excess(excess),
             }
         };
-        self.metrics().reject(reason);
+        self.metrics().reject(rejection.reason);
         self.metrics().refused_at_accept.fetch_add(1, Relaxed);
-        Admitted::Refuse(Bytes::from(refusal(&Rejection { status, body: body.to_owned(), reason })))
+        Admitted::Refuse(Bytes::from(refusal(&rejection)))
     }
 
     fn peer_for(&mut self, seed: &Seed) -> Peer {
@@ -234,6 +255,8 @@ impl Driver for ShardDriver {
             let dialect = super::opening::dialect(version, seed.deflate.is_some());
             self.handle(io, Event::Opened(new_connection(key(id), seed.mount, dialect, socket)));
         }
+        self.drain_latecomer(io, id);
+        drop(seed.transit);
     }
 
     fn received(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
@@ -315,11 +338,44 @@ impl Driver for ShardDriver {
         self.sweep_heads(io);
         self.sweep_sessions(io);
         self.go_on_draining(io);
-        if self.pump(io) {
+        let more = self.pump(io);
+        self.release_memory();
+        if more {
             return Some(Duration::ZERO);
         }
         let deadline = self.hub.deadline().map(|due| Duration::from_micros(due - self.micros(io.now())));
         let head = self.heads.front().map(|_| Duration::from_millis(100));
         [deadline, head, self.sessions.wake_up(), self.drain_wake_up()].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_keeps_what_it_may_and_no_more() {
+        let mut large: Vec<u64> = vec![0; 1 << 20];
+        release(&mut large);
+        assert!(large.is_empty() && large.capacity() * size_of::<u64>() <= KEPT_BYTES_MAX);
+        let mut small = Vec::<u8>::with_capacity(100);
+        release(&mut small);
+        assert!(small.capacity() >= 100);
+    }
+
+    #[test]
+    fn messages_are_answered_unless_a_publication_carries_them_on() {
+        let before = Counters::default();
+        let after = |messages_in, publications, publications_dropped| Counters {
+            messages_in,
+            publications,
+            publications_dropped,
+            ..before
+        };
+        for (messages, publications, dropped, expected) in
+            [(1, 0, 0, 1), (1, 1, 0, 0), (1, 1, 1, 1), (1, 3, 0, 0), (0, 0, 0, 0), (0, 2, 0, 0)]
+        {
+            assert_eq!(answered(&before, &after(messages, publications, dropped)), expected);
+        }
     }
 }

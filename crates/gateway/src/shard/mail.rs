@@ -2,13 +2,14 @@
 
 use crate::admission::Visit;
 use crate::relay::Reply;
-use crate::shard::SessionToken;
+use crate::shard::{SessionToken, Transit};
 use bytes::Bytes;
 use hub::{Answer, NewConnection, ShardMessage, TaskOwner};
 use proto::phoenix::{FrameKind, Version};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// One letter.
 pub(crate) enum Mail {
@@ -35,6 +36,8 @@ pub(crate) struct Seed {
     pub(crate) visit: Arc<Visit>,
     /// Absent for an echo mount.
     pub(crate) socket: Option<(Version, SocketParts)>,
+    /// Ends when the shard has the socket.
+    pub(crate) transit: Transit,
 }
 
 /// A [`Socket`](crate::Socket), taken apart.
@@ -58,6 +61,13 @@ pub(crate) struct SessionSeed {
     pub(crate) window: Duration,
     /// 128 random bits.
     pub(crate) secret: u128,
+    pub(crate) seat: Seat,
+}
+
+/// What counts a session, to its address and in all, until it is dropped.
+pub(crate) struct Seat {
+    pub(crate) _visit: Visit,
+    pub(crate) _place: OwnedSemaphorePermit,
 }
 
 /// What a poll brings.

@@ -8,7 +8,9 @@ mod opening;
 mod peer;
 mod reading;
 mod sessions;
+mod transit;
 
 pub(crate) use driver::{ShardDriver, Shared};
-pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seed, SessionSeed};
+pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seat, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;
+pub(crate) use transit::{Transit, Transits};

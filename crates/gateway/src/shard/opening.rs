@@ -64,17 +64,12 @@ impl ShardDriver {
                 return Opening::Incomplete;
             }
             Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
-                let body = "the request's head is too large".to_owned();
-                return Opening::Reject(Rejection { status: 431, body, reason: "header_bytes" });
+                return Opening::Reject(Rejection::head_too_large());
             }
-            Err(_) => {
-                let body = "this is not an HTTP/1.1 request".to_owned();
-                return Opening::Reject(Rejection { status: 400, body, reason: "bad_request" });
-            }
+            Err(_) => return Opening::Reject(Rejection::bad("this is not an HTTP/1.1 request")),
         };
         if head_bytes > self.shared.limits.header_bytes_max {
-            let body = "the request's head is too large".to_owned();
-            return Opening::Reject(Rejection { status: 431, body, reason: "header_bytes" });
+            return Opening::Reject(Rejection::head_too_large());
         }
         let headers = request.headers.iter().map(|header| (header.name, header.value));
         let mut fields = [("", &b""[..]); HEADERS_MAX];
@@ -94,8 +89,7 @@ impl ShardDriver {
         match self.shared.handshakes.websocket(&head) {
             Decision::NotAWebSocket => Opening::HandOff,
             Decision::Accept(_) | Decision::Reject(_) if self.drain.is_some() => {
-                let body = "the server is shutting down".to_owned();
-                Opening::Reject(Rejection { status: 503, body, reason: "draining" })
+                Opening::Reject(Rejection::draining())
             }
             Decision::Accept(accepted) => Opening::Accept(head_bytes, accepted),
             Decision::Reject(rejection) => Opening::Reject(rejection),

@@ -46,6 +46,6 @@ mod tests {
 
     #[test]
     fn a_peer_stays_within_its_bytes() {
-        assert!(size_of::<Peer>() <= 24, "{} bytes", size_of::<Peer>());
+        assert!(size_of::<Peer>() <= 16, "{} bytes", size_of::<Peer>());
     }
 }

@@ -1,7 +1,7 @@
 //! Long-poll sessions: connections of the hub's second lane, whose messages wait for the client's next poll.
 
 use super::driver::{ShardDriver, ShardIo};
-use super::mail::{PollAnswer, PostAnswer, SessionSeed, new_connection};
+use super::mail::{PollAnswer, PostAnswer, Seat, SessionSeed, new_connection};
 use crate::metrics::CloseReason;
 use crate::relay::Reply;
 use base64::Engine as _;
@@ -68,6 +68,7 @@ struct Session {
     /// Posts whose messages have not all been handled, by ticket.
     posts: HashMap<u32, (usize, Reply<PostAnswer>)>,
     tickets: u32,
+    _seat: Seat,
 }
 
 impl Sessions {
@@ -128,6 +129,7 @@ impl ShardDriver {
             last_poll: io.now(),
             posts: HashMap::new(),
             tickets: 0,
+            _seat: seed.seat,
         });
         self.count_sessions();
         let dialect = Dialect { version: seed.version, transport: Transport::LongPoll };

@@ -2,7 +2,7 @@
 //!
 //! | request | does |
 //! |---|---|
-//! | `POST /api/topics/{topic}/messages` with `{"event": "…", "payload": {…}}` | 202: broadcasts to the topic |
+//! | `POST /api/topics/{topic}/messages` with `{"event": "…", "payload": {…}}` | 202: broadcasts to the topic; 503: too much waits, try again |
 //! | `GET /api/topics?limit=100` | 200: topics by size, largest first: `{"topics": [{"topic": "…", "members": 1}]}` |
 //! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id |
 
@@ -72,7 +72,8 @@ async fn publish(
 ) -> Result<StatusCode, Problem> {
     let publication = publication(&body.map_err(|rejection| Problem::bad_request(rejection.body_text()))?)?;
     let payload = Outgoing::json(publication.payload.get());
-    handle.broadcast(&name("topic", topic)?, &publication.event, payload);
+    let topic = name("topic", topic)?;
+    handle.broadcast(&topic, &publication.event, payload).map_err(Problem::unavailable)?;
     Ok(StatusCode::ACCEPTED)
 }
 

@@ -101,6 +101,14 @@ fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "Channels that panicked or failed.",
         snapshot.channels_failed_total,
     )?;
+    let undecodable = snapshot.undecodable_total;
+    page.counter("throng_undecodable", "Connections closed for a message without sense.", undecodable)?;
+    let parked = snapshot.parked_overflows_total;
+    page.counter(
+        "throng_parked_overflows",
+        "Connections closed for sending too much before a join.",
+        parked,
+    )?;
     page.histogram(
         "throng_processing_seconds",
         "From receiving a message to the last write or outbox of its local subscribers.",

@@ -30,6 +30,11 @@ impl Problem {
         Problem { status: StatusCode::NOT_FOUND, detail: "there is nothing under this path".into() }
     }
 
+    /// The server has too much to do for this now.
+    pub(crate) fn unavailable(reason: gateway::Full) -> Problem {
+        Problem { status: StatusCode::SERVICE_UNAVAILABLE, detail: format!("{reason}: try again later") }
+    }
+
     /// The path exists, and takes another method.
     pub(crate) fn method_not_allowed() -> Problem {
         Problem { status: StatusCode::METHOD_NOT_ALLOWED, detail: "this path takes another method".into() }
@@ -46,5 +51,17 @@ impl IntoResponse for Problem {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_to_do_is_a_problem_document_with_status_503() {
+        let response = Problem::unavailable(gateway::Full).into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
     }
 }

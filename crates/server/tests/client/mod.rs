@@ -3,7 +3,7 @@
 // Each test program uses the part that it needs.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -20,9 +20,14 @@ pub(crate) enum Said {
     Close(u16),
 }
 
+/// What a client speaks over: TCP, or TLS.
+pub(crate) trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 /// One open connection.
 pub(crate) struct Client {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
 }
 
 impl Client {
@@ -33,23 +38,33 @@ impl Client {
 
     /// Connects and asks for the upgrade with further header lines, each with its line end. A refusal is its status.
     pub(crate) fn try_open(address: SocketAddr, path: &str, headers: &str) -> Result<Client, u16> {
-        let mut stream = TcpStream::connect(address).expect("connected");
+        let stream = TcpStream::connect(address).expect("connected");
         stream.set_read_timeout(Some(DEADLINE)).expect("set");
+        Client::upgrade(Box::new(stream), address, path, headers).expect("an answer")
+    }
+
+    /// Asks for the upgrade on a connection. Fails where that ends before the answer.
+    pub(crate) fn upgrade(
+        mut stream: Box<dyn Stream>,
+        address: SocketAddr,
+        path: &str,
+        headers: &str,
+    ) -> io::Result<Result<Client, u16>> {
         let request = format!(
             "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
         );
-        stream.write_all(request.as_bytes()).expect("written");
+        stream.write_all(request.as_bytes())?;
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
-            stream.read_exact(&mut byte).expect("a whole head");
+            stream.read_exact(&mut byte)?;
             head.push(byte[0]);
         }
         let head = String::from_utf8(head).expect("text");
         match head.split(' ').nth(1).and_then(|status| status.parse().ok()) {
-            Some(101) => Ok(Client { stream }),
-            Some(status) => Err(status),
+            Some(101) => Ok(Ok(Client { stream })),
+            Some(status) => Ok(Err(status)),
             None => panic!("no status in {head:?}"),
         }
     }
@@ -84,6 +99,15 @@ impl Client {
         match self.hear() {
             Said::Text(text) => text,
             Said::Close(code) => panic!("closed with {code}"),
+        }
+    }
+
+    /// Reads on to the close frame and says its code.
+    pub(crate) fn hear_close(&mut self) -> u16 {
+        loop {
+            if let Said::Close(code) = self.hear() {
+                return code;
+            }
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) fn command(home: &Path) -> Command {
 pub(crate) struct Throng {
     child: Child,
     home: TempDir,
+    output: Receiver<String>,
     errors: Receiver<String>,
     /// What was logged while the test waited for the end.
     pub(crate) last_lines: Vec<String>,
@@ -56,11 +57,17 @@ impl Throng {
         }
         let address = address_in(&announced, "listening on http://");
         let admin = address_in(&announced, "administration on http://");
-        // What else is announced is there by the time that the probe answers.
-        let mut server = Throng { child, home, errors, last_lines: Vec::new(), announced, address, admin };
-        server.get(admin, "/healthz");
-        server.announced.extend(output.try_iter());
-        server
+        Throng { child, home, output, errors, last_lines: Vec::new(), announced, address, admin }
+    }
+
+    /// Waits until this is announced behind the addresses.
+    pub(crate) fn announces(&mut self, line: &str) {
+        while !self.announced.iter().any(|announced| announced == line) {
+            match self.output.recv_timeout(DEADLINE) {
+                Ok(next) => self.announced.push(next),
+                Err(_) => panic!("{line:?} was not announced, but {:?}", self.announced),
+            }
+        }
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {

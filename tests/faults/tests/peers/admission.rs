@@ -1,7 +1,7 @@
 //! More connections from one address than it may have.
 
 use faults::{Client, Connecting, Fixture, wait_until};
-use gateway::Limits;
+use gateway::{Gateway, Limits};
 use std::time::Duration;
 
 const CONNECTIONS_MAX: u32 = 3;
@@ -75,4 +75,43 @@ fn an_address_that_connects_too_often_is_answered_429() {
     }
     wait_until("the rate allows another", || is_admitted(&mut Client::connect(fixture.address())));
     assert!(fixture.rejected("connection_rate_per_ip") >= 1);
+}
+
+#[test]
+fn a_connection_by_tls_too_many_is_cut_and_counted() {
+    let fixture = fixture();
+    let _clients: Vec<Client> =
+        (0..CONNECTIONS_MAX).map(|_| Client::open(fixture.address(), Fixture::ECHO)).collect();
+    Client::connect(fixture.tls_address()).end();
+    wait_until("it is counted", || fixture.rejected("connections_per_ip") == 1);
+}
+
+#[test]
+fn what_is_no_tls_is_cut_and_counted() {
+    let fixture = Fixture::start();
+    let mut client = Client::connect(fixture.tls_address());
+    client.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.end();
+    wait_until("it is counted", || fixture.rejected("tls") == 1);
+}
+
+#[test]
+fn plain_http_beyond_its_places_is_cut_and_counted() {
+    // One place is the TLS listener's.
+    let fixture = Fixture::start_with(Limits { http_connections_max: 2, ..Limits::default() });
+    let request = b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut first = Client::connect(fixture.address());
+    first.send(request);
+    assert_eq!(first.answer().status, 404);
+    let mut second = Client::connect(fixture.address());
+    second.send(request);
+    second.end();
+    wait_until("it is counted", || fixture.rejected("http_connections") == 1);
+}
+
+#[test]
+fn a_limit_that_lets_nothing_through_is_an_error_at_the_start() {
+    let limits = Limits { deliveries_per_turn_max: 0, ..Limits::default() };
+    let error = Gateway::builder().limits(limits).start().err().expect("it does not start");
+    assert_eq!(error.to_string(), "the limit `deliveries_per_turn_max` must be at least 1");
 }

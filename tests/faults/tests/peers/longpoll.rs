@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 const ROOM: &str = "room:polled";
 /// The largest body that a POST may have.
 const BODY_BYTES_MAX: usize = 8_000_000;
+/// The request that begins a session that dies soon.
+const OPENING: &str = "/brief/longpoll?vsn=2.0.0";
 
 struct Session {
     client: Client,
@@ -88,7 +90,7 @@ fn a_session_whose_messages_nobody_fetches_ends_at_the_limit() {
     session.poll();
     let news = json!({ "filling": "x".repeat(1000) });
     for _ in 0..100 {
-        fixture.handle().broadcast(ROOM, "news", news.clone());
+        fixture.handle().broadcast(ROOM, "news", news.clone()).expect("room");
     }
     assert_eq!(fixture.channel_end(), (ROOM.to_owned(), Ended::Disconnected));
     fixture.wait_until_empty();
@@ -144,4 +146,43 @@ fn tokens_that_nobody_was_given_open_nothing() {
         assert_eq!(posted["status"], 410, "{token}");
     }
     fixture.wait_until_empty();
+}
+
+#[test]
+fn sessions_beyond_the_limit_are_told_to_come_back_later() {
+    let fixture = Fixture::start_with(Limits { longpoll_sessions_max: 2, ..Limits::default() });
+    let mut sessions: Vec<Session> = (0..2).map(|_| Session::open(&fixture, "/brief")).collect();
+    let mut client = Client::connect(fixture.address());
+    assert_eq!(request(&mut client, "GET", OPENING, "")["status"], 500);
+    assert_eq!(fixture.rejected("longpoll_sessions"), 1);
+    sessions.clear();
+    wait_until("a place is free", || {
+        request(&mut Client::connect(fixture.address()), "GET", OPENING, "")["status"] == 410
+    });
+}
+
+#[test]
+fn sessions_count_to_their_address_without_any_connection() {
+    let limits = Limits { connections_per_ip_max: 3, ..Limits::default() };
+    let fixture = Fixture::start_with(limits);
+    let mut client = Client::connect(fixture.address());
+    for expected in [410, 410, 500] {
+        assert_eq!(request(&mut client, "GET", OPENING, "")["status"], expected);
+    }
+    assert_eq!(fixture.rejected("connections_per_ip"), 1);
+    drop(client);
+    wait_until("the sessions have died", || {
+        let answer = raw_request(&mut Client::connect(fixture.address()), "GET", OPENING, "");
+        answer.status == 200 && answer.body.contains(r#""status":410"#)
+    });
+}
+
+#[test]
+fn a_message_larger_than_the_mount_allows_is_refused() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let too_large = format!("[{}]", "1".repeat(Fixture::MESSAGE_BYTES_MAX));
+    let answer = raw_request(&mut session.client, "POST", &session.target, &too_large);
+    assert_eq!(answer.status, 400);
+    session.join(ROOM);
 }

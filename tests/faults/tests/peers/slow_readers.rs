@@ -35,7 +35,7 @@ fn publish_until_closed(fixture: &Fixture, topic: &str, others: &mut [Client]) {
     let (handle, filling) = (fixture.handle(), "x".repeat(NEWS_BYTES));
     let closed_before = fixture.closed(CloseReason::SlowConsumer);
     for number in 0.. {
-        handle.broadcast(topic, "news", json!({ "number": number, "filling": filling }));
+        handle.broadcast(topic, "news", json!({ "number": number, "filling": filling })).expect("room");
         for other in &mut *others {
             assert_eq!(other.event(topic, "news")["number"], number, "each member gets each, in order");
         }

@@ -1,0 +1,54 @@
+//! Why connections end.
+
+/// Why connections ended, as the server saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CloseReason {
+    /// The client closed, or its network did.
+    Client,
+    /// The socket failed.
+    Reset,
+    /// Silent for too long (1001).
+    Idle,
+    /// Would not read what it was sent (1013).
+    SlowConsumer,
+    /// Broke the WebSocket protocol (1002, 1007, 1009).
+    Violation,
+    /// Sent what cannot be decoded, or too much behind an undecided join (1011, 1008).
+    Undecodable,
+    /// Disconnected by its socket id (1001).
+    Disconnected,
+    /// The server shut down (1012).
+    Drained,
+    /// The handshake was refused or took too long.
+    Handshake,
+}
+
+impl CloseReason {
+    /// All reasons, in the order of [`Snapshot::closed`].
+    pub const ALL: [CloseReason; 9] = [
+        CloseReason::Client,
+        CloseReason::Reset,
+        CloseReason::Idle,
+        CloseReason::SlowConsumer,
+        CloseReason::Violation,
+        CloseReason::Undecodable,
+        CloseReason::Disconnected,
+        CloseReason::Drained,
+        CloseReason::Handshake,
+    ];
+
+    /// The metric's label.
+    pub fn label(self) -> &'static str {
+        match self {
+            CloseReason::Client => "client",
+            CloseReason::Reset => "reset",
+            CloseReason::Idle => "idle",
+            CloseReason::SlowConsumer => "slow_consumer",
+            CloseReason::Violation => "violation",
+            CloseReason::Undecodable => "undecodable",
+            CloseReason::Disconnected => "disconnected",
+            CloseReason::Drained => "drained",
+            CloseReason::Handshake => "handshake",
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What shards have done, readable from anywhere without asking them.
+
+mod close_reason;
+mod histogram;
+mod shard;
+mod snapshot;
+
+pub use close_reason::CloseReason;
+pub use histogram::Histogram;
+pub(crate) use shard::ShardMetrics;
+pub(crate) use snapshot::Metrics;
+pub use snapshot::{ShardSnapshot, Snapshot};

@@ -1,0 +1,177 @@
+//! What one shard writes of itself.
+
+use super::close_reason::CloseReason;
+use super::histogram::AtomicHistogram;
+use hub::Counters;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Labels of [`Snapshot::rejected`].
+pub(crate) const REJECTIONS: [&str; 15] = [
+    "origin",
+    "auth_token",
+    "subprotocol",
+    "version",
+    "connect",
+    "bad_request",
+    "timeout",
+    "header_bytes",
+    "connections_per_ip",
+    "connection_rate_per_ip",
+    "http_connections",
+    "longpoll_sessions",
+    "tls",
+    "draining",
+    CAPACITY,
+];
+/// Refused by the engine, before anything of ours is asked.
+pub(super) const CAPACITY: &str = "capacity";
+
+/// Upper bounds of the processing time's buckets, in seconds.
+pub(crate) const PROCESSING_BOUNDS: [f64; 12] =
+    [0.000_025, 0.000_1, 0.000_25, 0.001, 0.002_5, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0];
+/// Upper bounds of the fan-out's buckets, in members.
+pub(crate) const FANOUT_BOUNDS: [f64; 8] =
+    [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0];
+
+/// One shard's numbers, published once a turn.
+pub(crate) struct ShardMetrics {
+    hub: [AtomicU64; HUB_COUNTERS],
+    pub(crate) closed: [AtomicU64; CloseReason::ALL.len()],
+    pub(crate) rejected: [AtomicU64; REJECTIONS.len()],
+    pub(crate) processing: AtomicHistogram<{ PROCESSING_BOUNDS.len() }>,
+    pub(crate) fanout: AtomicHistogram<{ FANOUT_BOUNDS.len() }>,
+    pub(crate) longpoll_sessions: AtomicU64,
+    /// Those of the refused connections that the driver refused when the engine asked it.
+    pub(crate) refused_at_accept: AtomicU64,
+}
+
+impl ShardMetrics {
+    pub(crate) fn new() -> ShardMetrics {
+        ShardMetrics {
+            hub: std::array::from_fn(|_| AtomicU64::new(0)),
+            closed: std::array::from_fn(|_| AtomicU64::new(0)),
+            rejected: std::array::from_fn(|_| AtomicU64::new(0)),
+            processing: AtomicHistogram::new(PROCESSING_BOUNDS),
+            fanout: AtomicHistogram::new(FANOUT_BOUNDS),
+            longpoll_sessions: AtomicU64::new(0),
+            refused_at_accept: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn close(&self, reason: CloseReason) {
+        self.closed[reason as usize].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn reject(&self, reason: &str) {
+        if let Some(at) = REJECTIONS.iter().position(|&known| known == reason) {
+            self.rejected[at].fetch_add(1, Relaxed);
+        }
+    }
+
+    pub(crate) fn observe_processing(&self, span: Duration, messages: u64) {
+        self.processing.observe(span.as_secs_f64(), messages);
+    }
+
+    pub(crate) fn publish(&self, counters: &Counters) {
+        for (place, value) in self.hub.iter().zip(flat(counters)) {
+            place.store(value, Relaxed);
+        }
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        let value = |at: usize| self.hub[at].load(Relaxed);
+        Counters {
+            connections: value(0),
+            joined: value(1),
+            topics: value(2),
+            connection_bytes: value(3),
+            channel_bytes: value(4),
+            joins: value(5),
+            joins_refused: value(6),
+            messages_in: value(7),
+            messages_out: value(8),
+            publications: value(9),
+            deliveries: value(10),
+            publications_dropped: value(11),
+            undeliverable: value(12),
+            channels_failed: value(13),
+            undecodable: value(14),
+            parked_overflows: value(15),
+        }
+    }
+}
+
+const HUB_COUNTERS: usize = 16;
+
+/// In the order of [`ShardMetrics::counters`]. A counter that the hub gains does not compile until it has a place.
+fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
+    let Counters {
+        connections,
+        joined,
+        topics,
+        connection_bytes,
+        channel_bytes,
+        joins,
+        joins_refused,
+        messages_in,
+        messages_out,
+        publications,
+        deliveries,
+        publications_dropped,
+        undeliverable,
+        channels_failed,
+        undecodable,
+        parked_overflows,
+    } = *counters;
+    [
+        connections,
+        joined,
+        topics,
+        connection_bytes,
+        channel_bytes,
+        joins,
+        joins_refused,
+        messages_in,
+        messages_out,
+        publications,
+        deliveries,
+        publications_dropped,
+        undeliverable,
+        channels_failed,
+        undecodable,
+        parked_overflows,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_of_a_hub_keeps_its_place() {
+        let mut numbers = 1..;
+        let mut next = || numbers.next().expect("endless");
+        let counters = Counters {
+            connections: next(),
+            joined: next(),
+            topics: next(),
+            connection_bytes: next(),
+            channel_bytes: next(),
+            joins: next(),
+            joins_refused: next(),
+            messages_in: next(),
+            messages_out: next(),
+            publications: next(),
+            deliveries: next(),
+            publications_dropped: next(),
+            undeliverable: next(),
+            channels_failed: next(),
+            undecodable: next(),
+            parked_overflows: next(),
+        };
+        let metrics = ShardMetrics::new();
+        metrics.publish(&counters);
+        assert_eq!(metrics.counters(), counters);
+    }
+}

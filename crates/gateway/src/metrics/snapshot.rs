@@ -1,0 +1,151 @@
+//! The numbers of one moment, summed over shards.
+
+use super::close_reason::CloseReason;
+use super::histogram::Histogram;
+use super::shard::{CAPACITY, REJECTIONS, ShardMetrics};
+use engine::ShardCounters;
+use hub::Hub;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What one shard has done and holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShardSnapshot {
+    /// Open sockets, handshakes included.
+    pub connections: u64,
+    /// Mail that waits.
+    pub mailbox_depth: u64,
+    /// Mail that was dropped because too much waited.
+    pub mailbox_dropped_total: u64,
+    /// The longest turn so far, in microseconds.
+    pub turn_us_max: u64,
+}
+
+/// What the gateway has done and holds, summed over shards.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Each shard's own.
+    pub shards: Vec<ShardSnapshot>,
+    /// Open sockets, handshakes included.
+    pub connections_open: u64,
+    /// Sockets that ever were.
+    pub connections_total: u64,
+    /// Long-poll sessions.
+    pub longpoll_sessions: u64,
+    /// Ended connections by reason, in the order of [`CloseReason::ALL`].
+    pub closed: Vec<(CloseReason, u64)>,
+    /// Refused connections by reason.
+    pub rejected: Vec<(&'static str, u64)>,
+    /// Joins that stand.
+    pub joined: u64,
+    /// Joins that were accepted.
+    pub joins_total: u64,
+    /// Joins that were refused.
+    pub joins_refused_total: u64,
+    /// Topics, counted on each shard that has members.
+    pub topics: u64,
+    /// Messages from clients.
+    pub messages_in_total: u64,
+    /// Messages to clients, broadcasts counted once for each member.
+    pub messages_out_total: u64,
+    /// Publications that could not be queued.
+    pub publications_dropped_total: u64,
+    /// Messages that a client's serializer cannot carry.
+    pub undeliverable_total: u64,
+    /// Channels that panicked or failed.
+    pub channels_failed_total: u64,
+    /// Connections closed for a message that could not be decoded.
+    pub undecodable_total: u64,
+    /// Connections closed because too much waited behind an undecided join or a held channel.
+    pub parked_overflows_total: u64,
+    /// Bytes read from sockets.
+    pub bytes_in_total: u64,
+    /// Bytes written to sockets.
+    pub bytes_out_total: u64,
+    /// Bytes that slow clients have not taken yet.
+    pub outbox_bytes: u64,
+    /// Memory by component, in bytes.
+    pub memory: Vec<(&'static str, u64)>,
+    /// From receiving a message to the last write or outbox of its local subscribers, in seconds. A publication is
+    /// counted on each shard with members.
+    pub processing_seconds: Histogram,
+    /// Members that publications reached, on each shard.
+    pub fanout_size: Histogram,
+}
+
+/// All shards' numbers.
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    pub(crate) shards: Arc<[ShardMetrics]>,
+    pub(crate) engine: Arc<[Arc<ShardCounters>]>,
+}
+
+impl Metrics {
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut all = Snapshot {
+            closed: CloseReason::ALL.map(|reason| (reason, 0)).to_vec(),
+            rejected: REJECTIONS.map(|reason| (reason, 0)).to_vec(),
+            ..Snapshot::default()
+        };
+        let (mut slots, mut rare, mut buffers, mut connections, mut channels) = (0, 0, 0, 0, 0);
+        for (metrics, engine) in self.shards.iter().zip(self.engine.iter()) {
+            all.add(metrics, engine);
+            slots += engine.slab_bytes.load(Relaxed);
+            rare += engine.extra_bytes.load(Relaxed);
+            buffers += engine.buffer_bytes.load(Relaxed);
+            let counters = metrics.counters();
+            connections += counters.connection_bytes;
+            channels += counters.channel_bytes;
+        }
+        all.memory = vec![
+            ("engine_slots", slots),
+            ("hub_connections", connections),
+            ("topic_members", all.joined * Hub::MEMBER_BYTES as u64),
+            ("channels", channels),
+            ("engine_rare", rare),
+            ("buffers", buffers),
+            ("outboxes", all.outbox_bytes),
+        ];
+        all
+    }
+}
+
+impl Snapshot {
+    fn add(&mut self, metrics: &ShardMetrics, engine: &ShardCounters) {
+        let counters = metrics.counters();
+        let open = engine.open.load(Relaxed);
+        self.shards.push(ShardSnapshot {
+            connections: open,
+            mailbox_depth: engine.mailbox_depth.load(Relaxed),
+            mailbox_dropped_total: engine.mailbox_dropped_total.load(Relaxed),
+            turn_us_max: engine.tick_duration_us_max.load(Relaxed),
+        });
+        self.connections_open += open;
+        self.connections_total += engine.accepted_total.load(Relaxed);
+        self.longpoll_sessions += metrics.longpoll_sessions.load(Relaxed);
+        for ((_, sum), count) in self.closed.iter_mut().zip(&metrics.closed) {
+            *sum += count.load(Relaxed);
+        }
+        let by_engine =
+            engine.refused_total.load(Relaxed).saturating_sub(metrics.refused_at_accept.load(Relaxed));
+        for ((reason, sum), count) in self.rejected.iter_mut().zip(&metrics.rejected) {
+            *sum += if *reason == CAPACITY { by_engine } else { count.load(Relaxed) };
+        }
+        self.joined += counters.joined;
+        self.joins_total += counters.joins;
+        self.joins_refused_total += counters.joins_refused;
+        self.topics += counters.topics;
+        self.messages_in_total += counters.messages_in;
+        self.messages_out_total += counters.messages_out + counters.deliveries;
+        self.publications_dropped_total += counters.publications_dropped;
+        self.undeliverable_total += counters.undeliverable;
+        self.channels_failed_total += counters.channels_failed;
+        self.undecodable_total += counters.undecodable;
+        self.parked_overflows_total += counters.parked_overflows;
+        self.bytes_in_total += engine.bytes_in.load(Relaxed);
+        self.bytes_out_total += engine.bytes_out.load(Relaxed);
+        self.outbox_bytes += engine.outbox_bytes.load(Relaxed);
+        self.processing_seconds.add(&metrics.processing.snapshot());
+        self.fanout_size.add(&metrics.fanout.snapshot());
+    }
+}

@@ -1,0 +1,28 @@
+//! Sockets on their way from the control plane to a shard. A drain waits for them, since they belong to nobody else.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+/// Counts them.
+#[derive(Default)]
+pub(crate) struct Transits(Arc<AtomicUsize>);
+
+/// One socket under way, until it is dropped.
+pub(crate) struct Transit(Arc<AtomicUsize>);
+
+impl Transits {
+    pub(crate) fn begin(&self) -> Transit {
+        self.0.fetch_add(1, SeqCst);
+        Transit(self.0.clone())
+    }
+
+    pub(crate) fn are_over(&self) -> bool {
+        self.0.load(SeqCst) == 0
+    }
+}
+
+impl Drop for Transit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
