@@ -83,6 +83,7 @@ fn limits(limits: &LimitsConfig) -> Limits {
         mailbox_len_max: limits.mailbox_messages,
         connections_max: limits.connections.unwrap_or(usize::MAX),
         http_connections_max: limits.http_connections,
+        longpoll_sessions_max: limits.longpoll_sessions,
         connections_per_ip_max: limits.connections_per_ip,
         connection_rate_per_ip_max: limits.connections_per_second_per_ip,
         handshake_time_max: limits.handshake_timeout,

@@ -180,7 +180,12 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "limits.http_connections",
         default: "10000",
-        about: "Connections for pages, long-polling and TLS handshakes; past it a new one is cut.",
+        about: "Connections for pages, long-polling and TLS handshakes; past it a new one is cut, one by TLS waits.",
+    },
+    Key {
+        path: "limits.longpoll_sessions",
+        default: "100000",
+        about: "Long-poll sessions; past it a new one is told to come back later.",
     },
     Key {
         path: "limits.connections_per_ip",
@@ -215,7 +220,7 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "limits.presence_people",
         default: "500",
-        about: "People of one topic whose comings and goings are told one by one; past it only their number is.",
+        about: "Tracked joins of one topic up to which comings and goings are told one by one; past it only the number of\npeople is.",
     },
     Key {
         path: "log.level",

@@ -56,6 +56,7 @@ pub(crate) struct LimitsConfig {
     /// `None`: as many as there are descriptors for.
     pub(crate) connections: Option<usize>,
     pub(crate) http_connections: usize,
+    pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,
     pub(crate) connections_per_second_per_ip: u32,
     pub(crate) handshake_timeout: Duration,

@@ -155,6 +155,7 @@ impl<'a> Reader<'a> {
                 .read("limits.connections", &Or("auto", Whole(1..=100_000_000)))
                 .map(|connections| connections as usize),
             http_connections: self.read("limits.http_connections", &Whole(16..=10_000_000)) as usize,
+            longpoll_sessions: self.read("limits.longpoll_sessions", &Whole(1..=100_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
             connections_per_second_per_ip: self.read("limits.connections_per_second_per_ip", &per_ip) as u32,
             handshake_timeout: self.read("limits.handshake_timeout", &Time(SECOND..=HOUR)),
