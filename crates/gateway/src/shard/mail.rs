@@ -64,7 +64,8 @@ pub(crate) struct SessionSeed {
     pub(crate) seat: Seat,
 }
 
-/// What counts a session, to its address and in all, until it is dropped.
+/// What counts a session, to its address and in all, until it is dropped. Nobody ever waits for such a permit, so letting
+/// go of one on a shard wakes nobody, which a shard must not do itself.
 pub(crate) struct Seat {
     pub(crate) _visit: Visit,
     pub(crate) _place: OwnedSemaphorePermit,
