@@ -106,9 +106,11 @@ test("a new name is a new entry in the list, and the talk stays", async () => {
 
 test("the keyboard is enough", async () => {
   const page = await open();
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type("Ann");
   await page.keyboard.press("Enter");
   await isOnline(page);
+  await page.locator("textarea:focus").waitFor();
   await page.keyboard.type("one");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("two");

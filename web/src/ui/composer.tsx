@@ -1,5 +1,5 @@
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SendIcon } from "./icons";
 
 const BODY_LENGTH_MAX = 2000;
@@ -15,7 +15,7 @@ export function Composer({ enabled, onSend }: ComposerProps): JSX.Element {
   const [body, setBody] = useState("");
   const input = useRef<HTMLTextAreaElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     input.current?.focus();
   }, []);
 

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { checkName, NAME_LENGTH_MAX } from "../identity/name";
 
 export type NameFormProps = {
@@ -15,7 +15,8 @@ export function NameForm({ initialName, action, onName, onCancel }: NameFormProp
   const [problem, setProblem] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
+  // Before the page is painted, so that no key is typed into nothing.
+  useLayoutEffect(() => {
     input.current?.focus();
     input.current?.select();
   }, []);

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { NameForm } from "./name-form";
 
 export type RenameDialogProps = {
@@ -12,7 +12,7 @@ export type RenameDialogProps = {
 export function RenameDialog({ name, onName, onClose }: RenameDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
 
