@@ -197,9 +197,6 @@ impl ShardDriver {
     /// One large message must not hold its memory for ever.
     fn release_memory(&mut self) {
         release(&mut self.scratch);
-        release(&mut self.effects.bytes);
-        release(&mut self.effects.frames);
-        release(&mut self.effects.list);
     }
 }
 
