@@ -78,10 +78,7 @@ impl Handle {
         event: &str,
         payload: impl Into<Outgoing<'p>>,
     ) -> Result<(), Full> {
-        let payload = match payload.into() {
-            Outgoing::Json(text) => Outgoing::Json(text.into_owned().into()),
-            Outgoing::Binary(bytes) => Outgoing::Binary(bytes.into_owned().into()),
-        };
+        let payload = payload.into().into_owned();
         let home = ShardIndex(self.shared.hub.home_of(topic).0);
         let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload };
         self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| Full)

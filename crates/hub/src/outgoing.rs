@@ -53,7 +53,8 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    pub(crate) fn into_owned(self) -> Outgoing<'static> {
+    /// The same without a borrow, for payloads that outlive their sender.
+    pub fn into_owned(self) -> Outgoing<'static> {
         match self {
             Outgoing::Json(text) => Outgoing::Json(Cow::Owned(text.into_owned())),
             Outgoing::Binary(bytes) => Outgoing::Binary(Cow::Owned(bytes.into_owned())),
