@@ -1,0 +1,3 @@
+//! The `stampede` binary.
+
+fn main() {}

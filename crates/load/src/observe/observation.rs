@@ -1,0 +1,147 @@
+//! One thing that happened to one user.
+
+/// Nanoseconds since the run's start. The start of all machines of a run is the same moment, as well as their clocks
+/// agree.
+pub type Nanos = u64;
+
+/// A user's number in the run, over all machines.
+pub type UserId = u32;
+
+/// [`Observation::room`] of what happened in none.
+pub const NO_ROOM: u32 = u32::MAX;
+/// [`Observation::label`] of what has none.
+pub const NO_LABEL: u16 = u16::MAX;
+
+/// One thing that happened. What a kind does not use is 0, [`NO_ROOM`] or [`NO_LABEL`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Observation {
+    /// When it was seen.
+    pub at: Nanos,
+    /// When it ought to have begun: the beat of a paced send, the arrival of a user.
+    pub intended: Nanos,
+    /// When it began: the send, the connect, the request.
+    pub began: Nanos,
+    /// Which message: the sender's number in the upper half, its count of messages (from 1) in the lower.
+    pub message: u64,
+    /// Who saw it.
+    pub user: UserId,
+    /// Room, as an index into the run's table of rooms.
+    pub room: u32,
+    /// Bytes of the payload.
+    pub bytes: u32,
+    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`].
+    pub count: u32,
+    /// Label of the plan (transaction, step).
+    pub label: u16,
+    /// Source address, as an index into the run's table of source addresses.
+    pub source: u16,
+    /// HTTP status, close code or the like.
+    pub code: u16,
+    /// What.
+    pub kind: Kind,
+    /// How it went.
+    pub outcome: Outcome,
+}
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// A user arrived (`intended` is the schedule's time), or could not be started (`Dropped`).
+    Arrival,
+    /// A user finished its session (`began` is its arrival). Any outcome but `Ok` is what ended it.
+    Finish,
+    /// A WebSocket was opened, or could not be: `began` is before the TCP connect, `at` the end of the 101 head.
+    Connect,
+    /// An open WebSocket ended: `Ok` by us, else why; `code` is the close code.
+    Disconnect,
+    /// A join was answered (`room`), or was not.
+    Join,
+    /// A room was left: by a leave, a close or a cut.
+    Leave,
+    /// A message was sent: `intended`, `began` (when the user could have sent it) and `at` (when it went); `count`
+    /// receivers are expected.
+    Send,
+    /// A message came: `intended` and `began` are its intended and actual send time. `Unstamped`: nobody's in
+    /// particular.
+    Receive,
+    /// Messages that `user` should have got in `room` and did not: `count` of them, `Lost` or `InFlight` (it left, or
+    /// the run was stopped, before they could come).
+    Missing,
+    /// A push was answered, or was not.
+    Reply,
+    /// A wait ended.
+    Wait,
+    /// An HTTP request was answered, or was not; `code` is the status.
+    Http,
+    /// A transaction ended (`label`).
+    Transaction,
+    /// A scenario's step could not be done.
+    Step,
+}
+
+/// How it went. Everything except [`Outcome::Ok`] and the outcomes of messages is an error.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Outcome {
+    /// As it should.
+    Ok,
+    /// A received message carried no stamp.
+    Unstamped,
+    /// A received message had come before.
+    Duplicate,
+    /// A received message was overtaken by a later one of the same sender.
+    Reordered,
+    /// A received message was not expected by this user: sent before it joined or after it left.
+    Unexpected,
+    /// A received message came after the run's end (within the drain's second half is not late; after it is).
+    Late,
+    /// A message that never came.
+    Lost,
+    /// A message that was on its way when its receiver left or the run was stopped.
+    InFlight,
+    /// The user was not started: the phase ended before its turn, or a limit of the generator.
+    Dropped,
+    /// The TCP connect took too long.
+    ConnectTimeout,
+    /// The TCP connect was refused.
+    Refused,
+    /// The connection was reset by the peer.
+    Reset,
+    /// The network or the host cannot be reached.
+    Unreachable,
+    /// No source address and port was free.
+    NoPort,
+    /// The generator ran out of descriptors.
+    NoDescriptor,
+    /// The TLS handshake failed.
+    Tls,
+    /// The response to the upgrade or to the request took too long.
+    HandshakeTimeout,
+    /// The upgrade was answered with another status; `code` has it.
+    Status,
+    /// The upgrade was answered with a redirect; `code` has it.
+    Redirect,
+    /// The 101 response was not right: wrong accept key, subprotocol or extension.
+    BadHandshake,
+    /// The peer broke the protocol: WebSocket, HTTP or Phoenix.
+    Protocol,
+    /// The peer closed; `code` has the WebSocket close code, 1005 without one.
+    Closed,
+    /// The peer ended the connection without a WebSocket close.
+    Ended,
+    /// No answer in time.
+    Timeout,
+    /// An error reply of the server's (`"status": "error"`, an unexpected HTTP status).
+    Rejected,
+    /// A heartbeat was not answered in time.
+    Heartbeat,
+    /// What the step needs is not there: no connection, topic not joined, nothing to capture from.
+    NotReady,
+    /// The scenario gave up (`abort`).
+    Aborted,
+    /// The run was stopped.
+    Stopped,
+    /// The generator could not send as fast as the peer read too slowly: the outbox was full.
+    Overflow,
+}
