@@ -98,6 +98,7 @@ mod start;
 mod start_error;
 mod sweep;
 mod sys;
+mod timer;
 mod tls;
 mod transfer;
 mod write;
