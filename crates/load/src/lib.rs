@@ -5,6 +5,7 @@ pub mod cli;
 pub mod draw;
 pub mod floor;
 pub mod observe;
+pub mod presets;
 pub mod scenario;
 pub mod search;
 pub mod statistics;

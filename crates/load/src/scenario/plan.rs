@@ -246,6 +246,9 @@ pub enum Action {
     HalfOpen(Duration),
     /// From here on reads at most so many bytes per second; 0 reads nothing. `None` reads at full speed again.
     SlowReader(Option<u64>),
+    /// Has done all that it came for, and stays as it is until the run ends: such a user does not hold up the end of
+    /// the run, and still gets what others say until the drain is over.
+    Stay,
     /// Ends the user's session as failed (`false`) or the whole run (`true`).
     Abort(bool),
 }

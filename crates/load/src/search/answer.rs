@@ -68,7 +68,9 @@ impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(held) = self.held else {
             return match self.limit {
-                Limit::Generator => f.write_str("unknown: the generator was the limit before anything was learned"),
+                Limit::Generator => {
+                    f.write_str("unknown: the generator was the limit before anything was learned")
+                }
                 Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials => {
                     f.write_str("nothing held, not even the smallest load that was tried")
                 }
@@ -81,9 +83,13 @@ impl fmt::Display for Answer {
             (Limit::Server, Some(failed)) => {
                 write!(f, ", {failed:.0} does not: known to {:.1} %", (failed / held - 1.0) * 100.0)
             }
-            (Limit::Generator, _) => f.write_str(", and the server may hold more: the generator was the limit"),
+            (Limit::Generator, _) => {
+                f.write_str(", and the server may hold more: the generator was the limit")
+            }
             (Limit::Range, _) => f.write_str(", the largest that was allowed"),
-            (Limit::Trials, _) => f.write_str("; the limit wanders, and the search ended after its last allowed run"),
+            (Limit::Trials, _) => {
+                f.write_str("; the limit wanders, and the search ended after its last allowed run")
+            }
             (Limit::Server | Limit::NothingHeld, _) => Ok(()),
         }
     }

@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn a_generator_at_its_limit_ends_the_search_with_what_held() {
-        let answer = run(RULES, |load| if load < 1_000.0 { Outcome::Held } else { Outcome::Invalid }).answer();
+        let answer =
+            run(RULES, |load| if load < 1_000.0 { Outcome::Held } else { Outcome::Invalid }).answer();
         assert_eq!((answer.held, answer.limit), (Some(800.0), Limit::Generator));
     }
 

@@ -77,6 +77,8 @@ pub enum Action {
     HalfOpen(Time),
     /// From here on reads at most so fast.
     SlowReader(ReadRate),
+    /// Has done all that it came for, and stays as it is until the run ends.
+    Stay(Nothing),
     /// Ends the user's session as failed, or the whole run.
     Abort(Scope),
 }
@@ -119,6 +121,7 @@ const ACTIONS: &[&str] = &[
     "cut",
     "half_open",
     "slow_reader",
+    "stay",
     "abort",
 ];
 
