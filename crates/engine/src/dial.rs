@@ -62,3 +62,54 @@ impl Dial<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use socket2::SockRef;
+
+    fn listener() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+        let address = listener.local_addr().expect("it is bound");
+        (listener, address)
+    }
+
+    #[test]
+    fn a_socket_does_not_delay_and_does_not_block() {
+        let (_listener, remote) = listener();
+        let socket = Dial::new(remote).begin().expect("it listens");
+        let socket = SockRef::from(&socket);
+        assert!(socket.tcp_nodelay().expect("a TCP option"));
+        assert!(socket.nonblocking().expect("a flag"));
+    }
+
+    #[test]
+    fn the_kernel_keeps_no_more_unread_than_it_is_told() {
+        let (_listener, remote) = listener();
+        let dial = Dial { receive_buffer_bytes: Some(8192), ..Dial::new(remote) };
+        let socket = dial.begin().expect("it listens");
+        // socket(7): the kernel doubles the value, and reports the doubled one.
+        assert_eq!(SockRef::from(&socket).recv_buffer_size().expect("an option"), 2 * 8192);
+    }
+
+    #[test]
+    fn a_port_is_chosen_when_the_peer_is_known() {
+        let (_listener, remote) = listener();
+        let local = (Ipv4Addr::new(127, 0, 0, 7), 0).into();
+        let dial = Dial { local: Some(local), ..Dial::new(remote) };
+        let socket = dial.begin().expect("it listens");
+        let bound = SockRef::from(&socket).local_addr().expect("it is bound");
+        let bound = bound.as_socket().expect("an internet address");
+        assert_eq!(bound.ip(), local.ip());
+        assert_ne!(bound.port(), 0);
+
+        let unconnected =
+            rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        sys::leave_port_to_connect(&unconnected).expect("the kernel knows the option");
+        rustix::net::bind(&unconnected, &local).expect("a loopback address");
+        let bound = SockRef::from(&unconnected).local_addr().expect("it is bound");
+        assert_eq!(bound.as_socket(), Some(local), "bind took no port");
+    }
+}

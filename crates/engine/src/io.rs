@@ -84,7 +84,7 @@ impl<'a, D: Driver> Io<'a, D> {
     /// Why the TLS session failed, while [`Driver::ended`] is told of [`EndCause::Tls`].
     #[must_use]
     pub fn tls_error(&self) -> Option<&rustls::Error> {
-        self.sockets.tls_error.as_ref()
+        self.sockets.tls_error.as_deref()
     }
 
     /// Stops reading: what the peer says stays in the kernel, which slows the peer down, until
