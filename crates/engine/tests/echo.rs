@@ -70,8 +70,9 @@ fn each_of_many_echoes_costs_one_wait_one_read_and_one_write() {
     let [ticks, reads, writes] = before;
     assert_eq!(value(&counters.reads_total) - reads, ECHOES);
     assert_eq!(value(&counters.writes_total) - writes, ECHOES);
-    // A tick counts itself when it is over, so the one of the first echo may be among them.
-    assert!(value(&counters.ticks) - ticks <= ECHOES + 1);
+    // A tick counts itself when it is over, so that of the first echo may be among them, and so may the one in which
+    // the readiness loop reports the new connection.
+    assert!(value(&counters.ticks) - ticks <= ECHOES + 2);
 }
 
 #[test]
