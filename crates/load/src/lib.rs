@@ -4,8 +4,10 @@
 pub mod cli;
 pub mod draw;
 pub mod floor;
+pub mod ledger;
 pub mod observe;
 pub mod presets;
 pub mod scenario;
+pub mod schedule;
 pub mod search;
 pub mod statistics;
