@@ -3,6 +3,9 @@
 //! Shards make them, the collector counts them, the event log keeps them, and a report that is computed again from the
 //! log reads the same stream.
 
+mod batch;
+mod names;
 mod observation;
 
+pub use batch::Batch;
 pub use observation::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};
