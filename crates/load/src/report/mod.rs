@@ -1,0 +1,3 @@
+//! What a person reads after a run.
+
+pub mod chart;
