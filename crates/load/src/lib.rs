@@ -7,6 +7,7 @@ pub mod floor;
 pub mod ledger;
 pub mod observe;
 pub mod presets;
+pub mod report;
 pub mod scenario;
 pub mod schedule;
 pub mod search;

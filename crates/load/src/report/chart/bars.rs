@@ -1,0 +1,103 @@
+//! Counts side by side and upon each other.
+
+use super::axis::Axis;
+use super::canvas::Canvas;
+use super::frame::{Entry, Frame, Surroundings, Swatch};
+use super::{Unit, greatest, ticks_in};
+
+/// Counts per configuration: stacks that stand side by side.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bars {
+    /// What the values are measured in.
+    pub unit: Unit,
+    /// Name and tone of the kinds that a stack is made of.
+    pub kinds: Vec<(String, Tone)>,
+    /// One per configuration.
+    pub groups: Vec<Group>,
+}
+
+/// What a kind means, which decides its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tone {
+    /// What was wanted.
+    Wanted,
+    /// As it should be.
+    Good,
+    /// Not quite.
+    Fair,
+    /// Neither good nor bad.
+    Neutral,
+    /// As it should not be.
+    Bad,
+}
+
+/// One configuration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Group {
+    /// The configuration.
+    pub name: String,
+    /// Its stacks from left to right; each is pairs of a kind's index and its value, from the bottom up.
+    pub stacks: Vec<Vec<(usize, f64)>>,
+}
+
+impl Tone {
+    fn colour(self) -> &'static str {
+        match self {
+            Self::Wanted => "s1",
+            Self::Good => "s3",
+            Self::Fair => "warn",
+            Self::Neutral => "s7",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+impl Bars {
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.iter().flat_map(|group| &group.stacks).flatten().all(|(_, value)| *value <= 0.0)
+    }
+
+    pub(super) fn legend(&self) -> Vec<Entry> {
+        let entry = |(name, tone): &(String, Tone)| Entry {
+            name: name.clone(),
+            colour: tone.colour(),
+            swatch: Swatch::Area,
+        };
+        self.kinds.iter().map(entry).collect()
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) {
+        let heights = self.groups.iter().flat_map(|group| &group.stacks);
+        let most = greatest(heights.map(|stack| stack.iter().map(|(_, value)| value).sum()));
+        let y = Axis::linear(self.unit, 0.0, most, ticks_in(around.size.height));
+        let names: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
+        let (frame, middles, slot) = Frame::with_slots(canvas, around, &names, &y);
+        for (group, middle) in self.groups.iter().zip(middles) {
+            let width = (slot * 0.7 / group.stacks.len().max(1) as f64).clamp(2.0, 48.0);
+            let left = middle - width * group.stacks.len() as f64 / 2.0;
+            for (index, stack) in group.stacks.iter().enumerate() {
+                self.draw_stack(canvas, &frame, &y, stack, left + width * index as f64, width);
+            }
+        }
+    }
+
+    fn draw_stack(
+        &self,
+        canvas: &mut Canvas,
+        frame: &Frame,
+        y: &Axis,
+        stack: &[(usize, f64)],
+        left: f64,
+        width: f64,
+    ) {
+        let (mut height, mut below) = (0.0, frame.bottom);
+        for (kind, value) in stack.iter().filter(|(_, value)| *value > 0.0 && value.is_finite()) {
+            let Some((_, tone)) = self.kinds.get(*kind) else { continue };
+            height += value;
+            // What is not nothing is seen: losses are often a thousandth of what was sent.
+            let top = frame.y(y, height).min(below - 1.5);
+            canvas.rectangle(&format!("fill-{}", tone.colour()), (left + 1.0, top), width - 2.0, below - top);
+            below = top;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! report.html: one file that needs nothing else.
+//!
+//! The order is that of a reader's questions: may I believe it, what stands out, how fast, on what, and then why.
+
+mod page;
+mod sections;
+
+use super::chart::escape;
+use super::{Plot, Run, Table, plots};
+use page::Page;
+
+/// The report of one run.
+pub fn html(run: &Run) -> String {
+    let plots = plots(run);
+    let mut page = Page::new(&title(run));
+    sections::heading(&mut page, run);
+    sections::verdict(&mut page, run);
+    sections::findings(&mut page, run);
+    sections::key_figures(&mut page, run);
+    sections::machines(&mut page, run);
+    sections::charts(&mut page, run, &plots);
+    sections::tables(&mut page, run);
+    page.finish()
+}
+
+/// The report of several runs.
+pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
+    let mut page = Page::new(&format!("{} configurations", runs.len()));
+    page.push(&format!(
+        "<header><p class=\"kind\">Stampede</p><h1>{} configurations</h1></header>\n",
+        runs.len()
+    ));
+    sections::invalid_runs(&mut page, runs);
+    for plot in plots {
+        page.section(plot.name, &plot.chart.title, |page| page.chart(plot, false));
+    }
+    page.section("figures", "Figures", |page| page.push(&table.html()));
+    page.finish()
+}
+
+fn title(run: &Run) -> String {
+    match run.configuration.as_str() {
+        "" => run.summary.scenario.clone(),
+        configuration => configuration.to_owned(),
+    }
+}
