@@ -1,0 +1,3 @@
+//! doctor
+
+pub mod visits;
