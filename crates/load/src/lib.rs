@@ -2,9 +2,11 @@
 //! saw. This crate must never be able to make a server look better than it is.
 
 pub mod cli;
+pub mod doctor;
 pub mod draw;
 pub mod floor;
 pub mod ledger;
+pub mod monitor;
 pub mod observe;
 pub mod presets;
 pub mod report;

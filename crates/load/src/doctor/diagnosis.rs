@@ -1,0 +1,93 @@
+//! From facts and a wish to a diagnosis. Pure: the same facts always give the same one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{Bound, bounds, clients_per_table};
+use super::checks::{Check, State, machine_checks};
+use super::facts::Facts;
+use super::scene::{Scene, Wish};
+use super::target_checks::target_checks;
+
+/// What a machine can do for a wish.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnosis {
+    /// Clients that were wished for.
+    pub clients: u64,
+    /// Clients that the machine can hold: the lowest firm bound. `None` when no bound is known.
+    pub holds: Option<u64>,
+    /// Threads that the clients need by the descriptor limit; more than one means tables of their own.
+    pub threads: Option<u64>,
+    /// By resource, lowest first.
+    pub bounds: Vec<Bound>,
+    /// Facts that were judged, in reading order: the machine's, then the targets'.
+    pub checks: Vec<Check>,
+}
+
+/// Judges what a machine can do for a wish.
+#[must_use]
+pub fn diagnose(facts: &Facts, wish: &Wish) -> Diagnosis {
+    let scene = Scene { facts, wish };
+    let bounds = bounds(&scene);
+    let mut checks = machine_checks(&scene);
+    checks.extend(target_checks(&scene));
+    Diagnosis {
+        clients: wish.clients,
+        holds: bounds.iter().filter(|bound| bound.firm).map(|bound| bound.clients).min(),
+        threads: clients_per_table(&scene).map(|each| wish.clients.div_ceil(each.max(1)).max(1)),
+        bounds,
+        checks,
+    }
+}
+
+impl Diagnosis {
+    /// The resource that runs out first, when it does so before the wish is fulfilled.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<&Bound> {
+        self.bounds.iter().find(|bound| bound.firm && bound.clients < self.clients)
+    }
+
+    /// The gravest that was found, in bounds and checks.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let bounds = self.bounds.iter().map(|bound| self.state_of(bound));
+        bounds.chain(self.checks.iter().map(|check| check.state)).max().unwrap_or(State::Ok)
+    }
+
+    /// How a bound bears on the wish.
+    #[must_use]
+    pub fn state_of(&self, bound: &Bound) -> State {
+        match (bound.clients < self.clients, bound.firm) {
+            (false, _) => State::Ok,
+            (true, true) => State::Stop,
+            (true, false) => State::Caution,
+        }
+    }
+
+    /// What stands in the way, gravest first, each with what changes it.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let bounds = self.bounds.iter().map(|bound| {
+            let label = bound.resource.label();
+            let text = format!(
+                "{label}: enough for {} of {} clients ({})",
+                bound.clients, self.clients, bound.basis
+            );
+            (self.state_of(bound), with_remedy(text, bound.remedy.as_deref()))
+        });
+        let checks = self.checks.iter().map(|check| {
+            (check.state, with_remedy(format!("{}: {}", check.subject, check.text), check.remedy.as_deref()))
+        });
+        let mut warnings: Vec<(State, String)> =
+            bounds.chain(checks).filter(|(state, _)| *state >= State::Caution).collect();
+        warnings.sort_by(|one, other| other.0.cmp(&one.0));
+        warnings.into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+fn with_remedy(text: String, remedy: Option<&str>) -> String {
+    match remedy {
+        Some(remedy) => format!("{text}; change it: {remedy}"),
+        None => text,
+    }
+}
