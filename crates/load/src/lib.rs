@@ -1,7 +1,9 @@
 //! Stampede, the load lab: it plays millions of clients against any WebSocket or HTTP server, and says honestly what it
 //! saw. This crate must never be able to make a server look better than it is.
 
+pub mod chat;
 pub mod draw;
+pub mod live;
 pub mod observe;
 pub mod scenario;
 pub mod statistics;
