@@ -1,11 +1,13 @@
 //! Stampede, the load lab: it plays millions of clients against any WebSocket or HTTP server, and says honestly what it
 //! saw. This crate must never be able to make a server look better than it is.
 
+pub mod chat;
 pub mod cli;
 pub mod doctor;
 pub mod draw;
 pub mod floor;
 pub mod ledger;
+pub mod live;
 pub mod monitor;
 pub mod observe;
 pub mod presets;
