@@ -160,7 +160,10 @@ impl Monitor {
         let scraping = if endpoints.is_empty() {
             None
         } else {
-            let tls = config.tls.map_or_else(fetch::native_tls, Ok).map_err(MonitorError::Tls)?;
+            let tls = match (config.tls, endpoints.iter().any(|endpoint| endpoint.address.tls)) {
+                (None, true) => Some(fetch::native_tls().map_err(MonitorError::Tls)?),
+                (given, _) => given,
+            };
             let rows = Arc::clone(&rows);
             Some(Scraping::start(endpoints, figures, tls, rows).map_err(MonitorError::Thread)?)
         };
@@ -186,7 +189,6 @@ impl Monitor {
     }
 
     /// Ends the watch and says what it came to.
-    #[must_use]
     pub fn finish(self) -> GeneratorSamples {
         if let Some(scraping) = self.scraping {
             scraping.stop();
