@@ -126,9 +126,9 @@ fn each_way_to_fail_is_counted_and_said_and_disturbs_nobody() {
     let scrapes: Vec<String> = [good].into_iter().chain(bad.map(|(address, _)| address)).map(url).collect();
     let config = MonitorConfig { scrapes: scrapes.clone(), ..MonitorConfig::new(Instant::now()) };
     let monitor = Monitor::start(config).expect("they can be watched");
-    for place in 1..scrapes.len() {
+    for (place, url) in scrapes.iter().enumerate().skip(1) {
         let row = row_with(&monitor, |row| row.servers[place].failed_scrapes > 0);
-        assert_eq!(row.servers[place].rss_bytes, None, "{}", scrapes[place]);
+        assert_eq!(row.servers[place].rss_bytes, None, "{url}");
     }
     row_with(&monitor, |row| row.servers[0].connections == Some(1000));
     let notices = monitor.take_notices();

@@ -1,5 +1,7 @@
 //! From facts and a wish to a diagnosis. Pure: the same facts always give the same one.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +82,7 @@ impl Diagnosis {
         });
         let mut warnings: Vec<(State, String)> =
             bounds.chain(checks).filter(|(state, _)| *state >= State::Caution).collect();
-        warnings.sort_by(|one, other| other.0.cmp(&one.0));
+        warnings.sort_by_key(|(state, _)| Reverse(*state));
         warnings.into_iter().map(|(_, text)| text).collect()
     }
 }
