@@ -108,7 +108,8 @@ fn governor(scene: &Scene<'_>) -> Option<Check> {
 
 fn steal(scene: &Scene<'_>) -> Option<Check> {
     let steal = *scene.facts.processor.steal.known()?;
-    let text = format!("the hypervisor gave {} of the time to others since the start", percent(steal));
+    let text =
+        format!("the hypervisor gave {} of the time to others since the machine started", percent(steal));
     if steal <= STEAL_MAX {
         return Some(Check::new("steal", State::Ok, text));
     }
@@ -186,8 +187,8 @@ fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
         }
     };
     if somaxconn >= ACCEPT_QUEUE_MIN {
-        let text = format!("somaxconn {}{seen}", grouped(somaxconn));
-        return Some(Check::new(SUBJECT, State::Ok, text));
+        let state = if overflows == 0 { State::Ok } else { State::Note };
+        return Some(Check::new(SUBJECT, state, format!("somaxconn {}{seen}", grouped(somaxconn))));
     }
     let text = format!(
         "somaxconn {}: when more connect at once than the server accepts, the rest wait a second or more{seen}",

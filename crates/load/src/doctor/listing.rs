@@ -1,6 +1,6 @@
 //! The facts in words, for people and for every result.
 
-use super::amounts::{bytes, grouped, milliseconds, percent};
+use super::amounts::{bytes, counted, grouped, milliseconds, percent};
 use super::checks::cookies_in_words;
 use super::diagnosis::Diagnosis;
 use super::facts::{
@@ -68,11 +68,11 @@ impl TargetFacts {
         let process = self.process.as_ref().map(|process| {
             said(process, |process| {
                 format!(
-                    "{} ({}), {} resident, {} threads, {} descriptors, nofile {}",
+                    "{} ({}), {} resident, {}, {} descriptors, nofile {}",
                     process.pid,
                     process.name,
                     bytes(process.rss_bytes),
-                    grouped(process.threads),
+                    counted(process.threads, "thread", "threads"),
                     said(&process.descriptors, |count| grouped(*count)),
                     said(&process.descriptor_limit, |limit| limit.map_or("unlimited".to_owned(), grouped)),
                 )
@@ -113,7 +113,7 @@ fn processor(facts: &ProcessorFacts) -> Rows {
         row(
             "runs on",
             format!(
-                "{}; {} stolen since the start",
+                "{}; {} of the time stolen since it started",
                 said(&facts.runs_on, Clone::clone),
                 said(&facts.steal, |steal| percent(*steal))
             ),

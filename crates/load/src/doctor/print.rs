@@ -14,6 +14,8 @@ const WIDTH: usize = 100;
 const NAME_WIDTH: usize = 16;
 /// Columns of a mark with its word.
 const MARK_WIDTH: usize = 12;
+/// Columns before the text of a check.
+const CHECK_INDENT: usize = 2 + MARK_WIDTH + NAME_WIDTH + 1;
 
 /// Whether to use colours. They repeat what mark and word say, so nothing is lost without.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +44,8 @@ pub fn print(out: &mut impl Write, examination: &Examination, colours: Colours) 
     }
     page.heading("Checks")?;
     for check in &examination.diagnosis.checks {
-        page.judged(check.state, &check.subject, &check.text, check.remedy.as_deref())?;
+        page.judged(check.state, &check.subject, "", &check.text)?;
+        page.remedy(check.remedy.as_deref())?;
     }
     page.room(&examination.diagnosis)
 }
@@ -67,24 +70,24 @@ impl<W: Write> Page<'_, W> {
         lines.try_for_each(|line| writeln!(self.out, "{:indent$}{line}", ""))
     }
 
-    fn judged(&mut self, state: State, subject: &str, text: &str, remedy: Option<&str>) -> io::Result<()> {
-        let indent = 2 + MARK_WIDTH + NAME_WIDTH + 1;
+    /// A mark, what it is about, an amount if there is one, and the text beside it.
+    fn judged(&mut self, state: State, subject: &str, amount: &str, text: &str) -> io::Result<()> {
+        let before = format!("{subject:<NAME_WIDTH$} {amount}");
+        let indent = CHECK_INDENT + amount.chars().count();
         // A subject that is too long for its column pushes its text to the next line.
         let fits = subject.chars().count() <= NAME_WIDTH;
-        let mut lines = wrapped(text, WIDTH - indent).into_iter();
+        let mut lines = wrapped(text, WIDTH.saturating_sub(indent)).into_iter();
         let first = if fits { lines.next().unwrap_or_default() } else { String::new() };
-        let mark = self.mark(state);
-        let line = format!("  {mark}{subject:<NAME_WIDTH$} {first}");
+        let line = format!("  {}{before}{first}", self.mark(state));
         writeln!(self.out, "{}", line.trim_end())?;
-        lines.try_for_each(|line| writeln!(self.out, "{:indent$}{line}", ""))?;
-        self.remedy(remedy, indent)
+        lines.try_for_each(|line| writeln!(self.out, "{:indent$}{line}", ""))
     }
 
     /// What people copy stays on one line.
-    fn remedy(&mut self, remedy: Option<&str>, indent: usize) -> io::Result<()> {
+    fn remedy(&mut self, remedy: Option<&str>) -> io::Result<()> {
         let Some(remedy) = remedy else { return Ok(()) };
         let remedy = self.styled("36", &format!("→ {remedy}"));
-        writeln!(self.out, "{:indent$}{remedy}", "")
+        writeln!(self.out, "{:CHECK_INDENT$}{remedy}", "")
     }
 
     fn room(&mut self, diagnosis: &Diagnosis) -> io::Result<()> {
@@ -93,9 +96,9 @@ impl<W: Write> Page<'_, W> {
         let width =
             diagnosis.bounds.iter().map(|bound| grouped(bound.clients).len()).max().unwrap_or_default();
         for bound in &diagnosis.bounds {
-            let text = format!("{:>width$}  {}", grouped(bound.clients), bound.basis);
-            let state = diagnosis.state_of(bound);
-            self.judged(state, bound.resource.label(), &text, bound.remedy.as_deref())?;
+            let amount = format!("{:>width$}  ", grouped(bound.clients));
+            self.judged(diagnosis.state_of(bound), bound.resource.label(), &amount, &bound.basis)?;
+            self.remedy(bound.remedy.as_deref())?;
         }
         let verdict = verdict(diagnosis);
         let colour = colour(diagnosis.state());
@@ -135,7 +138,8 @@ fn verdict(diagnosis: &Diagnosis) -> String {
     let stops = diagnosis.checks.iter().filter(|check| check.state == State::Stop).count() as u64;
     let and_stops = match stops {
         0 => String::new(),
-        count => format!(" {} above must be cleared first.", counted(count, "stop", "stops")),
+        1 => " One stop among the checks must be cleared as well.".to_owned(),
+        count => format!(" {count} stops among the checks must be cleared as well."),
     };
     let room = match (diagnosis.obstacle(), diagnosis.holds) {
         (Some(bound), _) => obstacle(bound, &wanted),
@@ -168,4 +172,57 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{Facts, Wish, diagnose};
+
+    fn printed(clients: u64, colours: Colours) -> String {
+        let json = include_str!("../../../../testdata/doctor/two-cores.json");
+        let facts: Facts = serde_json::from_str(json).expect("captured facts");
+        let diagnosis = diagnose(&facts, &Wish { clients, ..Wish::default() });
+        let examination = Examination { facts, targets: Vec::new(), diagnosis };
+        let mut out = Vec::new();
+        print(&mut out, &examination, colours).expect("memory takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn a_limit_is_said_in_words_with_its_remedy() {
+        let text = printed(100_000, Colours::Off);
+        for expected in [
+            "✗ stop      source ports",
+            "1 source address × 28,232 ports × 1 target",
+            "→ more source addresses: 4",
+            "This machine can hold 28,232 of 100,000 clients: source ports stop it first.",
+            "tcp_tw_recycle",
+        ] {
+            assert!(text.contains(expected), "{expected} is missing in {text}");
+        }
+    }
+
+    #[test]
+    fn colours_add_nothing_but_themselves() {
+        let coloured = printed(100_000, Colours::On);
+        let codes = regex::Regex::new("\u{1b}\\[[0-9;]*m").expect("a pattern");
+        assert_ne!(coloured, printed(100_000, Colours::Off));
+        assert_eq!(codes.replace_all(&coloured, ""), printed(100_000, Colours::Off));
+    }
+
+    #[test]
+    fn lines_fit_except_what_people_copy() {
+        for line in printed(2_000_000, Colours::Off).lines().filter(|line| !line.contains('→')) {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert_eq!(line.trim_end(), line);
+        }
+    }
+
+    #[test]
+    fn texts_are_broken_at_blanks() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 3), ["unbreakable"]);
+        assert_eq!(wrapped("", 10), [""]);
+    }
 }

@@ -159,6 +159,8 @@ fn synchronised() -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
@@ -185,6 +187,4 @@ mod tests {
             assert_eq!(reserved(list, [32_768, 60_999]), expected, "{list}");
         }
     }
-
-    use std::net::IpAddr;
 }

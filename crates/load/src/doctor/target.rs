@@ -13,17 +13,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reading::Reading;
-use crate::monitor::fetch::{FetchError, PageAddress, fetch, native_tls};
+use crate::monitor::fetch::{Page, PageAddress, fetch};
 use crate::monitor::samples;
 use crate::scenario::plan::Target;
 
 /// How long each question may take: the name, the connect, each page.
 const QUESTION_LIMIT: Duration = Duration::from_secs(5);
-/// Figures of a metrics page that are kept.
-const METRICS_MAX: usize = 4;
-/// Metrics worth showing before a run, by the ends of their names.
+/// Metrics worth showing before a run.
 const METRICS: [&str; 4] =
     ["process_resident_memory_bytes", "process_open_fds", "process_max_fds", "throng_connections_open"];
+/// Samples of those metrics that are kept; a metric may have many.
+const SAMPLES_MAX: usize = 8;
 
 /// A server that is to be looked at.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -187,27 +187,19 @@ fn metrics(url: &str, tls: Option<&Arc<ClientConfig>>) -> Result<Vec<(String, f6
     let mut figures = Vec::new();
     for sample in samples(&text) {
         let sample = sample.map_err(|error| format!("{url}: {error}"))?;
-        if METRICS.contains(&sample.name) && figures.len() < METRICS_MAX {
+        if METRICS.contains(&sample.name) && figures.len() < SAMPLES_MAX {
             figures.push((sample.name.to_owned(), sample.value));
         }
     }
     Ok(figures)
 }
 
-fn page(
-    address: &PageAddress,
-    tls: Option<&Arc<ClientConfig>>,
-) -> Result<crate::monitor::fetch::Page, String> {
-    let tls = match tls {
-        Some(tls) => Arc::clone(tls),
-        None => native_tls().map_err(|error| format!("TLS cannot be set up: {error}"))?,
-    };
+fn page(address: &PageAddress, tls: Option<&Arc<ClientConfig>>) -> Result<Page, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("no runtime to ask with: {error}"))?;
-    let page =
-        runtime.block_on(fetch(address, &tls, QUESTION_LIMIT)).map_err(|error: FetchError| error.to_string());
+    let page = runtime.block_on(fetch(address, tls, QUESTION_LIMIT)).map_err(|error| error.to_string());
     runtime.shutdown_background();
     page
 }

@@ -109,7 +109,7 @@ fn metrics(target: &TargetFacts) -> Option<Check> {
         Reading::Known(_) => Check::new(&subject, State::Ok, "its metrics can be scraped"),
         Reading::Unknown { unknown } => {
             Check::new(&subject, State::Caution, format!("its metrics cannot be scraped: {unknown}"))
-                .with("check the URL with: curl URL")
+                .with("check the URL, in a browser or with curl")
         }
     })
 }

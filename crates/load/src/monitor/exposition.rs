@@ -130,14 +130,14 @@ fn unescape(value: &str) -> Cow<'_, str> {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.chars();
     while let Some(character) = characters.next() {
-        match (character, character == '\\') {
-            (_, true) => match characters.next() {
-                Some('n') => plain.push('\n'),
-                Some(other) => plain.push(other),
-                None => plain.push('\\'),
+        plain.push(match character {
+            '\\' => match characters.next() {
+                Some('n') => '\n',
+                Some(other) => other,
+                None => '\\',
             },
-            (other, false) => plain.push(other),
-        }
+            other => other,
+        });
     }
     Cow::Owned(plain)
 }

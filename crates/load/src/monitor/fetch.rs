@@ -46,6 +46,8 @@ pub(crate) enum FetchError {
     Connect(io::Error),
     /// TLS was not agreed on.
     Tls(io::Error),
+    /// TLS cannot be set up on this machine.
+    TlsSetup(rustls::Error),
     /// The host's name cannot be a TLS server name.
     ServerName(String),
     /// The request cannot be written with this path or host.
@@ -65,6 +67,7 @@ impl fmt::Display for FetchError {
         match self {
             Self::Connect(error) => write!(formatter, "cannot connect: {error}"),
             Self::Tls(error) => write!(formatter, "TLS failed: {error}"),
+            Self::TlsSetup(error) => write!(formatter, "TLS cannot be set up: {error}"),
             Self::ServerName(host) => write!(formatter, "\"{host}\" cannot be a TLS server name"),
             Self::Request(error) => write!(formatter, "cannot be asked for: {error}"),
             Self::Http(error) => write!(formatter, "the answer is not HTTP or was cut off: {error}"),
@@ -112,10 +115,11 @@ impl PageAddress {
     }
 }
 
-/// Asks for the page, whatever its status, within `limit`.
+/// Asks for the page, whatever its status, within `limit`. Without `tls`, a page with TLS is asked for with the
+/// machine's own authorities, read anew.
 pub(crate) async fn fetch(
     address: &PageAddress,
-    tls: &Arc<ClientConfig>,
+    tls: Option<&Arc<ClientConfig>>,
     limit: Duration,
 ) -> Result<Page, FetchError> {
     let all = async {
@@ -126,7 +130,8 @@ pub(crate) async fn fetch(
         }
         let name = ServerName::try_from(address.host.clone())
             .map_err(|_| FetchError::ServerName(address.host.clone()))?;
-        let connector = TlsConnector::from(Arc::clone(tls));
+        let tls = tls.map_or_else(native_tls, |tls| Ok(Arc::clone(tls))).map_err(FetchError::TlsSetup)?;
+        let connector = TlsConnector::from(tls);
         ask(connector.connect(name, stream).await.map_err(FetchError::Tls)?, address).await
     };
     tokio::time::timeout(limit, all).await.map_err(|_elapsed| FetchError::Timeout(limit))?

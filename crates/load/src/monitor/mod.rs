@@ -11,15 +11,16 @@ mod figure;
 mod own;
 mod process;
 mod rows;
+mod sampler;
 mod scrape;
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustls::ClientConfig;
 
@@ -32,12 +33,11 @@ use crate::statistics::GeneratorFacts;
 use own::{OwnBooks, OwnReading};
 use process::Watched;
 use rows::Rows;
+use sampler::Sampler;
 use scrape::{Endpoint, Scraping};
 
 /// Servers that one monitor watches at most.
 pub const SERVERS_MAX: usize = 64;
-/// When a run stops in the middle of a second, what is shorter than this has no row: too few clock ticks fall into it.
-const PART_OF_SECOND_MIN: Duration = Duration::from_millis(100);
 
 /// What is watched besides the generator itself.
 #[derive(Clone, Debug)]
@@ -160,14 +160,17 @@ impl Monitor {
         let scraping = if endpoints.is_empty() {
             None
         } else {
-            let tls = config.tls.map_or_else(fetch::native_tls, Ok).map_err(MonitorError::Tls)?;
+            let tls = match (config.tls, endpoints.iter().any(|endpoint| endpoint.address.tls)) {
+                (None, true) => Some(fetch::native_tls().map_err(MonitorError::Tls)?),
+                (given, _) => given,
+            };
             let rows = Arc::clone(&rows);
             Some(Scraping::start(endpoints, figures, tls, rows).map_err(MonitorError::Thread)?)
         };
         let (stop, stopped) = mpsc::sync_channel(1);
         let sampler = {
             let rows = Arc::clone(&rows);
-            let sample = move || Sampler { rows, watched, own }.run(&stopped);
+            let sample = move || Sampler::new(rows, watched, own).run(&stopped);
             thread::Builder::new().name("monitor".to_owned()).spawn(sample).map_err(MonitorError::Thread)?
         };
         Ok(Self { rows, stop, sampler, scraping })
@@ -186,7 +189,6 @@ impl Monitor {
     }
 
     /// Ends the watch and says what it came to.
-    #[must_use]
     pub fn finish(self) -> GeneratorSamples {
         if let Some(scraping) = self.scraping {
             scraping.stop();
@@ -214,68 +216,4 @@ fn endpoints(urls: &[String], first: usize) -> Result<Vec<Endpoint>, MonitorErro
         Ok(Endpoint { server: first + index, address })
     };
     urls.iter().enumerate().map(endpoint).collect()
-}
-
-/// The thread that reads `/proc` at the end of each second.
-struct Sampler {
-    rows: Arc<Rows>,
-    watched: Vec<Watched>,
-    own: OwnBooks,
-}
-
-impl Sampler {
-    fn run(mut self, stopped: &mpsc::Receiver<()>) -> OwnBooks {
-        let start = self.rows.beginning_of(0);
-        if start > Instant::now() {
-            if is_stopped_before(start, stopped) {
-                return self.own;
-            }
-            self.begin_anew();
-        }
-        let mut second = self.rows.second_of(Instant::now());
-        loop {
-            if is_stopped_before(self.rows.beginning_of(second.saturating_add(1)), stopped) {
-                if self.own.last_at().elapsed() >= PART_OF_SECOND_MIN {
-                    self.sample(second);
-                }
-                return self.own;
-            }
-            self.sample(second);
-            // Seconds that a suspended machine slept through have no row.
-            second = self.rows.second_of(Instant::now()).max(second.saturating_add(1));
-        }
-    }
-
-    /// What was used before the run's start is not the run's.
-    fn begin_anew(&mut self) {
-        let now = Instant::now();
-        if let Ok(reading) = OwnReading::read(now) {
-            self.own = OwnBooks::open(reading);
-        }
-        for process in &mut self.watched {
-            process.sample(now);
-        }
-    }
-
-    fn sample(&mut self, second: u32) {
-        let now = Instant::now();
-        if let Ok(reading) = OwnReading::read(now) {
-            let used = self.own.enter(reading);
-            self.rows.enter_own(second, used);
-        }
-        for (server, process) in self.watched.iter_mut().enumerate() {
-            match process.sample(now) {
-                Some(row) => self.rows.enter_process(second, server, row),
-                None => self.rows.enter_loss(second, server),
-            }
-        }
-    }
-}
-
-/// Waits until `end`, or for the stop.
-fn is_stopped_before(end: Instant, stopped: &mpsc::Receiver<()>) -> bool {
-    match stopped.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        Err(RecvTimeoutError::Timeout) => false,
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
-    }
 }

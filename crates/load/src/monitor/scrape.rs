@@ -35,7 +35,7 @@ impl Scraping {
     pub(super) fn start(
         endpoints: Vec<Endpoint>,
         figures: Figures,
-        tls: Arc<ClientConfig>,
+        tls: Option<Arc<ClientConfig>>,
         rows: Arc<Rows>,
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -45,11 +45,11 @@ impl Scraping {
             runtime.block_on(async {
                 let mut tasks = tokio::task::JoinSet::new();
                 for endpoint in endpoints {
-                    let (figures, tls) = (Arc::clone(&figures), Arc::clone(&tls));
+                    let (figures, tls) = (Arc::clone(&figures), tls.clone());
                     let (rows, mut stopped) = (Arc::clone(&rows), stopped.clone());
                     tasks.spawn(async move {
                         tokio::select! {
-                            () = scrape(&endpoint, &figures, &tls, &rows) => {}
+                            () = scrape(&endpoint, &figures, tls.as_ref(), &rows) => {}
                             _ = stopped.wait_for(|stopped| *stopped) => {}
                         }
                     });
@@ -72,7 +72,7 @@ impl Scraping {
 }
 
 /// Asks one endpoint each second, without end.
-async fn scrape(endpoint: &Endpoint, figures: &Figures, tls: &Arc<ClientConfig>, rows: &Rows) {
+async fn scrape(endpoint: &Endpoint, figures: &Figures, tls: Option<&Arc<ClientConfig>>, rows: &Rows) {
     let mut cpu = CpuGauge::default();
     let mut next = rows.beginning_of(rows.second_of(Instant::now()));
     loop {
@@ -90,7 +90,11 @@ async fn scrape(endpoint: &Endpoint, figures: &Figures, tls: &Arc<ClientConfig>,
     }
 }
 
-async fn page(endpoint: &Endpoint, figures: &Figures, tls: &Arc<ClientConfig>) -> Result<Scraped, String> {
+async fn page(
+    endpoint: &Endpoint,
+    figures: &Figures,
+    tls: Option<&Arc<ClientConfig>>,
+) -> Result<Scraped, String> {
     let page = fetch(&endpoint.address, tls, SCRAPE_LIMIT).await.map_err(|error| error.to_string())?;
     if page.status != 200 {
         return Err(format!("answered with status {}", page.status));
