@@ -3,5 +3,6 @@
 
 pub mod draw;
 pub mod observe;
+pub mod record;
 pub mod scenario;
 pub mod statistics;
