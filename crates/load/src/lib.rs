@@ -11,6 +11,7 @@ pub mod live;
 pub mod monitor;
 pub mod observe;
 pub mod presets;
+pub mod record;
 pub mod report;
 pub mod scenario;
 pub mod schedule;

@@ -14,6 +14,8 @@ mod hdr;
 pub mod limits;
 mod plateau;
 mod population;
+#[cfg(test)]
+mod properties;
 mod second;
 mod seconds;
 mod series;

@@ -128,8 +128,8 @@ impl Spread {
         Self {
             count: histogram.len(),
             min_us,
-            mean_us: histogram.mean(),
-            stddev_us: histogram.stdev(),
+            mean_us: hundredths(histogram.mean()),
+            stddev_us: hundredths(histogram.stdev()),
             p50_us: quantile(p50),
             p75_us: quantile(p75),
             p90_us: quantile(p90),
@@ -139,6 +139,11 @@ impl Spread {
             max_us,
         }
     }
+}
+
+/// More digits would say more than the histogram knows.
+fn hundredths(time_us: f64) -> f64 {
+    (time_us * 100.0).round() / 100.0
 }
 
 const QUANTILES_OF_A_SPREAD: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];

@@ -82,8 +82,9 @@ impl Statistics {
     }
 
     /// Adds what was counted of the same run afterwards, or on another machine. Parts of one machine's stream that are
-    /// merged in their order give what the whole stream gives. (Random samples are drawn anew from both; and with more
-    /// than [`super::limits::OPEN_PUBLICATIONS_MAX`] open publications it depends on the parts which are settled early.)
+    /// merged in their order give what the whole stream gives, within the bounds of [`super::limits`]: beyond them it
+    /// depends on the parts which publications are settled early, and which errors keep their code. Random samples are
+    /// drawn anew from both.
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.times.merge(&other.times);
