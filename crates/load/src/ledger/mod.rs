@@ -7,6 +7,8 @@
 mod account;
 mod echoes;
 mod holes;
+#[cfg(test)]
+mod network;
 mod publications;
 mod recent;
 mod rooms;
