@@ -62,7 +62,7 @@ impl Bands {
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) -> Hover {
         let end = greatest(self.moments.iter().map(|(at, _)| *at));
-        let x = Axis::exact(Unit::Clock, 0.0, end, labels_in(around.size.width));
+        let x = Axis::exact(Unit::Clock, 0.0, end + 1.0, labels_in(around.size.width));
         let measured = self.moments.iter().filter_map(|(_, moment)| *moment);
         let y =
             by_span(self.unit, measured.flat_map(|moment| moment.values().into_iter()), around.size.height);

@@ -94,7 +94,7 @@ impl Frame {
         let mut top = heading(canvas, around);
         top = legend(canvas, &around.legend, top, width);
         canvas.text("name", (2.0, top + 12.0), Anchor::Start, &vertical_name(around.vertical, y));
-        top += ROW + 4.0;
+        top += ROW + 9.0;
         let labels = y.ticks.iter().map(|(_, label)| text_width(label, TEXT)).fold(16.0, f64::max);
         Self { left: labels + 10.0, top, right: width - MARGIN - 8.0, bottom: height - 6.0 }
     }

@@ -44,7 +44,7 @@ impl Lines {
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) -> Hover {
         let end = greatest(self.series.iter().flat_map(|series| &series.points).map(|point| point.0));
-        let x = Axis::exact(Unit::Clock, 0.0, end, labels_in(around.size.width));
+        let x = Axis::exact(Unit::Clock, 0.0, end + 1.0, labels_in(around.size.width));
         let most = greatest(self.values().chain(self.limit));
         let y = Axis::linear(self.unit, 0.0, most, ticks_in(around.size.height));
         let frame = Frame::with_axes(canvas, around, &x, &y);
