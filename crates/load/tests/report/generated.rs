@@ -174,7 +174,7 @@ fn summary(shape: &Shape, series: &[SeriesRow], times: [&Population; 5]) -> Summ
         },
         fan_out: FanOut {
             publications: sum(|row| row.sent),
-            complete: sum(|row| row.sent) - 312,
+            complete: sum(|row| row.sent).saturating_sub(312),
             first_receiver: service,
             last_receiver: latency,
         },

@@ -233,7 +233,7 @@ type Chapter = (&'static str, &'static str, &'static [&'static str]);
 
 /// Which charts stand together, and in which order; the errors' table follows theirs.
 const CHAPTERS: [Chapter; 9] = [
-    ("users", "Simultaneous users", &["users", "joins"]),
+    ("users", "The crowd", &["users", "joins"]),
     ("growth", "Connecting and joining as the crowd grows", &["connect-by-users", "join-by-users"]),
     ("latency", "Latency", &["latency", "latency-distribution", "latency-histogram"]),
     ("http", "HTTP", &["http"]),
