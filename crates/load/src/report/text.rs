@@ -179,7 +179,7 @@ fn counts(run: &Run) -> String {
         ),
     ));
     lines.push(("errors", grouped(counts.errors)));
-    lines.iter().map(|(name, value)| format!("{name:<12}{value}\n")).collect()
+    lines.iter().map(|(name, value)| format!("{name:<13}{value}\n")).collect()
 }
 
 /// Every kind of time that was measured.

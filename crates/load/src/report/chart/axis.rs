@@ -70,16 +70,17 @@ impl Axis {
         Self { scale: Scale::Logarithmic, low, high, ticks }
     }
 
-    /// Percentiles from 0 to the last that `count` samples can tell.
-    pub(super) fn nines(count: u64) -> Self {
+    /// Percentiles from 0 to the last that `count` samples can tell, along `width` pixels.
+    pub(super) fn nines(count: u64, width: f64) -> Self {
+        /// From this width of a nine on, its half has room for a label of its own.
+        const ROOMY: f64 = 125.0;
         let nines = (count.max(10) as f64).log10().clamp(2.0, 8.0);
         let high = 100.0 * (1.0 - 10_f64.powf(-nines));
-        let marks = [0.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.99, 99.999, 99.9999, 99.99999];
+        let marks = [0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999];
         let ticks = marks
             .into_iter()
             .filter(|mark| *mark <= high + 1e-9)
-            // Where there are many nines the marks between them would touch.
-            .filter(|mark| nines <= 5.0 || ![75.0, 95.0, 99.5].contains(mark))
+            .filter(|mark| width / nines >= ROOMY || ![50.0, 95.0].contains(mark))
             .map(|mark| (mark, format!("{mark} %")))
             .collect();
         Self { scale: Scale::Nines, low: 0.0, high, ticks }
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn each_nine_takes_as_much_room_as_the_last() {
-        let axis = Axis::nines(10_000);
+        let axis = Axis::nines(10_000, 300.0);
         let step = axis.position(99.0) - axis.position(90.0);
         assert!((axis.position(99.9) - axis.position(99.0) - step).abs() < 1e-9);
         assert_eq!(axis.ticks.last().map(|tick| tick.1.as_str()), Some("99.99 %"));

@@ -1,7 +1,7 @@
 //! Percentiles over time: a line each, and the room between them.
 
 use super::axis::Axis;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, Points};
 use super::frame::{Entry, Frame, Surroundings, Swatch};
 use super::hover::{self, Hover};
 use super::{Unit, by_span, greatest, labels_in};
@@ -62,13 +62,13 @@ impl Bands {
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) -> Hover {
         let end = greatest(self.moments.iter().map(|(at, _)| *at));
-        let x = Axis::exact(Unit::Clock, 0.0, end, labels_in(around.size.width));
+        let x = Axis::exact(Unit::Clock, 0.0, end + 1.0, labels_in(around.size.width));
         let measured = self.moments.iter().filter_map(|(_, moment)| *moment);
         let y =
             by_span(self.unit, measured.flat_map(|moment| moment.values().into_iter()), around.size.height);
         let frame = Frame::with_axes(canvas, around, &x, &y);
         let pieces = pieces(&self.columns((frame.width() / 1.5) as usize));
-        let edge = |rank: usize| -> Vec<Vec<(f64, f64)>> {
+        let edge = |rank: usize| -> Vec<Points> {
             let place = |(at, moment): &(f64, Moment)| (frame.x(&x, *at), frame.y(&y, moment.values()[rank]));
             pieces.iter().map(|piece| piece.iter().map(place).collect()).collect()
         };

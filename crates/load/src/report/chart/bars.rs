@@ -90,14 +90,41 @@ impl Bars {
         left: f64,
         width: f64,
     ) {
-        let (mut height, mut below) = (0.0, frame.bottom);
-        for (kind, value) in stack.iter().filter(|(_, value)| *value > 0.0 && value.is_finite()) {
+        let to_pixels = |value: f64| frame.bottom - frame.y(y, value);
+        let stack: Vec<(usize, f64)> = stack
+            .iter()
+            .filter(|(_, value)| *value > 0.0)
+            .map(|(kind, value)| (*kind, to_pixels(*value)))
+            .collect();
+        let mut below = frame.bottom;
+        for ((kind, _), height) in stack.iter().zip(seen(&stack)) {
             let Some((_, tone)) = self.kinds.get(*kind) else { continue };
-            height += value;
-            // What is not nothing is seen: losses are often a thousandth of what was sent.
-            let top = frame.y(y, height).min(below - 1.5);
-            canvas.rectangle(&format!("fill-{}", tone.colour()), (left + 1.0, top), width - 2.0, below - top);
-            below = top;
+            let class = format!("fill-{}", tone.colour());
+            canvas.rectangle(&class, (left + 1.0, below - height), width - 2.0, height);
+            below -= height;
         }
+    }
+}
+
+/// Heights in which what is not nothing is seen, losses being often a thousandth of what was sent; the tallest part
+/// makes room, so that the stack stays as tall as it is.
+fn seen(stack: &[(usize, f64)]) -> Vec<f64> {
+    const LEAST: f64 = 1.5;
+    let mut heights: Vec<f64> = stack.iter().map(|(_, height)| height.max(LEAST)).collect();
+    let excess: f64 = stack.iter().zip(&heights).map(|((_, height), seen)| seen - height).sum();
+    if let Some(tallest) = heights.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+        *tallest = (*tallest - excess).max(LEAST);
+    }
+    heights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_part_is_seen_and_the_stack_stays_as_tall() {
+        let heights = seen(&[(0, 200.0), (1, 0.01), (2, 3.0)]);
+        assert_eq!(heights, [200.0 - 1.49, 1.5, 3.0]);
     }
 }

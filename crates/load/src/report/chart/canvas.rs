@@ -39,6 +39,9 @@ impl Anchor {
     }
 }
 
+/// Points in the order of a line through them.
+pub(super) type Points = Vec<(f64, f64)>;
+
 /// The body of an SVG, as it grows.
 #[derive(Default)]
 pub(super) struct Canvas {
@@ -67,7 +70,7 @@ impl Canvas {
     }
 
     /// A line through the points of each piece; pieces are not joined.
-    pub(super) fn path(&mut self, class: &str, pieces: &[Vec<(f64, f64)>]) {
+    pub(super) fn path(&mut self, class: &str, pieces: &[Points]) {
         let mut data = String::new();
         for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
             append(&mut data, piece);
@@ -80,10 +83,10 @@ impl Canvas {
     }
 
     /// The area between an upper and a lower edge of each piece.
-    pub(super) fn area(&mut self, class: &str, pieces: &[(Vec<(f64, f64)>, Vec<(f64, f64)>)]) {
+    pub(super) fn area(&mut self, class: &str, pieces: &[(Points, Points)]) {
         let mut data = String::new();
         for (upper, lower) in pieces.iter().filter(|(upper, _)| !upper.is_empty()) {
-            let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
+            let outline: Points = upper.iter().chain(lower.iter().rev()).copied().collect();
             append(&mut data, &outline);
             data.push('Z');
         }

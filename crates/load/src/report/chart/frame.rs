@@ -52,11 +52,11 @@ impl Frame {
     /// Draws everything around data that lies along two axes.
     pub(super) fn with_axes(canvas: &mut Canvas, around: &Surroundings<'_>, x: &Axis, y: &Axis) -> Self {
         let mut frame = Self::begin(canvas, around, y);
-        frame.bottom -= ROW + if around.horizontal.is_empty() { 0.0 } else { ROW - 2.0 };
+        frame.bottom -= ROW + if around.horizontal.is_empty() { 3.0 } else { ROW + 1.0 };
         frame.horizontal_grid(canvas, y);
         frame.vertical_ticks(canvas, x);
         let middle = f64::midpoint(frame.left, frame.right);
-        canvas.text("name", (middle, frame.bottom + 2.0 * ROW - 3.0), Anchor::Middle, around.horizontal);
+        canvas.text("name", (middle, frame.bottom + 2.0 * ROW), Anchor::Middle, around.horizontal);
         frame
     }
 
@@ -94,7 +94,7 @@ impl Frame {
         let mut top = heading(canvas, around);
         top = legend(canvas, &around.legend, top, width);
         canvas.text("name", (2.0, top + 12.0), Anchor::Start, &vertical_name(around.vertical, y));
-        top += ROW + 4.0;
+        top += ROW + 9.0;
         let labels = y.ticks.iter().map(|(_, label)| text_width(label, TEXT)).fold(16.0, f64::max);
         Self { left: labels + 10.0, top, right: width - MARGIN - 8.0, bottom: height - 6.0 }
     }
@@ -119,7 +119,7 @@ impl Frame {
                 continue;
             }
             let middle = place.min(self.right + MARGIN + 8.0 - half);
-            canvas.text("tick", (middle, self.bottom + ROW - 2.0), Anchor::Middle, label);
+            canvas.text("tick", (middle, self.bottom + ROW + 1.0), Anchor::Middle, label);
             free_from = place + half + 8.0;
         }
     }

@@ -1,7 +1,7 @@
 //! Several series over time.
 
 use super::axis::Axis;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, Points};
 use super::frame::{Entry, Frame, Surroundings, Swatch};
 use super::hover::{self, Hover};
 use super::{Unit, greatest, labels_in, theme, thin, ticks_in};
@@ -44,7 +44,7 @@ impl Lines {
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) -> Hover {
         let end = greatest(self.series.iter().flat_map(|series| &series.points).map(|point| point.0));
-        let x = Axis::exact(Unit::Clock, 0.0, end, labels_in(around.size.width));
+        let x = Axis::exact(Unit::Clock, 0.0, end + 1.0, labels_in(around.size.width));
         let most = greatest(self.values().chain(self.limit));
         let y = Axis::linear(self.unit, 0.0, most, ticks_in(around.size.height));
         let frame = Frame::with_axes(canvas, around, &x, &y);
@@ -52,10 +52,10 @@ impl Lines {
             let style = if series.dashed { "dash" } else { "line" };
             let pieces = thin::pieces(&series.points, frame.width() as usize);
             let place = |(at, value): &(f64, f64)| (frame.x(&x, *at), frame.y(&y, *value));
-            let placed: Vec<Vec<_>> = pieces.iter().map(|piece| piece.iter().map(place).collect()).collect();
+            let placed: Vec<Points> = pieces.iter().map(|piece| piece.iter().map(place).collect()).collect();
             if self.series.len() == 1 {
-                let to_ground = |piece: &Vec<(f64, f64)>| {
-                    (piece.clone(), piece.iter().map(|(x, _)| (*x, frame.bottom)).collect::<Vec<_>>())
+                let to_ground = |piece: &Points| {
+                    (piece.clone(), piece.iter().map(|(x, _)| (*x, frame.bottom)).collect::<Points>())
                 };
                 let areas: Vec<_> = placed.iter().map(to_ground).collect();
                 canvas.area(&format!("area-{}", theme::series_colour(index)), &areas);

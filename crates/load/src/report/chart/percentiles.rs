@@ -40,7 +40,8 @@ impl Percentiles {
     }
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) {
-        let x = Axis::nines(self.curves.iter().map(|curve| curve.count).max().unwrap_or(0));
+        let x =
+            Axis::nines(self.curves.iter().map(|curve| curve.count).max().unwrap_or(0), around.size.width);
         let values = self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.1);
         let y = by_span(self.unit, values, around.size.height);
         let frame = Frame::with_axes(canvas, around, &x, &y);

@@ -42,8 +42,8 @@ impl Unit {
         }
         match self {
             Self::Clock => clock(value),
-            Self::Share => format!("{} %", significant(value * 100.0)),
-            Self::Cores => significant(value),
+            Self::Share => format!("{} %", percent(value)),
+            Self::Cores => format!("{value:.2}"),
             Self::Count | Self::PerSecond | Self::Microseconds | Self::Bytes | Self::BytesPerSecond => {
                 let (divisor, name) = self.magnitude(value.abs());
                 let number = if divisor == 1.0 && value.fract() == 0.0 {
@@ -130,6 +130,17 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// Per cent in as many digits as tell the share from nothing and from all: 0.04, 12.3, 99.98.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let to_the_end = percent.abs().min((100.0 - percent).abs());
+    if to_the_end >= 1.0 || to_the_end == 0.0 {
+        return significant(percent);
+    }
+    let decimals = (1.0 - to_the_end.log10().floor()).clamp(2.0, 6.0) as usize;
+    format!("{percent:.decimals$}")
+}
+
 /// Three significant digits, and all digits before the point.
 fn significant(value: f64) -> String {
     let magnitude = value.abs();
@@ -207,6 +218,10 @@ mod tests {
             (Unit::Count, 1_234_567.0, "1.23M"),
             (Unit::PerSecond, 12_500.0, "12.5k/s"),
             (Unit::Share, 0.0523, "5.23 %"),
+            (Unit::Share, 0.0004, "0.040 %"),
+            (Unit::Share, 0.99955, "99.955 %"),
+            (Unit::Share, 1.0, "100 %"),
+            (Unit::Share, 0.0, "0 %"),
             (Unit::Cores, 1.5, "1.50"),
             (Unit::Clock, 75.0, "1:15"),
             (Unit::Clock, 3_725.0, "1:02:05"),

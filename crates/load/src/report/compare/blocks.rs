@@ -3,11 +3,11 @@
 use super::super::fit::autocorrelation;
 
 /// Blocks are this many times as long as the autocorrelation time.
-const TIMES: f64 = 3.0;
+const TIMES: f64 = 4.0;
 /// Fewer blocks say nothing at the level that Holm's correction asks for.
 pub(super) const LEAST: usize = 8;
 
-/// How long a block is, in seconds: three times `(1 + r) / (1 − r)`, the autocorrelation time of a first-order process
+/// How long a block is, in seconds: four times `(1 + r) / (1 − r)`, the autocorrelation time of a first-order process
 /// with autocorrelation `r`.
 pub(super) fn length(changes: &[f64]) -> usize {
     let mean = changes.iter().sum::<f64>() / changes.len().max(1) as f64;

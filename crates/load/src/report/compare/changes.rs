@@ -1,13 +1,12 @@
 //! Each metric's change and what it comes to.
 
 use super::super::Run;
-use super::metrics::{Metric, Scale, losses};
-use super::{Change, FALSE_ALARM, Outcome, Tolerance, blocks, wilcoxon};
+use super::{Change, FALSE_ALARM, Metric, Outcome, Tolerance, blocks, counted, wilcoxon};
 
 /// The changes of all metrics that both runs measured.
 pub(super) fn changes(before: &Run, after: &Run, tolerance: Tolerance) -> Vec<Change> {
     let per_second = Metric::PER_SECOND.into_iter().filter_map(|metric| of_seconds(metric, before, after));
-    let mut changes: Vec<Change> = per_second.chain(of_losses(before, after)).collect();
+    let mut changes: Vec<Change> = per_second.chain(counted::changes(before, after)).collect();
     let significant = holm(&changes);
     for (change, significant) in changes.iter_mut().zip(significant) {
         if change.p.is_some() {
@@ -24,12 +23,14 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
         .zip(&after.series)
         .filter_map(|(before, after)| Some((metric.of_second(before)?, metric.of_second(after)?)))
         // A second in which neither run did anything says nothing; one in which a run stood still says a lot.
-        .filter(|(before, after)| metric.scale() == Scale::Difference || *before > 0.0 || *after > 0.0)
+        .filter(|(before, after)| *before > 0.0 || *after > 0.0)
         .collect();
     if pairs.is_empty() {
         return None;
     }
-    let changes: Vec<f64> = pairs.iter().map(|(before, after)| difference(metric, *before, *after)).collect();
+    let least = metric.least();
+    let changes: Vec<f64> =
+        pairs.iter().map(|(before, after)| (after.max(least) / before.max(least)).ln()).collect();
     let block_seconds = blocks::length(&changes);
     let means = blocks::means(&changes, block_seconds);
     let enough = means.len() >= blocks::LEAST;
@@ -37,38 +38,13 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
     let (estimate, interval) = wilcoxon::hodges_lehmann(if enough { &means } else { &changes });
     Some(Change {
         metric,
-        before: typical(metric, pairs.iter().map(|pair| pair.0)),
-        after: typical(metric, pairs.iter().map(|pair| pair.1)),
-        change: as_share(metric, estimate),
-        interval: enough.then(|| (as_share(metric, interval.0), as_share(metric, interval.1))),
+        before: median(pairs.iter().map(|pair| pair.0)),
+        after: median(pairs.iter().map(|pair| pair.1)),
+        change: estimate.exp_m1(),
+        interval: enough.then(|| (interval.0.exp_m1(), interval.1.exp_m1())),
         p: enough.then(|| wilcoxon::p_value(&means)),
         blocks: means.len(),
         block_seconds,
-        outcome: Outcome::TooShort,
-    })
-}
-
-/// Losses are compared as two counts: if they come singly, the difference of the shares is normal.
-fn of_losses(before: &Run, after: &Run) -> Option<Change> {
-    let ((lost_before, expected_before), (lost_after, expected_after)) = (losses(before), losses(after));
-    if expected_before == 0 || expected_after == 0 {
-        return None;
-    }
-    let (n, m) = (expected_before as f64, expected_after as f64);
-    let (share_before, share_after) = (lost_before as f64 / n, lost_after as f64 / m);
-    // One more than was seen: without any loss the error would be 0 and every loss certain to be more than noise.
-    let pooled = (lost_before + lost_after + 1) as f64 / (n + m);
-    let error = (pooled * (1.0 / n + 1.0 / m)).sqrt();
-    let change = share_after - share_before;
-    Some(Change {
-        metric: Metric::Losses,
-        before: share_before,
-        after: share_after,
-        change,
-        interval: Some((change - 1.96 * error, change + 1.96 * error)),
-        p: Some(wilcoxon::two_sided(change / error)),
-        blocks: 0,
-        block_seconds: 0,
         outcome: Outcome::TooShort,
     })
 }
@@ -112,28 +88,8 @@ fn outcome(change: &Change, significant: bool, tolerance: Tolerance) -> Outcome 
     }
 }
 
-fn difference(metric: Metric, before: f64, after: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => (after.max(metric.least()) / before.max(metric.least())).ln(),
-        Scale::Difference => after - before,
-    }
-}
-
-fn as_share(metric: Metric, change: f64) -> f64 {
-    match metric.scale() {
-        Scale::Ratio => change.exp() - 1.0,
-        Scale::Difference => change,
-    }
-}
-
-/// The median second; of errors the mean, since most seconds have none.
-fn typical(metric: Metric, values: impl Iterator<Item = f64>) -> f64 {
+fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
-    match metric.scale() {
-        Scale::Difference => values.iter().sum::<f64>() / values.len().max(1) as f64,
-        Scale::Ratio => {
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or(0.0)
-        }
-    }
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

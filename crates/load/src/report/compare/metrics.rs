@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::Run;
 use super::super::chart::Unit;
 use crate::statistics::{SeriesRow, Spread};
 
-/// What is compared, second by second except for losses.
+/// What is compared: second by second, and errors and losses by their totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -34,18 +33,9 @@ pub enum Metric {
     Losses,
 }
 
-/// How a pair of seconds becomes a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scale {
-    /// The logarithm of the ratio.
-    Ratio,
-    /// The difference.
-    Difference,
-}
-
 impl Metric {
-    /// All that have a value per second.
-    pub(super) const PER_SECOND: [Self; 10] = [
+    /// All whose seconds are compared by their ratio.
+    pub(super) const PER_SECOND: [Self; 9] = [
         Self::LatencyP50,
         Self::LatencyP99,
         Self::ConnectP99,
@@ -53,7 +43,6 @@ impl Metric {
         Self::HttpP99,
         Self::Received,
         Self::HttpAnswers,
-        Self::Errors,
         Self::ServerMemory,
         Self::ServerCpu,
     ];
@@ -93,19 +82,9 @@ impl Metric {
         matches!(self, Self::Received | Self::HttpAnswers)
     }
 
-    pub(super) fn scale(self) -> Scale {
-        match self {
-            Self::Errors | Self::Losses => Scale::Difference,
-            Self::LatencyP50
-            | Self::LatencyP99
-            | Self::ConnectP99
-            | Self::JoinP99
-            | Self::HttpP99
-            | Self::Received
-            | Self::HttpAnswers
-            | Self::ServerMemory
-            | Self::ServerCpu => Scale::Ratio,
-        }
+    /// Whether it is compared as a count rather than by the ratio of seconds.
+    pub fn is_count(self) -> bool {
+        matches!(self, Self::Errors | Self::Losses)
     }
 
     /// What is not told apart from nothing, so that ratios stay finite: a microsecond, one in a second, a byte, a
@@ -124,20 +103,13 @@ impl Metric {
             Self::HttpP99 => time(&row.http_time, row.http_time.p99_us),
             Self::Received => Some(row.received as f64),
             Self::HttpAnswers => Some(row.http as f64),
-            Self::Errors => Some(row.errors as f64),
             Self::ServerMemory => {
                 sum(row.servers.iter().map(|server| server.rss_bytes.map(|bytes| bytes as f64)))
             }
             Self::ServerCpu => sum(row.servers.iter().map(|server| server.cpu)),
-            Self::Losses => None,
+            Self::Errors | Self::Losses => None,
         }
     }
-}
-
-/// Lost and late deliveries of a run, and how many were expected.
-pub(super) fn losses(run: &Run) -> (u64, u64) {
-    let counts = &run.summary.counts;
-    (counts.lost + counts.late, counts.expected)
 }
 
 fn time(spread: &Spread, percentile_us: u64) -> Option<f64> {

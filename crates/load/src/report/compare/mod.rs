@@ -1,18 +1,24 @@
 //! What got better or worse between two runs, and whether it is more than noise.
 //!
 //! **Method.** Each metric has a value per second. A second of one run is paired with the same second of the other, so
-//! that a schedule that both share (a ramp, a burst) cancels out. A pair becomes a change: the logarithm of the ratio
-//! for times and rates, the difference for errors per second. Seconds that follow each other resemble each other; the
-//! changes are therefore put into blocks three times as long as their autocorrelation time, and each block is reduced
+//! that a schedule that both share (a ramp, a burst) cancels out. A pair becomes a change, the logarithm of its ratio.
+//! Seconds that follow each other resemble each other; the
+//! changes are therefore put into blocks four times as long as their autocorrelation time, and each block is reduced
 //! to its mean. Over the blocks goes Wilcoxon's signed-rank test, and the estimate with its 95 % interval is
-//! Hodges-Lehmann's. Holm's correction keeps the chance that any metric of two equal runs is called different at 5 %.
-//! Losses have no series: their totals are compared as counts that come singly.
+//! Hodges-Lehmann's.
+//!
+//! Errors and losses are rare, and one burst of them is what a comparison must not overlook: their totals are compared
+//! as counts, whose variance is widened by how unevenly errors fill the seconds that have any. Losses have no series
+//! and are taken to come singly.
+//!
+//! Holm's correction keeps the chance that any metric of two equal runs is called different at 5 %.
 //!
 //! The noise within the runs is known to the method; what differs from one start of a server to the next is not. A
 //! change that matters deserves a second pair of runs.
 
 mod blocks;
 mod changes;
+mod counted;
 mod metrics;
 mod present;
 mod wilcoxon;
@@ -118,9 +124,13 @@ impl Comparison {
     }
 
     /// For a process: 0 when nothing got worse; 1 on a regression; 2 when the runs cannot tell, because one of them is
-    /// invalid or all metrics are too short.
+    /// invalid, or because they are too short for every metric but the counts.
     pub fn exit_code(&self) -> u8 {
-        let told = self.changes.iter().any(|change| change.outcome != Outcome::TooShort);
+        let over_seconds = || self.changes.iter().filter(|change| !change.metric.is_count());
+        let told = match over_seconds().next() {
+            Some(_) => over_seconds().any(|change| change.outcome != Outcome::TooShort),
+            None => !self.changes.is_empty(),
+        };
         match (self.comparable && told, self.is_regression()) {
             (false, _) => 2,
             (true, true) => 1,

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::super::chart::Unit;
 use super::super::{Cell, Table};
-use super::metrics::Scale;
 use super::{Change, Comparison, Metric, Outcome};
 
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -53,8 +52,9 @@ fn table(comparison: &Comparison) -> Table {
 
 const METHOD: &str = "\
 Seconds are paired, neighbours that resemble each other are put into blocks, and Wilcoxon's signed-rank test goes over
-the blocks; Holm's correction keeps the chance of calling any metric of two equal runs different at 5 %. It knows the
-noise within these runs, not what differs from one start of a server to the next: repeat what matters.
+the blocks; errors and losses are compared as counts. Holm's correction keeps the chance of calling any metric of two
+equal runs different at 5 %. This knows the noise within the runs, not what differs from one start of a server to the
+next: repeat what matters.
 ";
 
 fn conclusion(comparison: &Comparison) -> String {
@@ -96,13 +96,19 @@ fn in_words(outcome: Outcome) -> &'static str {
     }
 }
 
+/// A change with its sign, and without one where it rounds to nothing.
 fn signed(metric: Metric, change: f64) -> String {
-    let sign = if change < 0.0 { "-" } else { "+" };
     let size = change.abs();
-    match (metric.scale(), metric.unit()) {
-        (Scale::Ratio, _) => format!("{sign}{:.1} %", size * 100.0),
-        (Scale::Difference, Unit::Share) => format!("{sign}{:.3} %", size * 100.0),
-        (Scale::Difference, unit) => format!("{sign}{}", unit.format(size)),
+    let text = match (metric.is_count(), metric.unit()) {
+        (false, _) => format!("{:.1} %", size * 100.0),
+        (true, Unit::Share) => format!("{:.3} %", size * 100.0),
+        (true, unit) => unit.format(size),
+    };
+    let nothing = !text.contains(|character: char| character.is_ascii_digit() && character != '0');
+    match (nothing, change < 0.0) {
+        (true, _) => text,
+        (false, true) => format!("-{text}"),
+        (false, false) => format!("+{text}"),
     }
 }
 

@@ -5,15 +5,14 @@
 mod page;
 mod sections;
 
-use super::chart::escape;
+use super::chart::{Size, escape};
 use super::{Plot, Run, Table, plots};
 use page::Page;
 
 /// The report of one run.
 pub fn html(run: &Run) -> String {
     let plots = plots(run);
-    let mut page = Page::new(&title(run));
-    sections::heading(&mut page, run);
+    let mut page = Page::new(&title(run), &sections::facts(run));
     sections::verdict(&mut page, run);
     sections::findings(&mut page, run);
     sections::key_figures(&mut page, run);
@@ -25,14 +24,11 @@ pub fn html(run: &Run) -> String {
 
 /// The report of several runs.
 pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
-    let mut page = Page::new(&format!("{} configurations", runs.len()));
-    page.push(&format!(
-        "<header><p class=\"kind\">Stampede</p><h1>{} configurations</h1></header>\n",
-        runs.len()
-    ));
+    let names: Vec<String> = runs.iter().map(title).collect();
+    let mut page = Page::new(&format!("{} configurations", runs.len()), &names.join(" · "));
     sections::invalid_runs(&mut page, runs);
     for plot in plots {
-        page.section(plot.name, &plot.chart.title, |page| page.chart(plot, false));
+        page.section(plot.name, &plot.chart.title, |page| page.chart(plot, false, Size::WIDE));
     }
     page.section("figures", "Figures", |page| page.push(&table.html()));
     page.finish()

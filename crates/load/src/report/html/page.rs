@@ -10,13 +10,20 @@ const SCRIPT: &str = include_str!("hover.js");
 /// A page as it grows.
 pub(super) struct Page {
     title: String,
+    header: String,
     body: String,
     contents: Vec<(String, String)>,
 }
 
 impl Page {
-    pub(super) fn new(title: &str) -> Self {
-        Self { title: title.to_owned(), body: String::new(), contents: Vec::new() }
+    /// A page with this title, and this line below it.
+    pub(super) fn new(title: &str, facts: &str) -> Self {
+        let header = format!(
+            "<header><p class=\"kind\">Stampede</p><h1>{}</h1><p class=\"facts\">{}</p></header>\n",
+            escape(title),
+            escape(facts)
+        );
+        Self { title: title.to_owned(), header, body: String::new(), contents: Vec::new() }
     }
 
     /// Appends HTML as it is: what is not ours must have been escaped.
@@ -32,10 +39,10 @@ impl Page {
         self.push("</section>\n");
     }
 
-    /// A chart for wide and one for narrow screens; the style shows one of them.
-    pub(super) fn chart(&mut self, plot: &Plot, with_title: bool) {
+    /// A chart for large screens (`large`) and for telephones; the style shows one of them.
+    pub(super) fn chart(&mut self, plot: &Plot, with_title: bool, large: Size) {
         let chart = &plot.chart;
-        self.push(&format!("<figure class=\"{}\">\n", if plot.wide { "wide" } else { "half" }));
+        self.push("<figure>\n");
         if with_title || !chart.note.is_empty() {
             let title = if with_title { format!("<h3>{}</h3>", escape(&chart.title)) } else { String::new() };
             let note =
@@ -45,8 +52,7 @@ impl Page {
         if chart.is_empty() {
             self.push(&format!("<p class=\"nothing\">{}</p>\n", escape(&chart.empty)));
         } else {
-            let size = if plot.wide { Size::WIDE } else { Size::HALF };
-            self.push(&format!("<div class=\"large\">{}</div>\n", chart.svg(size, Place::Page)));
+            self.push(&format!("<div class=\"large\">{}</div>\n", chart.svg(large, Place::Page)));
             self.push(&format!("<div class=\"small\">{}</div>\n", chart.svg(Size::NARROW, Place::Page)));
         }
         self.push("</figure>\n");
@@ -65,9 +71,10 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Stampede</title>\n<style>\n\
              :root{{{light}}}\n@media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n{charts}{STYLE}\
-             </style>\n</head>\n<body>\n<main>\n<nav aria-label=\"Contents\">\n{contents}</nav>\n{body}</main>\n\
+             </style>\n</head>\n<body>\n<main>\n{header}<nav aria-label=\"Contents\">\n{contents}</nav>\n{body}</main>\n\
              <div id=\"values\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             charts = by_variables(),
+            header = self.header,
             body = self.body,
         )
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::chart::{Unit, grouped, plain_number};
+use super::super::chart::{Size, Unit, grouped, plain_number};
 use super::super::plots::memory_fits;
 use super::super::text::{errors, times};
 use super::super::{Plot, Run, tsung, wsdemo};
@@ -13,22 +13,18 @@ use crate::statistics::{MachineFacts, Severity};
 /// How many doctor's warnings, reasons and the like a page lists; a machine has a dozen.
 const LISTED: usize = 200;
 
-pub(super) fn heading(page: &mut Page, run: &Run) {
+/// What was played, when and how long.
+pub(super) fn facts(run: &Run) -> String {
     let summary = &run.summary;
     let scenario =
         if title(run) == summary.scenario { String::new() } else { format!("{} · ", summary.scenario) };
-    let facts = format!(
+    format!(
         "{scenario}started {} · {} long · seed {} · ended by: {}",
         summary.started,
         Unit::Clock.format(summary.seconds),
         summary.seed,
         summary.ended_by
-    );
-    page.push(&format!(
-        "<header><p class=\"kind\">Stampede</p><h1>{}</h1><p class=\"facts\">{}</p></header>\n",
-        escape(&title(run)),
-        escape(&facts)
-    ));
+    )
 }
 
 pub(super) fn verdict(page: &mut Page, run: &Run) {
@@ -146,7 +142,7 @@ fn tiles(run: &Run) -> Vec<Tile> {
     if let Some((server, fit)) = memory_fits(run).into_iter().find_map(|one| Some((one.server, one.fit?))) {
         tiles.push(Tile {
             figure: format!("{:.0} B", fit.slope),
-            name: "server memory per connection",
+            name: "memory / connection",
             detail: format!("± {:.0} B; {server}", fit.slope_error),
         });
     }
@@ -237,7 +233,7 @@ type Chapter = (&'static str, &'static str, &'static [&'static str]);
 
 /// Which charts stand together, and in which order; the errors' table follows theirs.
 const CHAPTERS: [Chapter; 9] = [
-    ("users", "Simultaneous users", &["users"]),
+    ("users", "The crowd", &["users", "joins"]),
     ("growth", "Connecting and joining as the crowd grows", &["connect-by-users", "join-by-users"]),
     ("latency", "Latency", &["latency", "latency-distribution", "latency-histogram"]),
     ("http", "HTTP", &["http"]),
@@ -277,7 +273,8 @@ fn chapter(page: &mut Page, charts: &[&Plot]) {
         if row.len() > 1 {
             page.push("<div class=\"pair\">\n");
         }
-        row.iter().for_each(|plot| page.chart(plot, with_title));
+        let size = if row.len() > 1 { Size::HALF } else { Size::WIDE };
+        row.iter().for_each(|plot| page.chart(plot, with_title, size));
         if row.len() > 1 {
             page.push("</div>\n");
         }

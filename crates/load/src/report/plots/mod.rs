@@ -25,6 +25,7 @@ pub struct Plot {
 pub fn plots(run: &Run) -> Vec<Plot> {
     vec![
         series::users(run),
+        series::joins(run),
         series::connect_by_users(run),
         series::join_by_users(run),
         series::latency(run),

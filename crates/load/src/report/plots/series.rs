@@ -7,16 +7,19 @@ use crate::statistics::{SeriesRow, Spread};
 const CLOCK: &str = "time since the start (min:s)";
 
 pub(super) fn users(run: &Run) -> Plot {
-    let joined = run.series.iter().any(|row| row.joined > 0);
-    let mut series = vec![
+    let series = vec![
         line("in the run", run, |row| Some(row.users as f64)),
         line("connected", run, |row| Some(row.connected as f64)),
         Series { dashed: true, ..line("wanted", run, |row| Some(row.users_wanted as f64)) },
     ];
-    if joined {
-        series.push(line("joins in force", run, |row| Some(row.joined as f64)));
-    }
     lines("users", "Simultaneous users", "", "users", Unit::Count, series, true)
+}
+
+pub(super) fn joins(run: &Run) -> Plot {
+    let series = non_zero(vec![line("joins in force", run, |row| Some(row.joined as f64))]);
+    let mut plot = lines("joins", "Joins in force", "", "joins", Unit::Count, series, true);
+    plot.chart.empty = "Nobody joined anything.".to_owned();
+    plot
 }
 
 pub(super) fn connect_by_users(run: &Run) -> Plot {

@@ -55,8 +55,8 @@ pub(super) fn cpu(run: &Run) -> Plot {
 fn in_words(one: &MemoryFit) -> String {
     match one.fit {
         Some(fit) => format!(
-            "{}: {} ± {} bytes per connection (slope of {} seconds in which the crowd grew, ± standard error), {} \
-             without any.",
+            "{}: {} ± {} bytes per connection (the dashed line: slope over {} seconds in which the crowd grew, ± \
+             standard error), {} without any.",
             one.server,
             bytes(fit.slope),
             bytes(fit.slope_error),
