@@ -135,6 +135,7 @@ pub(super) fn set_columns(steps: &mut Vec<Step>, names: &Names) {
             | Action::Cut
             | Action::HalfOpen(_)
             | Action::SlowReader(_)
+            | Action::Stay
             | Action::Abort(_) => {}
         }
     }

@@ -123,6 +123,7 @@ impl Compiler<'_> {
             source::Action::Cut(source::Nothing {}) => Action::Cut,
             source::Action::HalfOpen(time) => Action::HalfOpen(time.0),
             source::Action::SlowReader(rate) => Action::SlowReader(rate.0),
+            source::Action::Stay(source::Nothing {}) => Action::Stay,
             source::Action::Abort(scope) => Action::Abort(*scope == Scope::Run),
         };
         vec![action]
@@ -205,6 +206,7 @@ fn collect_known(steps: &[source::Step], known: &mut BTreeSet<String>) {
             | source::Action::Cut(_)
             | source::Action::HalfOpen(_)
             | source::Action::SlowReader(_)
+            | source::Action::Stay(_)
             | source::Action::Abort(_) => {}
         }
     }
