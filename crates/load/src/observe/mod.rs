@@ -3,6 +3,10 @@
 //! Shards make them, the collector counts them, the event log keeps them, and a report that is computed again from the
 //! log reads the same stream.
 
+mod batch;
+mod examples;
 mod observation;
 
+pub use batch::Batch;
+pub use examples::{Example, Examples};
 pub use observation::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};
