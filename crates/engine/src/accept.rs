@@ -94,6 +94,11 @@ impl Capacity {
         has_room
     }
 
+    /// Lets nobody in from now on.
+    pub(crate) fn shut(&mut self) {
+        self.shard_max = 0;
+    }
+
     pub(crate) fn leave(&self) {
         self.population.fetch_sub(1, Ordering::Relaxed);
     }
@@ -175,7 +180,7 @@ impl<D: Driver> Shard<D> {
     }
 
     fn welcome(&mut self, listener: ListenerIndex, socket: OwnedFd, remote: SocketAddr) {
-        if !self.capacity.enter(self.sockets.slab.len()) {
+        if !self.sockets.capacity.enter(self.sockets.slab.len()) {
             let refusal = self.listeners.refusal.clone();
             return self.refuse(&socket, &refusal);
         }
@@ -186,7 +191,7 @@ impl<D: Driver> Shard<D> {
                 self.after_callback();
             }
             Admission::Refuse(bytes) => {
-                self.capacity.leave();
+                self.sockets.capacity.leave();
                 self.refuse(&socket, &bytes);
             }
         }

@@ -20,6 +20,8 @@ pub(crate) struct Fate {
     pub(crate) cause: EndCause,
     /// What a connection that is handed off has read and not used.
     pub(crate) unread: Vec<u8>,
+    /// What TLS says of [`EndCause::Tls`].
+    pub(crate) tls_error: Option<rustls::Error>,
 }
 
 impl Books {
@@ -28,9 +30,14 @@ impl Books {
     }
 
     pub(crate) fn doom<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>, cause: EndCause) {
+        self.decide(connection, Fate { id, cause, unread: Vec::new(), tls_error: None });
+    }
+
+    /// Decides the end of a connection, unless that has been done before.
+    pub(crate) fn decide<P>(&mut self, connection: &mut Connection<P>, fate: Fate) {
         if !connection.flags.any(Flags::DOOMED) {
             connection.flags |= Flags::DOOMED;
-            self.fates.push(Fate { id, cause, unread: Vec::new() });
+            self.fates.push(fate);
         }
     }
 

@@ -36,9 +36,12 @@ pub struct EngineConfig {
     pub shards: usize,
     /// Whether the shards share one descriptor table.
     pub tables: Tables,
-    /// The addresses that every shard listens on. Port 0 is any free port; see
+    /// The addresses that every shard listens on; none, where the shards only connect. Port 0 is any free port; see
     /// [`Prepared::local_addresses`](crate::Prepared::local_addresses).
     pub listen: Vec<SocketAddr>,
+    /// Whether a driver's sleep is kept to the microsecond rather than to the millisecond. Each new deadline then costs a
+    /// system call.
+    pub fine_timer: bool,
     /// Bounds, with what happens beyond each.
     pub limits: EngineLimits,
 }
@@ -47,7 +50,7 @@ impl EngineConfig {
     /// One shard on `listen`, in the process's own descriptor table, with the default limits.
     #[must_use]
     pub fn new(listen: Vec<SocketAddr>) -> Self {
-        Self { shards: 1, tables: Tables::Shared, listen, limits: EngineLimits::default() }
+        Self { shards: 1, tables: Tables::Shared, listen, fine_timer: false, limits: EngineLimits::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::{BitOr, BitOrAssign};
 use std::os::fd::OwnedFd;
 
-use rustls::ServerConnection;
+use rustls::Connection as TlsSession;
 
 use crate::driver::ListenerIndex;
 use crate::outbox::Outbox;
@@ -30,7 +30,7 @@ impl<P> Connection<P> {
     }
 
     /// The TLS session and the socket that it speaks through, if this connection speaks TLS.
-    pub(crate) fn tls_mut(&mut self) -> Option<(&mut ServerConnection, &OwnedFd)> {
+    pub(crate) fn tls_mut(&mut self) -> Option<(&mut TlsSession, &OwnedFd)> {
         let session = self.extra.as_mut()?.tls.as_mut()?;
         Some((session, &self.socket))
     }
@@ -43,7 +43,7 @@ pub(crate) struct Extra {
     pub(crate) leftover: Vec<u8>,
     /// What the kernel would not take yet.
     pub(crate) outbox: Outbox,
-    pub(crate) tls: Option<Box<ServerConnection>>,
+    pub(crate) tls: Option<Box<TlsSession>>,
 }
 
 impl Extra {
@@ -58,7 +58,8 @@ pub(crate) struct Flags(u16);
 
 impl Flags {
     pub(crate) const NONE: Self = Self(0);
-    /// Something waits in the outbox or in the TLS session for the kernel to take it.
+    /// Something waits in the outbox or in the TLS session for the kernel to take it, or would have to: nothing can be
+    /// written before the connection is made.
     pub(crate) const QUEUED: Self = Self(1);
     /// Reads and writes go through a TLS session.
     pub(crate) const TLS: Self = Self(1 << 1);
@@ -78,6 +79,14 @@ impl Flags {
     pub(crate) const REGISTERED: Self = Self(1 << 8);
     /// The TLS session has said that nothing more will be sent.
     pub(crate) const NOTIFIED: Self = Self(1 << 9);
+    /// The kernel has not connected the socket yet.
+    pub(crate) const CONNECTING: Self = Self(1 << 10);
+    /// It goes out from here and is not established yet: it is connecting or in its TLS handshake.
+    pub(crate) const OPENING: Self = Self(1 << 11);
+    /// The driver does not want to hear of it for a while.
+    pub(crate) const PAUSED: Self = Self(1 << 12);
+    /// The TLS session may hold decrypted bytes that it was paused before.
+    pub(crate) const DECRYPTED: Self = Self(1 << 13);
 
     /// Any of these forbids that the driver says more.
     pub(crate) const MUTE: Self = Self(Self::CLOSING.0 | Self::DOOMED.0 | Self::OVERFLOWED.0);

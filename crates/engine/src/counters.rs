@@ -12,11 +12,17 @@ pub struct ShardCounters {
     pub refused_total: AtomicU64,
     /// Failures of `accept`, those for want of descriptors (EMFILE, ENFILE) among them.
     pub accept_errors_total: AtomicU64,
+    /// Connections out that were asked for by [`Io::connect`](crate::Io::connect).
+    pub connects_total: AtomicU64,
+    /// Those of them that failed at once, or ended for whatever cause before they were established.
+    pub connect_errors_total: AtomicU64,
+    /// Those of them that are neither established nor over now.
+    pub connecting: AtomicU64,
     /// Connections that left by [`Io::hand_off`](crate::Io::hand_off).
     pub handed_off_total: AtomicU64,
     /// Connections that ended, whatever the cause.
     pub ended_total: AtomicU64,
-    /// Connections now.
+    /// Connections now, those that are not yet established among them.
     pub open: AtomicU64,
     /// Bytes read; of a TLS connection, the plain ones.
     pub bytes_in: AtomicU64,

@@ -55,13 +55,17 @@ pub enum Delivery {
 pub enum EndCause {
     /// The peer ended its side first.
     PeerClosed,
-    /// The socket failed; a reset by the peer is [`io::ErrorKind::ConnectionReset`].
+    /// The socket failed; a reset by the peer is [`io::ErrorKind::ConnectionReset`]. Before [`Driver::connected`], the
+    /// connection could not be made: [`io::ErrorKind::ConnectionRefused`], [`io::ErrorKind::HostUnreachable`] and so
+    /// on, or [`io::ErrorKind::UnexpectedEof`] when the peer closed in the middle of the TLS handshake.
     Reset(io::ErrorKind),
+    /// The TLS session failed, in its handshake or later; [`Io::tls_error`] says why.
+    Tls,
     /// Closed by [`Io::close`] or [`Io::close_with`], and the peer closed its side in time.
     Local,
     /// Closed by [`Io::close`] or [`Io::close_with`], and the peer did not close its side in time.
     Lingered,
-    /// Cut by [`Io::abort`].
+    /// Cut by [`Io::abort`], whether established or not.
     Aborted,
     /// The outbox went beyond its limit, whichever way the driver then closed it.
     Overflow,
@@ -94,16 +98,20 @@ pub trait Driver: Sized + 'static {
     /// A socket came from the control plane by [`Engine::adopt`](crate::Engine::adopt).
     fn adopted(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, seed: Self::Seed);
 
+    /// A connection begun by [`Io::connect`] is established, its TLS handshake too if it has one. Where it fails before,
+    /// only [`Driver::ended`] is called. A driver that connects to nobody need not say what to do.
+    fn connected(&mut self, _io: &mut Io<'_, Self>, _id: ConnectionId) {}
+
     /// Bytes came in: everything unread, contiguous, what was left over the last time in front. Returns how many were
     /// consumed. The rest, at most [`LEFTOVER_BYTES_MAX`], is kept as the driver left it and comes again in front of
     /// the next bytes.
     fn received(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, bytes: &mut [u8]) -> usize;
 
-    /// The connection is over, and no later call names it. Called exactly once for each admitted or adopted
+    /// The connection is over, and no later call names it. Called exactly once for each admitted, adopted or begun
     /// connection, whatever the cause; `id` names nobody any more.
     fn ended(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, peer: Self::Peer, cause: EndCause);
 
-    /// How long the peer may be silent, counted from its last byte; `None` is for ever. Asked when a connection
+    /// How long the peer may be silent, counted from its last byte or the connection's beginning; `None` is for ever. Asked when a connection
     /// begins, after [`Driver::received`], and at each sweep that finds it silent for long.
     fn idle_limit(&self, peer: &Self::Peer) -> Option<Duration>;
 
@@ -118,6 +126,7 @@ pub trait Driver: Sized + 'static {
     fn mail(&mut self, io: &mut Io<'_, Self>, mail: Self::Mail);
 
     /// Called once per tick, after reads, mail and the flush; what it sends is flushed after it. Returns how long the
-    /// shard may sleep: `Some(Duration::ZERO)` when there is more to do, `None` until something happens.
+    /// shard may sleep, counted from the return: `Some(Duration::ZERO)` when there is more to do, `None` until something
+    /// happens. It may sleep up to a millisecond longer, but see [`EngineConfig`](crate::EngineConfig)'s `fine_timer`.
     fn turn(&mut self, io: &mut Io<'_, Self>) -> Option<Duration>;
 }

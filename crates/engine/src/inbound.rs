@@ -62,7 +62,7 @@ impl<D: Driver> Shard<D> {
 
     fn adopt(&mut self, arrival: Arrival<D::Seed>, socket: OwnedFd) {
         let Arrival { tls, remote, unread, seed } = arrival;
-        if !self.capacity.enter(self.sockets.slab.len()) {
+        if !self.sockets.capacity.enter(self.sockets.slab.len()) {
             tracing::debug!(%remote, "adoption refused: no room for more connections");
             add(&self.sockets.books.counters.refused_total, 1);
             return;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use crate::dial::Dial;
 use crate::driver::{ConnectionId, Delivery, Driver, EndCause, ShardIndex};
 use crate::sockets::Sockets;
 
@@ -63,6 +64,41 @@ impl<'a, D: Driver> Io<'a, D> {
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.sockets.slab.slots()
+    }
+
+    /// Begins a connection out of the shard. [`Driver::connected`] tells when it is established, and
+    /// [`Driver::ended`] when it fails before; neither is called from within this call. The driver may bound the wait
+    /// by its [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits in
+    /// the outbox.
+    ///
+    /// # Errors
+    /// What the kernel says at once, and there is no connection then: EADDRNOTAVAIL or EADDRINUSE when the local
+    /// address or its ports are used up, EMFILE without a descriptor, ENETUNREACH without a route. EMFILE also beyond
+    /// [`EngineLimits::connections_max`](crate::EngineLimits::connections_max) or
+    /// [`EngineLimits::descriptors_reserve`](crate::EngineLimits::descriptors_reserve), and in a shard that shuts down;
+    /// [`InvalidInput`](std::io::ErrorKind::InvalidInput) when the TLS configuration allows no session.
+    pub fn connect(&mut self, dial: &Dial<'_>, peer: D::Peer) -> std::io::Result<ConnectionId> {
+        self.sockets.connect(dial, peer)
+    }
+
+    /// Why the TLS session failed, while [`Driver::ended`] is told of [`EndCause::Tls`].
+    #[must_use]
+    pub fn tls_error(&self) -> Option<&rustls::Error> {
+        self.sockets.tls_error.as_ref()
+    }
+
+    /// Stops reading: what the peer says stays in the kernel, which slows the peer down, until
+    /// [`resume_reading`](Io::resume_reading) or a close. The driver hears no more of the connection, not even of its
+    /// orderly end; only an error still ends it. Bytes that [`Driver::received`] leaves over come again only together
+    /// with new ones, so a driver that wants to have them at once consumes them before it pauses. A paused peer counts
+    /// as silent. A connection that is not established yet cannot be paused.
+    pub fn pause_reading(&mut self, id: ConnectionId) {
+        self.sockets.pause_reading(id);
+    }
+
+    /// Reads again, from the next tick on.
+    pub fn resume_reading(&mut self, id: ConnectionId) {
+        self.sockets.resume_reading(id);
     }
 
     /// Stages a copy of one message. Everything staged for a connection leaves in one system call at the flush.

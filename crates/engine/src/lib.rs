@@ -69,9 +69,11 @@
 mod accept;
 mod books;
 mod config;
+mod connect;
 mod connection;
 mod control;
 mod counters;
+mod dial;
 mod driver;
 mod engine;
 mod expire;
@@ -83,6 +85,7 @@ mod mailbox;
 mod outbox;
 mod outgoing;
 mod passage;
+mod pause;
 mod prepare;
 mod read;
 mod settle;
@@ -101,6 +104,7 @@ mod write;
 
 pub use config::{EngineConfig, EngineLimits, Tables};
 pub use counters::ShardCounters;
+pub use dial::Dial;
 pub use driver::{
     Admission, ConnectionId, Delivery, Driver, EndCause, LEFTOVER_BYTES_MAX, ListenerIndex, ShardIndex,
 };

@@ -35,6 +35,8 @@ impl<D: Driver> Shard<D> {
             let Some(connection) = self.sockets.slab.live(id) else { return };
             let reading = if connection.flags.any(Flags::DOOMED) {
                 return;
+            } else if connection.flags.any(Flags::PAUSED) {
+                return self.keep(id, unconsumed);
             } else if connection.flags.any(Flags::TLS) {
                 self.read_tls(id, unconsumed, &mut turn_bytes)
             } else {
@@ -56,6 +58,11 @@ impl<D: Driver> Shard<D> {
     pub(crate) fn begin_reading(&mut self, id: ConnectionId) {
         self.note_idle_limit(id);
         self.read(id);
+        self.register(id);
+    }
+
+    /// Asks for word of a connection.
+    pub(crate) fn register(&mut self, id: ConnectionId) {
         let Some(connection) = self.sockets.slab.live_mut(id) else { return };
         if connection.flags.any(Flags::DOOMED) {
             return;
@@ -111,7 +118,12 @@ impl<D: Driver> Shard<D> {
 
     fn read_tls(&mut self, id: ConnectionId, unconsumed: usize, turn_bytes: &mut usize) -> Reading {
         let Some(connection) = self.sockets.slab.live_mut(id) else { return Reading::Over };
-        let peer_done = connection.flags.any(Flags::PEER_DONE);
+        let flags = connection.flags;
+        if flags.any(Flags::DECRYPTED) {
+            connection.flags.remove(Flags::DECRYPTED);
+            let unconsumed = self.take_decrypted(id, unconsumed, turn_bytes);
+            return unconsumed.map_or(Reading::Over, Reading::More);
+        }
         let Some((session, socket)) = connection.tls_mut() else { return Reading::Over };
         let mut wire = Wire::new(socket, &self.sockets.books.counters);
         let length = match session.read_tls(&mut wire) {
@@ -119,11 +131,15 @@ impl<D: Driver> Shard<D> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Reading::Drained(unconsumed),
             Err(error) => return self.fail(id, error.kind()),
         };
-        let drained = wire.drained && !peer_done;
-        if session.process_new_packets().is_err() {
+        let drained = wire.drained && !flags.any(Flags::PEER_DONE);
+        if let Err(error) = session.process_new_packets() {
             // RFC 8446, section 6.2: whoever finds the error sends an alert before closing. The peer may not take it.
             drop(write_encrypted(session, &mut wire));
-            return self.fail(id, io::ErrorKind::InvalidData);
+            self.sockets.fail_tls(id, error);
+            return Reading::Over;
+        }
+        if flags.any(Flags::OPENING) && !session.is_handshaking() {
+            self.establish(id);
         }
         let Some(unconsumed) = self.take_decrypted(id, unconsumed, turn_bytes) else { return Reading::Over };
         if length == 0 {
@@ -145,6 +161,10 @@ impl<D: Driver> Shard<D> {
             let connection = self.sockets.slab.live_mut(id)?;
             if connection.flags.any(Flags::DOOMED) {
                 return None;
+            }
+            if connection.flags.any(Flags::PAUSED) {
+                connection.flags |= Flags::DECRYPTED;
+                return Some(unconsumed);
             }
             let (session, _) = connection.tls_mut()?;
             match session.reader().read(&mut self.read_buffer[unconsumed..]) {
@@ -197,8 +217,12 @@ impl<D: Driver> Shard<D> {
     fn peer_closed(&mut self, id: ConnectionId) -> Reading {
         // A peer that closed only its sending side still gets the answer to what it said last.
         self.sockets.flush_now(id);
-        let is_ours = !self.is_listening(id);
-        self.sockets.doom(id, if is_ours { EndCause::Local } else { EndCause::PeerClosed });
+        let cause = match self.sockets.slab.live(id).map(|connection| connection.flags) {
+            Some(flags) if flags.any(Flags::CLOSING) => EndCause::Local,
+            Some(flags) if flags.any(Flags::OPENING) => EndCause::Reset(io::ErrorKind::UnexpectedEof),
+            Some(_) | None => EndCause::PeerClosed,
+        };
+        self.sockets.doom(id, cause);
         Reading::Over
     }
 
@@ -208,7 +232,7 @@ impl<D: Driver> Shard<D> {
     }
 
     /// Whether the driver still wants to hear of this connection.
-    fn is_listening(&self, id: ConnectionId) -> bool {
+    pub(crate) fn is_listening(&self, id: ConnectionId) -> bool {
         let connection = self.sockets.slab.live(id);
         connection.is_some_and(|connection| !connection.flags.any(Flags::CLOSING | Flags::DOOMED))
     }

@@ -27,11 +27,12 @@ impl<D: Driver> Shard<D> {
         self.settle();
     }
 
-    /// Flushes and settles until nothing is left of either.
+    /// Flushes, settles and waits for what goes out, until nothing is left of any.
     pub(crate) fn come_to_rest(&mut self) {
         self.settle();
-        while !self.sockets.staging.is_empty() {
+        while !self.sockets.staging.is_empty() || !self.sockets.dialed.is_empty() {
             self.sockets.flush();
+            self.await_dialed();
             self.settle();
         }
     }
@@ -63,9 +64,9 @@ impl<D: Driver> Shard<D> {
     }
 
     fn end(&mut self, fate: Fate) {
-        let Fate { id, mut cause, unread } = fate;
+        let Fate { id, mut cause, unread, tls_error } = fate;
         let Some(connection) = self.sockets.remove(id) else { return };
-        self.capacity.leave();
+        self.sockets.capacity.leave();
         let Connection { socket, listener, flags, peer, .. } = connection;
         match cause {
             EndCause::HandedOff => {
@@ -74,12 +75,18 @@ impl<D: Driver> Shard<D> {
                 }
             }
             EndCause::Aborted | EndCause::Overflow | EndCause::Lingered | EndCause::Unconsumed => cut(socket),
-            EndCause::PeerClosed | EndCause::Reset(_) | EndCause::Local | EndCause::Shutdown => drop(socket),
+            EndCause::PeerClosed
+            | EndCause::Reset(_)
+            | EndCause::Tls
+            | EndCause::Local
+            | EndCause::Shutdown => drop(socket),
         }
         if flags.any(Flags::OVERFLOWED) && cause != EndCause::Shutdown {
             cause = EndCause::Overflow;
         }
+        self.sockets.tls_error = tls_error;
         self.driver.ended(&mut Io::new(&mut self.sockets), id, peer, cause);
+        self.sockets.tls_error = None;
         self.listeners.resume();
     }
 
@@ -104,6 +111,7 @@ impl<D: Driver> Shard<D> {
     /// Ends every connection.
     pub(crate) fn shut_down(mut self) {
         self.post.mailbox.shut();
+        self.sockets.capacity.shut();
         for slot in 0..self.sockets.slab.slots() {
             if let Some(id) = self.sockets.slab.id_of(slot) {
                 self.sockets.doom(id, EndCause::Shutdown);

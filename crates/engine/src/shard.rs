@@ -28,7 +28,6 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) read_buffer: Box<[u8]>,
     pub(crate) read_bytes_per_turn_max: usize,
     pub(crate) listeners: Listeners,
-    pub(crate) capacity: Capacity,
     pub(crate) sweep: Sweep,
     pub(crate) post: Post<D>,
     pub(crate) passage: Passage<D::Seed>,
@@ -54,7 +53,7 @@ impl<D: Driver> Shard<D> {
         limits: &EngineLimits,
     ) -> Self {
         let PreparedShard { index, poll, post, counters, passage, .. } = prepared;
-        let sockets = Sockets::new(index, limits, counters);
+        let sockets = Sockets::new(index, limits, counters, capacity);
         let sweep = Sweep::new(sockets.now);
         Self {
             driver,
@@ -63,7 +62,6 @@ impl<D: Driver> Shard<D> {
             read_buffer: vec![0; limits.read_buffer_bytes].into_boxed_slice(),
             read_bytes_per_turn_max: limits.read_bytes_per_turn_max,
             listeners,
-            capacity,
             sweep,
             post,
             passage,
@@ -139,11 +137,16 @@ impl<D: Driver> Shard<D> {
             connection.flags |= Flags::PEER_DONE;
         }
         let flags = connection.flags;
-        if event.is_writable() && flags.any(Flags::QUEUED) {
+        if flags.any(Flags::CONNECTING) && (event.is_writable() || is_over) {
+            self.finish_connecting(id);
+        } else if event.is_writable() && flags.any(Flags::QUEUED) {
             self.sockets.writable(id);
         }
+        if event.is_error() && flags.any(Flags::PAUSED) {
+            self.sockets.fetch_error(id);
+        }
         // Those on the ready list have had their turn for this tick or get it in the next.
-        if (event.is_readable() || is_over) && !flags.any(Flags::READY) {
+        if (event.is_readable() || is_over) && !flags.any(Flags::READY | Flags::PAUSED) {
             self.read(id);
         }
         self.after_callback();

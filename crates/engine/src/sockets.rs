@@ -5,8 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::ServerConnection;
+use rustls::{Connection as TlsSession, ServerConnection};
 
+use crate::accept::Capacity;
 use crate::books::{Books, Fate};
 use crate::config::EngineLimits;
 use crate::connection::{Connection, Extra, Flags, UNTOUCHED};
@@ -15,8 +16,9 @@ use crate::driver::{ConnectionId, EndCause, ListenerIndex, ShardIndex};
 use crate::slab::Slab;
 use crate::staging::Staging;
 
-/// The listener of connections that came by none: see [`Engine::adopt`](crate::Engine::adopt).
-const ADOPTED: ListenerIndex = ListenerIndex(u16::MAX);
+/// The listener of connections that came by none: see [`Engine::adopt`](crate::Engine::adopt) and
+/// [`Io::connect`](crate::Io::connect).
+const NO_LISTENER: ListenerIndex = ListenerIndex(u16::MAX);
 
 pub(crate) struct Sockets<P> {
     pub(crate) shard: ShardIndex,
@@ -31,12 +33,22 @@ pub(crate) struct Sockets<P> {
     pub(crate) lingering: VecDeque<(Instant, ConnectionId)>,
     /// Connections with more to read than their turn allowed.
     pub(crate) ready: Vec<ConnectionId>,
+    /// Connections out that the readiness loop does not know yet.
+    pub(crate) dialed: Vec<ConnectionId>,
+    pub(crate) capacity: Capacity,
+    /// Why TLS failed, while the driver is told of that end.
+    pub(crate) tls_error: Option<rustls::Error>,
     started: Instant,
     linger: Duration,
 }
 
 impl<P> Sockets<P> {
-    pub(crate) fn new(shard: ShardIndex, limits: &EngineLimits, counters: Arc<ShardCounters>) -> Self {
+    pub(crate) fn new(
+        shard: ShardIndex,
+        limits: &EngineLimits,
+        counters: Arc<ShardCounters>,
+        capacity: Capacity,
+    ) -> Self {
         let now = Instant::now();
         Self {
             shard,
@@ -47,6 +59,9 @@ impl<P> Sockets<P> {
             books: Books::new(counters, limits.outbox_bytes_max),
             lingering: VecDeque::new(),
             ready: Vec::new(),
+            dialed: Vec::new(),
+            capacity,
+            tls_error: None,
             started: now,
             linger: limits.linger,
         }
@@ -84,14 +99,36 @@ impl<P> Sockets<P> {
         peer: P,
         tls: Option<Box<ServerConnection>>,
     ) -> ConnectionId {
-        let id = self.insert(socket, ADOPTED, peer);
-        if tls.is_some()
-            && let Some(connection) = self.slab.live_mut(id)
-        {
-            connection.flags |= Flags::TLS;
-            self.books.extra_mut(connection).tls = tls;
+        let id = self.insert(socket, NO_LISTENER, peer);
+        if let Some(session) = tls {
+            self.give_session(id, Box::new(TlsSession::Server(*session)));
         }
         id
+    }
+
+    /// Puts a connection that goes out into the slab.
+    pub(crate) fn insert_dialed(
+        &mut self,
+        socket: OwnedFd,
+        peer: P,
+        tls: Option<Box<TlsSession>>,
+    ) -> ConnectionId {
+        let id = self.place(socket, NO_LISTENER, peer);
+        add(&self.books.counters.connecting, 1);
+        if let Some(connection) = self.slab.live_mut(id) {
+            connection.flags |= Flags::CONNECTING | Flags::OPENING | Flags::QUEUED;
+        }
+        if let Some(session) = tls {
+            self.give_session(id, session);
+        }
+        id
+    }
+
+    fn give_session(&mut self, id: ConnectionId, session: Box<TlsSession>) {
+        if let Some(connection) = self.slab.live_mut(id) {
+            connection.flags |= Flags::TLS;
+            self.books.extra_mut(connection).tls = Some(session);
+        }
     }
 
     pub(crate) fn speaks_tls(&self, id: ConnectionId) -> bool {
@@ -99,9 +136,13 @@ impl<P> Sockets<P> {
     }
 
     pub(crate) fn insert(&mut self, socket: OwnedFd, listener: ListenerIndex, peer: P) -> ConnectionId {
+        add(&self.books.counters.accepted_total, 1);
+        self.place(socket, listener, peer)
+    }
+
+    fn place(&mut self, socket: OwnedFd, listener: ListenerIndex, peer: P) -> ConnectionId {
         let id = self.slab.insert(socket, listener, peer, self.now_ms);
         let counters = &self.books.counters;
-        add(&counters.accepted_total, 1);
         add(&counters.open, 1);
         set(&counters.slab_bytes, self.slab.bytes());
         id
@@ -113,6 +154,10 @@ impl<P> Sockets<P> {
         let counters = &self.books.counters;
         add(&counters.ended_total, 1);
         subtract(&counters.open, 1);
+        if connection.flags.any(Flags::OPENING) {
+            subtract(&counters.connecting, 1);
+            add(&counters.connect_errors_total, 1);
+        }
         if let Some(extra) = connection.extra.take() {
             subtract(&counters.outbox_bytes, extra.outbox.bytes() as u64);
             subtract(&counters.leftover_bytes, extra.leftover.len() as u64);
@@ -149,8 +194,13 @@ impl<P> Sockets<P> {
             return;
         }
         connection.flags |= Flags::CLOSING;
+        let is_paused = connection.flags.any(Flags::PAUSED);
         self.staging.touch(id, &mut connection.staged);
         self.lingering.push_back((self.now + self.linger, id));
+        if is_paused {
+            // Nobody would see the peer's end otherwise.
+            self.resume_reading(id);
+        }
     }
 
     pub(crate) fn close_with(&mut self, id: ConnectionId, last: &[u8]) {
@@ -173,6 +223,13 @@ impl<P> Sockets<P> {
         }
     }
 
+    pub(crate) fn fail_tls(&mut self, id: ConnectionId, error: rustls::Error) {
+        if let Some(connection) = self.slab.live_mut(id) {
+            let fate = Fate { id, cause: EndCause::Tls, unread: Vec::new(), tls_error: Some(error) };
+            self.books.decide(connection, fate);
+        }
+    }
+
     pub(crate) fn hand_off(&mut self, id: ConnectionId, unread: Vec<u8>) {
         let Some(connection) = self.slab.live_mut(id) else { return };
         if connection.flags.any(Flags::MUTE) {
@@ -183,11 +240,9 @@ impl<P> Sockets<P> {
             return self.books.doom(id, connection, EndCause::Aborted);
         }
         self.flush_now(id);
-        if let Some(connection) = self.slab.live_mut(id)
-            && !connection.flags.any(Flags::DOOMED)
-        {
-            connection.flags |= Flags::DOOMED;
-            self.books.fates.push(Fate { id, cause: EndCause::HandedOff, unread });
+        if let Some(connection) = self.slab.live_mut(id) {
+            let fate = Fate { id, cause: EndCause::HandedOff, unread, tls_error: None };
+            self.books.decide(connection, fate);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Leaving the process's descriptor table: the only `unsafe` code of the project.
+//! What the kernel offers and no library does: leaving the process's descriptor table, and a socket option. The only
+//! `unsafe` code of the project.
 //!
 //! A descriptor is a number, and Rust's types take it that a number means the same file on every thread. A thread with
 //! a table of its own breaks that. What keeps it sound is written down here and upheld by the only caller, the module
@@ -8,7 +9,9 @@
 #![allow(unsafe_code, reason = "each block has its proof, and nothing else in the project has any")]
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use rustix::io::Errno;
 
 /// Gives the calling thread a descriptor table of its own, in which only standard input, output and error and the
 /// numbers in `keep` are open.
@@ -37,6 +40,27 @@ pub(crate) fn close_copies(moved: &[RawFd]) {
         // thread left, and nobody has closed it since.
         drop(unsafe { OwnedFd::from_raw_fd(*number) });
     }
+}
+
+/// Lets `connect` choose the port of a socket that is bound to port 0 (IP_BIND_ADDRESS_NO_PORT, ip(7)). The port then
+/// has to be free towards one peer only, instead of towards all. Holds for both IP versions.
+pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
+    let on: libc::c_int = 1;
+    // SAFETY: for the time of the call, the kernel reads as many bytes behind the pointer as the length says, which is
+    // the size of `on`; `on` outlives the call, and the borrowed socket is open.
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if outcome != 0 {
+        return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    Ok(())
 }
 
 /// The ranges of numbers above standard error that are not in `keep`.

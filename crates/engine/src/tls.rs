@@ -1,13 +1,15 @@
-//! TLS between a connection's queues and its socket, for adopted connections whose handshake is done.
+//! TLS between a connection's queues and its socket: for adopted connections, whose handshake is done, and for those
+//! that go out, from the handshake on.
 //!
 //! The outbox holds plain bytes, so that its segments can be dropped whole; only what has been encrypted must go out.
+//! It waits until the handshake is done, because before there is nothing to encrypt with.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
-use rustls::ServerConnection;
+use rustls::Connection as TlsSession;
 
 use crate::books::Books;
 use crate::connection::Connection;
@@ -26,6 +28,9 @@ pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &Books) -> io::Res
             return Ok(false);
         }
         let Some(segment) = extra.outbox.first() else { return Ok(true) };
+        if session.is_handshaking() {
+            return Ok(false);
+        }
         let record = &segment[..segment.len().min(RECORD_BYTES_MAX)];
         let taken = session.writer().write(record)?;
         extra.outbox.advance(taken);
@@ -35,7 +40,7 @@ pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &Books) -> io::Res
 }
 
 /// Writes what the session has encrypted. Returns false when the kernel takes no more now.
-pub(crate) fn write_encrypted(session: &mut ServerConnection, wire: &mut Wire<'_>) -> io::Result<bool> {
+pub(crate) fn write_encrypted(session: &mut TlsSession, wire: &mut Wire<'_>) -> io::Result<bool> {
     while session.wants_write() {
         match session.write_tls(wire) {
             Ok(_) => {}

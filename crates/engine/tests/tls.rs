@@ -3,7 +3,7 @@
 
 mod line;
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ fn bytes_that_are_not_tls_end_the_connection() {
     let fixture = Fixture::start();
     let mut client = adopt_tls(&fixture, "");
     client.get_mut().sock.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    assert_eq!(fixture.wait_for_end(), EndCause::Reset(ErrorKind::InvalidData));
+    assert_eq!(fixture.wait_for_end(), EndCause::Tls);
 }
 
 #[test]

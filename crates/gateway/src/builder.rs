@@ -181,7 +181,7 @@ impl GatewayBuilder {
             connections_max: self.limits.connections_max,
             ..EngineLimits::default()
         };
-        EngineConfig { shards, tables: self.tables, listen: self.listen.clone(), limits }
+        EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(self.listen.clone()) }
     }
 
     fn shared(&self, shards: usize) -> Result<Shared, StartError> {

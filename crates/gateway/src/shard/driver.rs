@@ -270,7 +270,7 @@ impl Driver for ShardDriver {
         }
         if peer.phase != Phase::Ending {
             self.metrics().close(match cause {
-                EndCause::Reset(_) => CloseReason::Reset,
+                EndCause::Reset(_) | EndCause::Tls => CloseReason::Reset,
                 EndCause::Overflow => CloseReason::SlowConsumer,
                 EndCause::Unconsumed => CloseReason::Violation,
                 EndCause::Shutdown => CloseReason::Drained,
