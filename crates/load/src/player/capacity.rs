@@ -4,7 +4,7 @@ use engine::Tables;
 use engine::machine::DescriptorLimit;
 
 /// Descriptors of a table that are not connections: readiness loops, wakers, the event log, the dashboard.
-const RESERVE: usize = 256;
+const RESERVE: u64 = 256;
 
 /// What the engine is started with.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,7 +22,7 @@ impl Capacity {
         cores: usize,
         limit: DescriptorLimit,
     ) -> Capacity {
-        let table = limit.soft.map_or(u64::MAX, |soft| soft.saturating_sub(RESERVE as u64).max(1));
+        let table = limit.soft.map_or(u64::MAX, |soft| soft.saturating_sub(RESERVE).max(1));
         if connections <= table {
             return Capacity { shards: shards.unwrap_or(cores).max(1), tables: Tables::Shared };
         }
