@@ -1,7 +1,7 @@
 //! One user as its shard keeps it: where it is in its session and a few times. What only some users need, or all of
 //! them only for a moment, is behind a box that exists while it is needed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use engine::ConnectionId;
 use proto::phoenix::Version;
@@ -12,6 +12,7 @@ use super::deliveries::Membership;
 use super::program::{Position, RegisterIndex};
 use super::requests::Request;
 use crate::draw::Rng;
+use crate::ledger::Echoes;
 use crate::observe::{Nanos, Outcome, UserId};
 use crate::scenario::plan::{SessionId, TargetId, VariableId};
 
@@ -37,6 +38,8 @@ pub(crate) struct Client {
     pub(crate) pending: Pending,
     /// The outermost loop's or transaction's register.
     pub(crate) register: Register,
+    /// Own messages that are expected back.
+    pub(crate) echoes: Echoes,
     /// The first room that it is in.
     pub(crate) membership: Option<Membership>,
     pub(crate) rare: Option<Box<Rare>>,
@@ -142,8 +145,6 @@ pub(crate) struct Rare {
     pub(crate) registers: Vec<Register>,
     /// Rooms after the first.
     pub(crate) memberships: Vec<Membership>,
-    /// Own messages that have not come back.
-    pub(crate) echoes: VecDeque<Echo>,
     /// While a WebSocket opens: its `Sec-WebSocket-Key`.
     pub(crate) key: Option<Box<str>>,
     /// While a WebSocket opens: the room of its path.
@@ -164,16 +165,6 @@ pub(crate) struct Rare {
     pub(crate) slow_reader: Option<SlowReader>,
     /// Why its orderly close is none of a session that went well.
     pub(crate) failure: Option<Outcome>,
-}
-
-/// A message of the user's own that is expected back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Echo {
-    pub(crate) number: u32,
-    /// Of a C10K ping: what tells it, its time in microseconds since 1970.
-    pub(crate) ping_us: u64,
-    pub(crate) intended: Nanos,
-    pub(crate) sent: Nanos,
 }
 
 /// A join that is not answered.
@@ -300,7 +291,6 @@ impl Rare {
             && self.rows.is_empty()
             && self.registers.is_empty()
             && self.memberships.is_empty()
-            && self.echoes.is_empty()
             && self.key.is_none()
             && self.path.is_none()
             && self.join.is_none()

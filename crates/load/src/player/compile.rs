@@ -20,7 +20,10 @@ pub(crate) fn compile(session: &Session) -> Result<Program, TooDeep> {
     let mut compiler = Compiler { operations: Vec::new(), transactions: Vec::new(), depth: 0, depth_max: 0 };
     compiler.steps(&session.steps)?;
     compiler.operations.push(Operation::End);
+    let any = |is_it: fn(&Operation) -> bool| compiler.operations.iter().any(is_it);
     Ok(Program {
+        captures: any(|operation| matches!(operation, Operation::Capture(..))),
+        reads_slowly: any(|operation| matches!(operation, Operation::SlowReader(_))),
         operations: compiler.operations,
         registers: compiler.depth_max,
         transactions: compiler.transactions,

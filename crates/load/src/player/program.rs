@@ -24,6 +24,10 @@ pub(crate) struct Program {
     pub(crate) transactions: Vec<TransactionSpan>,
     /// Label of the whole session's time.
     pub(crate) label: LabelId,
+    /// Whether messages and responses must be kept for a capture.
+    pub(crate) captures: bool,
+    /// Whether it reads slowly at some time: then its sockets get small buffers from the start.
+    pub(crate) reads_slowly: bool,
 }
 
 /// Which of a user's registers.
@@ -94,4 +98,37 @@ pub(crate) struct LoopEnd {
     pub(crate) counter: Option<VariableId>,
     /// The first operation after the loop.
     pub(crate) exit: Position,
+}
+
+impl Operation {
+    /// Under which it reports besides its kind.
+    pub(crate) fn label(&self) -> Option<LabelId> {
+        match self {
+            Self::Connect(label, _)
+            | Self::Join(label, _)
+            | Self::Leave(label, _)
+            | Self::Push(label, _)
+            | Self::Send(label, _)
+            | Self::Wait(label, _)
+            | Self::Http(label, _)
+            | Self::Barrier { label, .. }
+            | Self::TransactionEnd(_, label) => *label,
+            Self::Think(_)
+            | Self::Pace(_)
+            | Self::Set(..)
+            | Self::Capture(..)
+            | Self::Close { .. }
+            | Self::Cut
+            | Self::HalfOpen(_)
+            | Self::SlowReader(_)
+            | Self::Abort { .. }
+            | Self::Jump(_)
+            | Self::JumpUnless(..)
+            | Self::Choose(_)
+            | Self::LoopBegin(_)
+            | Self::LoopEnd(_)
+            | Self::TransactionBegin(_)
+            | Self::End => None,
+        }
+    }
 }

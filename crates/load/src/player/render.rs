@@ -4,6 +4,7 @@ use std::cmp::Ordering as Order;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::client::Client;
+use super::clock::Clock;
 use super::options::Share;
 use crate::scenario::plan::{Comparison, Condition, Expression, Feeder, FeederId, Plan};
 use crate::scenario::template::{Part, Template};
@@ -57,7 +58,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) numbers: &'a Numbers,
     pub(crate) feeders: &'a [Feeder],
     pub(crate) target_host: &'a str,
-    pub(crate) now_ms: u64,
+    pub(crate) clock: Clock,
     /// Stands where the template wants a stamp; nothing where the message gets none.
     pub(crate) stamp: &'a [u8],
 }
@@ -91,7 +92,7 @@ impl Scene<'_> {
                 }
                 Part::Stamp => out.extend_from_slice(self.stamp),
                 Part::PadTo(length) => padding = Some((out.len(), length)),
-                Part::NowMs => append_number(out, self.now_ms),
+                Part::NowMs => append_number(out, self.clock.unix_ms(self.clock.now())),
                 Part::TargetHost => out.extend_from_slice(self.target_host.as_bytes()),
             }
         }

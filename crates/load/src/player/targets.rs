@@ -9,14 +9,15 @@ use rustls::pki_types::ServerName;
 
 use super::error::PlayError;
 use super::trust::client_config;
+use crate::draw::{Rng, Weighted};
 use crate::scenario::plan::{Plan, Target, TargetId};
 
 /// All targets of a run.
 #[derive(Debug)]
 pub(crate) struct Targets {
     all: Vec<ResolvedTarget>,
-    /// Weights added up.
-    cumulative: Vec<f64>,
+    /// What users' targets are drawn by; `None` leaves only the first.
+    weights: Option<Weighted>,
     /// Present if any target is reached by TLS.
     pub(crate) tls: Option<Arc<ClientConfig>>,
 }
@@ -41,20 +42,16 @@ impl Targets {
     pub(crate) fn resolve(plan: &Plan) -> Result<Self, PlayError> {
         let all = plan.targets.iter().map(|target| resolve(target, &plan.sources.addresses));
         let all = all.collect::<Result<Vec<_>, _>>()?;
-        let mut sum = 0.0;
-        let cumulative = plan.targets.iter().map(|target| {
-            sum += target.weight;
-            sum
-        });
-        let cumulative = cumulative.collect();
+        let weights: Vec<f64> = plan.targets.iter().map(|target| target.weight).collect();
+        let weights = Weighted::new(&weights).ok();
         let has_tls = plan.targets.iter().any(|target| target.tls);
         let tls = has_tls.then(|| client_config(&plan.tls)).transpose()?;
-        Ok(Self { all, cumulative, tls })
+        Ok(Self { all, weights, tls })
     }
 
-    /// The target of a user that drew `fraction`, from 0 to below 1.
-    pub(crate) fn draw(&self, fraction: f64) -> TargetId {
-        TargetId(draw_by_weight(&self.cumulative, fraction) as u16)
+    /// Draws a user's target.
+    pub(crate) fn draw(&self, rng: &mut Rng) -> TargetId {
+        TargetId(self.weights.as_ref().map_or(0, |weights| weights.draw(rng)) as u16)
     }
 
     /// A target of the plan.
@@ -83,12 +80,6 @@ impl Targets {
         let place = self.all.iter().position(matches)?;
         Some((TargetId(place as u16), path))
     }
-}
-
-/// The place of the first cumulative weight above `fraction` of their sum.
-pub(crate) fn draw_by_weight(cumulative: &[f64], fraction: f64) -> usize {
-    let drawn = fraction * cumulative.last().copied().unwrap_or_default();
-    cumulative.partition_point(|sum| *sum <= drawn).min(cumulative.len().saturating_sub(1))
 }
 
 fn resolve(target: &Target, sources: &[IpAddr]) -> Result<ResolvedTarget, PlayError> {
@@ -137,7 +128,7 @@ mod tests {
 
     fn targets(all: &[Target]) -> Targets {
         let all = all.iter().map(|target| resolve(target, &[]).expect("an address")).collect();
-        Targets { all, cumulative: vec![1.0, 4.0], tls: None }
+        Targets { all, weights: Weighted::new(&[0.0, 4.0]).ok(), tls: None }
     }
 
     #[test]
@@ -160,8 +151,8 @@ mod tests {
     #[test]
     fn targets_are_drawn_by_their_weights() {
         let targets = targets(&[target("127.0.0.1", 1), target("127.0.0.2", 2)]);
-        assert_eq!([0.0, 0.24, 0.25, 0.99].map(|fraction| targets.draw(fraction).0), [0, 0, 1, 1]);
-        assert_eq!(draw_by_weight(&[0.0, 0.0, 2.0], 0.0), 2, "no weight is never drawn");
+        let mut rng = Rng::for_user(1, 1);
+        assert!((0..100).all(|_| targets.draw(&mut rng) == TargetId(1)));
     }
 
     #[test]
