@@ -2,6 +2,8 @@
 //! saw. This crate must never be able to make a server look better than it is.
 
 pub mod draw;
+pub mod ledger;
 pub mod observe;
 pub mod scenario;
+pub mod schedule;
 pub mod statistics;

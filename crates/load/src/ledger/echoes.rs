@@ -1,0 +1,99 @@
+//! What one user has sent and expects back itself.
+
+use std::collections::VecDeque;
+
+use crate::ledger::Account;
+use crate::observe::Nanos;
+
+/// Echoes that one user can wait for; beyond it the oldest is given up.
+pub const ECHOES_PENDING_MAX: usize = 65_536;
+
+/// The echoes that one user waits for: 16 bytes, and more only while there are some.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Echoes {
+    /// The greatest key sent so far; keys are from 1.
+    newest: u64,
+    pending: Option<Box<Pending>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Pending {
+    /// By key, ascending.
+    queue: VecDeque<Echo>,
+    /// The greatest key that came back while something was pending.
+    answered: u64,
+}
+
+/// A message that should come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Echo {
+    /// What it is known by: its stamp's sequence, or the time in a C10K ping. One user's keys grow, and are above 0.
+    pub key: u64,
+    /// When it ought to have been sent.
+    pub intended: Nanos,
+    /// When it was sent.
+    pub sent: Nanos,
+}
+
+/// What a message with a key of the user's own is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EchoReceipt {
+    /// The echo of this message, the first.
+    Ok(Echo),
+    /// The echo of this message, the first, after the echo of a later one.
+    Reordered(Echo),
+    /// The echo of a message that had been echoed, or given up, before. (A key that lies between two of the user's and
+    /// was never sent cannot be told from one.)
+    Duplicate,
+    /// Nothing of this key was sent yet.
+    Unexpected,
+}
+
+impl Echoes {
+    /// A message goes that should come back. If [`ECHOES_PENDING_MAX`] are pending, the oldest is given up and
+    /// returned: it counts as lost.
+    #[must_use]
+    pub fn sent(&mut self, echo: Echo) -> Option<Echo> {
+        self.newest = self.newest.max(echo.key);
+        let queue = &mut self.pending.get_or_insert_default().queue;
+        let given_up = if queue.len() >= ECHOES_PENDING_MAX { queue.pop_front() } else { None };
+        let place = queue.partition_point(|earlier| earlier.key <= echo.key);
+        queue.insert(place, echo);
+        given_up
+    }
+
+    /// A message with this key came back.
+    pub fn received(&mut self, key: u64) -> EchoReceipt {
+        let known = if key <= self.newest { EchoReceipt::Duplicate } else { EchoReceipt::Unexpected };
+        let Some(pending) = &mut self.pending else { return known };
+        let place = pending.queue.partition_point(|earlier| earlier.key < key);
+        let Some(echo) = pending.queue.get(place).copied().filter(|echo| echo.key == key) else {
+            return known;
+        };
+        pending.queue.remove(place);
+        let overtaken = pending.answered > key;
+        pending.answered = pending.answered.max(key);
+        if pending.queue.is_empty() {
+            self.pending = None;
+        }
+        if overtaken { EchoReceipt::Reordered(echo) } else { EchoReceipt::Ok(echo) }
+    }
+
+    /// How many echoes are outstanding.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.pending.as_ref().map_or(0, |pending| pending.queue.len())
+    }
+
+    /// Nothing will come any more: the connection ended, or the run did. What was sent at least `settle_after` before
+    /// is lost, the rest in flight.
+    #[must_use]
+    pub fn close(&mut self, now: Nanos, settle_after: Nanos) -> Account {
+        let Some(pending) = self.pending.take() else { return Account::default() };
+        let is_recent = |echo: &&Echo| now.saturating_sub(echo.sent) < settle_after;
+        let missing = pending.queue.len() as u64;
+        Account::new(missing, missing, pending.queue.iter().filter(is_recent).count() as u64)
+    }
+}
+
+const _: () = assert!(size_of::<Echoes>() <= 16);

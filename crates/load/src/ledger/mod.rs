@@ -1,0 +1,25 @@
+//! Who should have got what: stamps in messages, the rooms' publications, and each receiver's account of them.
+//!
+//! Everything is judged by numbers that this process gave out itself; what the server says about it does not count.
+//! `docs/stampede-accounting.md` has the rules and what is not judged. Nothing here reads a clock or sends anything,
+//! and nothing in a received message can make it panic or grow without bound.
+
+mod account;
+mod echoes;
+mod holes;
+mod publications;
+mod recent;
+mod rooms;
+mod stamp;
+mod table;
+mod tracker;
+
+pub use account::Account;
+pub use echoes::{ECHOES_PENDING_MAX, Echo, EchoReceipt, Echoes};
+pub use holes::HOLE_RANGES_MAX;
+pub use publications::{FinishedPublication, PUBLICATIONS_OPEN_MAX, Publications};
+pub use recent::RECENT_SENDERS;
+pub use rooms::{Publication, Receipt, Rooms, RoomsFull, Unjudged, WITHDRAWN_MAX};
+pub use stamp::{STAMP_BYTES, Stamp};
+pub use table::ROOMS_MAX;
+pub use tracker::{Seen, Tracker};

@@ -1,0 +1,13 @@
+//! When things happen: which users come when, and the timers of those that are there.
+//!
+//! Pure arithmetic over the run's nanoseconds. Nothing here reads a clock, sleeps, or knows what a user does.
+
+mod gaps;
+mod phase;
+mod plan;
+mod share;
+mod wheel;
+
+pub use plan::{Arrival, Due, Repeat, Schedule, ScheduleError};
+pub use share::{CYCLE_MAX, Share, ShareError};
+pub use wheel::{TICK_NS, Wheel};

@@ -1,0 +1,91 @@
+//! The arithmetic of one phase.
+
+use crate::draw::Rng;
+use crate::observe::Nanos;
+use crate::scenario::plan::{Arrivals, Phase};
+use crate::schedule::gaps::Gaps;
+
+const NS_PER_S: f64 = 1e9;
+
+/// How many users a phase brings in all; `u64::MAX` is without end. Tsung's rule: the rate times the duration, rounded,
+/// or the maximum if that is less.
+pub(super) fn count(phase: &Phase) -> u64 {
+    let seconds = phase.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+    let by_rate = |rate: f64| if rate > 0.0 { (rate * seconds).round() as u64 } else { 0 };
+    let wanted = match phase.arrivals {
+        Arrivals::Constant(rate) | Arrivals::Poisson(rate) => by_rate(rate),
+        Arrivals::Ramp(from, to) => by_rate(f64::midpoint(from, to)),
+        Arrivals::Burst(users) | Arrivals::Closed { users, .. } => users,
+        Arrivals::Pause => 0,
+    };
+    wanted.min(phase.users_max.unwrap_or(u64::MAX))
+}
+
+/// When the users of one phase come, by their number in it.
+#[derive(Clone, Debug)]
+pub(super) enum Times {
+    /// Evenly: seconds between two.
+    Even { gap_s: f64 },
+    /// Rate at the begin, and by how much it grows per second.
+    Ramp { from: f64, growth: f64 },
+    /// Drawn one after the other; the next to be drawn is number `next`.
+    Drawn { gaps: Gaps, next: u64, last_s: f64 },
+    /// All at the begin.
+    AtOnce,
+}
+
+impl Times {
+    /// `rng` is the phase's own.
+    pub(super) fn new(phase: &Phase, rng: Rng) -> Self {
+        match (phase.arrivals, phase.duration) {
+            (Arrivals::Constant(rate), _) if rate > 0.0 => Self::Even { gap_s: 1.0 / rate },
+            (Arrivals::Ramp(from, to), Some(duration)) if !duration.is_zero() => {
+                Self::Ramp { from, growth: (to - from) / duration.as_secs_f64() }
+            }
+            (Arrivals::Poisson(rate), Some(duration)) if rate > 0.0 => {
+                let seconds = duration.as_secs_f64();
+                // Not the phase's count, which its maximum may have cut: the maximum ends arrivals early, it does not
+                // spread them.
+                let count = (rate * seconds).round() as u64;
+                Self::Drawn { gaps: Gaps::counted(rng, count, seconds), next: 0, last_s: 0.0 }
+            }
+            (Arrivals::Poisson(rate), None) if rate > 0.0 => {
+                Self::Drawn { gaps: Gaps::open(rng, rate), next: 0, last_s: 0.0 }
+            }
+            (Arrivals::Closed { ramp, .. }, _) => {
+                let users = count(phase).max(1) as f64;
+                Self::Even { gap_s: ramp.as_secs_f64() / users }
+            }
+            (
+                Arrivals::Constant(_)
+                | Arrivals::Ramp(..)
+                | Arrivals::Poisson(_)
+                | Arrivals::Burst(_)
+                | Arrivals::Pause,
+                _,
+            ) => Self::AtOnce,
+        }
+    }
+
+    /// When number `nth` comes, from the phase's begin. Drawn times must be asked for in ascending order.
+    pub(super) fn at(&mut self, nth: u64) -> Nanos {
+        let seconds = match self {
+            Self::Even { gap_s } => nth as f64 * *gap_s,
+            // The moment t at which from * t + growth * t² / 2 = nth; in this form it loses no digits and needs no case
+            // of its own for growth 0.
+            Self::Ramp { from, growth } if nth > 0 => {
+                let n = nth as f64;
+                2.0 * n / (*from + (*from * *from + 2.0 * *growth * n).max(0.0).sqrt())
+            }
+            Self::Ramp { .. } | Self::AtOnce => 0.0,
+            Self::Drawn { gaps, next, last_s } => {
+                while *next <= nth {
+                    *last_s = gaps.next_s();
+                    *next += 1;
+                }
+                *last_s
+            }
+        };
+        (seconds * NS_PER_S) as Nanos
+    }
+}

@@ -1,0 +1,384 @@
+//! The arrivals of a run, phase by phase.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use crate::draw::Rng;
+use crate::observe::{Nanos, UserId};
+use crate::scenario::plan::{Arrivals, Load, Phase};
+use crate::schedule::Share;
+use crate::schedule::phase::{Times, count};
+
+/// Phases that may begin between the last one asked for and the next arrival; of more, [`Schedule::phase_at`] forgets
+/// the oldest.
+const PHASES_AHEAD_MAX: usize = 64;
+
+/// The arrivals of one share of a run's users, in order of time within each phase. An iterator that ends where the
+/// plan does, or where it has to be told when the next phase begins ([`Due::Waits`]).
+///
+/// User numbers follow the phases: the first phase has the first ones. Two shares of the same plan agree about all of
+/// it, whoever plays how much; a share costs a few bytes and jumps over the users of others (Poisson phases draw them).
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    phases: Vec<Phase>,
+    rounds: u32,
+    run_ends: Option<Nanos>,
+    seed: u64,
+    share: Share,
+    /// The share's next user, counted from 0.
+    nth: u64,
+    current: Current,
+    state: State,
+    upcoming: Option<Arrival>,
+    begun: VecDeque<(Nanos, u16)>,
+    dropped: u64,
+}
+
+/// The phase from which the next arrival is taken.
+#[derive(Clone, Debug)]
+struct Current {
+    round: u32,
+    phase: usize,
+    begin: Nanos,
+    /// Number of the phase's first user.
+    first_user: u64,
+    count: u64,
+    times: Times,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Plays,
+    Waits { not_before: Nanos },
+    Done { at: Nanos },
+}
+
+/// A user comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When.
+    pub at: Nanos,
+    /// Who.
+    pub user: UserId,
+    /// In which phase, as an index into [`Load::phases`].
+    pub phase: u16,
+    /// In which round, from 0.
+    pub round: u32,
+    /// In a closed phase: that the user starts again when it has finished, and until when.
+    pub repeat: Option<Repeat>,
+}
+
+/// How long a user of a closed phase goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Repeat {
+    /// So many sessions; `None` is without end.
+    pub iterations: Option<u64>,
+    /// No session begins from here on; `None` is without end.
+    pub until: Option<Nanos>,
+}
+
+/// What a schedule has to say next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Due {
+    /// Somebody comes then.
+    At(Nanos),
+    /// The next phase begins when all users of the run have finished, and not before this; then
+    /// [`Schedule::proceed`] is to be called, by all shares with the same moment.
+    Waits {
+        /// The phase's own end.
+        not_before: Nanos,
+    },
+    /// Nobody comes any more; the last phase is over at this moment.
+    Done {
+        /// End of the last phase.
+        at: Nanos,
+    },
+}
+
+/// Why a load cannot be played.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ScheduleError {
+    /// A rate is negative, infinite or not a number.
+    NotARate {
+        /// Name of the phase.
+        phase: String,
+        /// As given.
+        rate: f64,
+    },
+    /// A ramp needs a time over which it changes.
+    RampWithoutDuration {
+        /// Name of the phase.
+        phase: String,
+    },
+    /// Phases are numbered by 16 bits.
+    TooManyPhases {
+        /// How many there are.
+        phases: usize,
+    },
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotARate { phase, rate } => {
+                write!(f, "phase `{phase}`: {rate} users per second; a rate must be a number from 0 up")
+            }
+            Self::RampWithoutDuration { phase } => {
+                write!(f, "phase `{phase}`: a ramp needs a duration over which the rate changes")
+            }
+            Self::TooManyPhases { phases } => write!(f, "{phases} phases; at most {} are possible", u16::MAX),
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl Schedule {
+    /// The arrivals of `share` under `load`; `seed` is the scenario's.
+    ///
+    /// # Errors
+    /// [`ScheduleError`] says which phase is wrong.
+    pub fn new(load: &Load, seed: u64, share: &Share) -> Result<Self, ScheduleError> {
+        if load.phases.len() > usize::from(u16::MAX) {
+            return Err(ScheduleError::TooManyPhases { phases: load.phases.len() });
+        }
+        load.phases.iter().try_for_each(check)?;
+        let nothing = Current { round: 0, phase: 0, begin: 0, first_user: 0, count: 0, times: Times::AtOnce };
+        let mut schedule = Self {
+            phases: load.phases.clone(),
+            rounds: load.rounds.max(1),
+            run_ends: load.duration.map(nanos),
+            seed,
+            share: share.clone(),
+            nth: 0,
+            current: nothing,
+            state: State::Plays,
+            upcoming: None,
+            begun: VecDeque::new(),
+            dropped: 0,
+        };
+        if schedule.phases.iter().all(|phase| count(phase) == 0) {
+            let round: Nanos = schedule.phases.iter().filter_map(|phase| phase.duration).map(nanos).sum();
+            schedule.finish(round.saturating_mul(u64::from(schedule.rounds)));
+        } else {
+            schedule.begin(0, 0);
+            schedule.look_ahead();
+        }
+        Ok(schedule)
+    }
+
+    /// When something is to be done next.
+    #[must_use]
+    pub fn next_due(&self) -> Due {
+        match (self.upcoming, self.state) {
+            (Some(arrival), _) => Due::At(arrival.at),
+            (None, State::Waits { not_before }) => Due::Waits { not_before },
+            (None, State::Done { at }) => Due::Done { at },
+            // Looking ahead ends in one of the others.
+            (None, State::Plays) => Due::At(self.current.begin),
+        }
+    }
+
+    /// Those who come up to and with `now`.
+    pub fn take_until(&mut self, now: Nanos) -> impl Iterator<Item = Arrival> + '_ {
+        std::iter::from_fn(move || self.next_if_due(now))
+    }
+
+    /// The next one, if it comes up to and with `now`.
+    pub fn next_if_due(&mut self, now: Nanos) -> Option<Arrival> {
+        if self.upcoming?.at <= now { self.next() } else { None }
+    }
+
+    /// The next phase begins at `at`: the answer to [`Due::Waits`], at any other time without effect. A moment before
+    /// the waiting phase's own end counts as that.
+    pub fn proceed(&mut self, at: Nanos) {
+        if let State::Waits { not_before } = self.state {
+            self.state = State::Plays;
+            self.begin_next(at.max(not_before));
+            self.look_ahead();
+        }
+    }
+
+    /// Nobody comes any more from `at` on. Returns how many of the phase that is on were still to come: they are
+    /// dropped.
+    pub fn stop(&mut self, at: Nanos) -> u64 {
+        let before = self.dropped;
+        if let Some(arrival) = self.upcoming.take() {
+            self.nth -= 1;
+            if arrival.at.min(self.current.begin) <= at {
+                self.drop_rest();
+            }
+        }
+        self.finish(at);
+        self.dropped - before
+    }
+
+    /// How many users of the share the whole plan wants, in all rounds; `None` is without end.
+    #[must_use]
+    pub fn planned(&self) -> Option<u64> {
+        let counts = self.phases.iter().map(count);
+        let round = counts
+            .into_iter()
+            .try_fold(0_u64, |sum, count| if count == u64::MAX { None } else { sum.checked_add(count) })?;
+        Some(self.share.count_of(round.checked_mul(u64::from(self.rounds))?))
+    }
+
+    /// Users of the share that did not come because their phase, or the run, ended before their turn. (Phases that did
+    /// not begin do not count.)
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The phase that is on at `now`, as an index into [`Load::phases`]; moments must be asked for in ascending order.
+    pub fn phase_at(&mut self, now: Nanos) -> u16 {
+        while self.begun.get(1).is_some_and(|&(begin, _)| begin <= now) {
+            self.begun.pop_front();
+        }
+        self.begun.front().map_or(0, |&(_, phase)| phase)
+    }
+
+    /// Goes through the plan up to the next arrival, or where it ends or waits.
+    fn look_ahead(&mut self) {
+        while self.upcoming.is_none() && self.state == State::Plays {
+            let last_user = self.current.first_user.saturating_add(self.current.count);
+            match self.share.user(self.nth) {
+                Some(user) if u64::from(user) < last_user => self.arrive(user),
+                Some(_) => self.end_phase(),
+                // No more numbers for users.
+                None => {
+                    self.drop_rest();
+                    self.finish(self.current.begin);
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, user: UserId) {
+        let phase = &self.phases[self.current.phase];
+        let phase_ends = phase.duration.map(|duration| self.current.begin.saturating_add(nanos(duration)));
+        let nth_of_phase = u64::from(user) - self.current.first_user;
+        let at = self.current.begin.saturating_add(self.current.times.at(nth_of_phase));
+        if let Some(run_ends) = self.run_ends.filter(|&run_ends| at >= run_ends) {
+            self.drop_rest();
+            self.finish(run_ends);
+        } else if matches!(phase.arrivals, Arrivals::Closed { .. }) && phase_ends.is_some_and(|end| at >= end)
+        {
+            self.drop_rest();
+        } else {
+            let ends = [phase_ends, self.run_ends].into_iter().flatten().min();
+            self.upcoming = Some(Arrival {
+                at,
+                user,
+                phase: self.current.phase as u16,
+                round: self.current.round,
+                repeat: match phase.arrivals {
+                    Arrivals::Closed { iterations, .. } => Some(Repeat { iterations, until: ends }),
+                    Arrivals::Constant(_)
+                    | Arrivals::Ramp(..)
+                    | Arrivals::Poisson(_)
+                    | Arrivals::Burst(_)
+                    | Arrivals::Pause => None,
+                },
+            });
+            self.nth += 1;
+        }
+    }
+
+    fn end_phase(&mut self) {
+        let phase = &self.phases[self.current.phase];
+        let is_closed = matches!(phase.arrivals, Arrivals::Closed { .. });
+        let waits = phase.wait_for_users || is_closed && phase.duration.is_none();
+        let length = match (phase.duration, self.current.count) {
+            (Some(duration), _) => nanos(duration),
+            (None, 0) => 0,
+            (None, count) => self.current.times.at(count - 1),
+        };
+        let end = self.current.begin.saturating_add(length);
+        if waits && !self.is_last() {
+            self.state = State::Waits { not_before: end };
+        } else {
+            self.begin_next(end);
+        }
+    }
+
+    fn is_last(&self) -> bool {
+        self.current.phase + 1 == self.phases.len() && self.current.round + 1 == self.rounds
+    }
+
+    fn begin_next(&mut self, at: Nanos) {
+        if self.is_last() {
+            return self.finish(at);
+        }
+        if let Some(run_ends) = self.run_ends.filter(|&run_ends| at >= run_ends) {
+            return self.finish(run_ends);
+        }
+        self.current.phase += 1;
+        if self.current.phase == self.phases.len() {
+            self.current.phase = 0;
+            self.current.round += 1;
+        }
+        self.begin(at, self.current.first_user.saturating_add(self.current.count));
+    }
+
+    /// Begins the phase that `current` names.
+    fn begin(&mut self, at: Nanos, first_user: u64) {
+        let phase = &self.phases[self.current.phase];
+        let passes = self.current.round.wrapping_mul(self.phases.len() as u32);
+        let rng = Rng::for_purpose(self.seed, passes.wrapping_add(self.current.phase as u32));
+        self.current.begin = at;
+        self.current.first_user = first_user;
+        self.current.count = count(phase);
+        self.current.times = Times::new(phase, rng);
+        if self.begun.len() >= PHASES_AHEAD_MAX {
+            self.begun.pop_front();
+        }
+        self.begun.push_back((at, self.current.phase as u16));
+    }
+
+    fn finish(&mut self, at: Nanos) {
+        let at = self.run_ends.map_or(at, |run_ends| at.min(run_ends));
+        self.state = State::Done { at };
+    }
+
+    /// Nobody of the phase's rest comes. Of a phase without end nobody is dropped: nobody in particular was to come.
+    fn drop_rest(&mut self) {
+        if let Some(next_phase) = self.current.first_user.checked_add(self.current.count)
+            && self.current.count < u64::MAX
+        {
+            let nth = self.share.count_of(next_phase).max(self.nth);
+            self.dropped += nth - self.nth;
+            self.nth = nth;
+        }
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        let arrival = self.upcoming.take()?;
+        self.look_ahead();
+        Some(arrival)
+    }
+}
+
+fn check(phase: &Phase) -> Result<(), ScheduleError> {
+    let rates = match phase.arrivals {
+        Arrivals::Constant(rate) | Arrivals::Poisson(rate) => [rate, rate],
+        Arrivals::Ramp(from, to) => [from, to],
+        Arrivals::Burst(_) | Arrivals::Closed { .. } | Arrivals::Pause => [0.0, 0.0],
+    };
+    if let Some(&rate) = rates.iter().find(|rate| !(rate.is_finite() && **rate >= 0.0)) {
+        return Err(ScheduleError::NotARate { phase: phase.name.clone(), rate });
+    }
+    if matches!(phase.arrivals, Arrivals::Ramp(..)) && phase.duration.is_none() {
+        return Err(ScheduleError::RampWithoutDuration { phase: phase.name.clone() });
+    }
+    Ok(())
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+}

@@ -1,0 +1,159 @@
+//! Which users of a run one machine, or one of its shards, plays.
+
+use std::fmt;
+
+use crate::draw::WeightError;
+use crate::observe::UserId;
+
+/// Machines take turns in a pattern of at most so many users; weights hold to one part in it.
+pub const CYCLE_MAX: usize = 1024;
+
+/// A part of the run's users. The parts of all machines and shards hold every user once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// Places of this machine in the cycle of the machines, ascending.
+    places: Vec<u32>,
+    /// Length of the cycle.
+    cycle: u32,
+    /// Of this machine's users, counted from 0, every `shards`-th from `shard` on.
+    shard: u32,
+    shards: u32,
+}
+
+/// Why there is no such share.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ShareError {
+    /// The machines' weights are no weights.
+    Weights(WeightError),
+    /// There is no machine, or shard, of this number.
+    NoSuchPart {
+        /// Which was asked for, from 0.
+        part: usize,
+        /// How many there are.
+        parts: usize,
+    },
+    /// More machines than [`CYCLE_MAX`].
+    TooManyMachines {
+        /// How many there are.
+        machines: usize,
+    },
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Weights(error) => write!(f, "the machines' weights: {error}"),
+            Self::NoSuchPart { part, parts } => {
+                write!(f, "part {part} of {parts} was asked for; the first is 0")
+            }
+            Self::TooManyMachines { machines } => {
+                write!(f, "{machines} machines; at most {CYCLE_MAX} can share a run")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShareError {}
+
+impl Share {
+    /// Everybody.
+    #[must_use]
+    pub fn whole() -> Self {
+        Self { places: vec![0], cycle: 1, shard: 0, shards: 1 }
+    }
+
+    /// The users of machine `machine`, from 0, of machines with these weights. A machine of weight 0 plays nobody.
+    ///
+    /// # Errors
+    /// [`ShareError`]: weights that are none, or no such machine.
+    pub fn of_machine(weights: &[f64], machine: usize) -> Result<Self, ShareError> {
+        if weights.len() > CYCLE_MAX {
+            return Err(ShareError::TooManyMachines { machines: weights.len() });
+        }
+        crate::draw::Weighted::new(weights).map_err(ShareError::Weights)?;
+        if machine >= weights.len() {
+            return Err(ShareError::NoSuchPart { part: machine, parts: weights.len() });
+        }
+        let turns = turns(weights);
+        let cycle = turns.iter().sum();
+        Ok(Self { places: places(&turns, cycle, machine), cycle, shard: 0, shards: 1 })
+    }
+
+    /// Of these users, the part of shard `shard`, from 0, of `shards`.
+    ///
+    /// # Errors
+    /// [`ShareError::NoSuchPart`].
+    pub fn of_shard(&self, shard: usize, shards: usize) -> Result<Self, ShareError> {
+        let parts = u32::try_from(shards).ok().and_then(|shards| self.shards.checked_mul(shards));
+        match (u32::try_from(shard), parts) {
+            (Ok(number), Some(parts)) if shard < shards => {
+                Ok(Self { shard: self.shard + self.shards * number, shards: parts, ..self.clone() })
+            }
+            (_, _) => Err(ShareError::NoSuchPart { part: shard, parts: shards }),
+        }
+    }
+
+    /// The share's user number `nth`, from 0; ascending. `None` beyond the numbers that users can have.
+    #[must_use]
+    pub fn user(&self, nth: u64) -> Option<UserId> {
+        let per_cycle = self.places.len() as u64;
+        let on_machine = nth.checked_mul(u64::from(self.shards))?.checked_add(u64::from(self.shard))?;
+        let place = *self.places.get(on_machine.checked_rem(per_cycle)? as usize)?;
+        let user =
+            (on_machine / per_cycle).checked_mul(u64::from(self.cycle))?.checked_add(u64::from(place))?;
+        UserId::try_from(user).ok()
+    }
+
+    /// How many of the run's first `users` users belong to the share.
+    #[must_use]
+    pub fn count_of(&self, users: u64) -> u64 {
+        let cycle = u64::from(self.cycle);
+        let in_last = self.places.partition_point(|&place| u64::from(place) < users % cycle) as u64;
+        let on_machine = (users / cycle).saturating_mul(self.places.len() as u64).saturating_add(in_last);
+        on_machine.saturating_sub(u64::from(self.shard)).div_ceil(u64::from(self.shards))
+    }
+}
+
+/// Turns of each machine in a cycle: exact where a cycle of at most [`CYCLE_MAX`] can be, else by largest remainder.
+fn turns(weights: &[f64]) -> Vec<u32> {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    // Divided twice, so that weights near the end of what a number can be do not overflow.
+    let sum: f64 = weights.iter().map(|weight| weight / largest).sum();
+    let wanted = |cycle: usize| weights.iter().map(move |weight| weight / largest / sum * cycle as f64);
+    let is_exact = |cycle: &usize| {
+        wanted(*cycle).zip(weights).all(|(turns, &weight)| {
+            (turns - turns.round()).abs() < 1e-9 && (weight == 0.0 || turns.round() >= 1.0)
+        })
+    };
+    if let Some(cycle) = (1..=CYCLE_MAX).find(is_exact) {
+        return wanted(cycle).map(|turns| turns.round() as u32).collect();
+    }
+    let mut turns: Vec<u32> = wanted(CYCLE_MAX)
+        .zip(weights)
+        .map(|(turns, &weight)| if weight > 0.0 { turns.max(1.0) as u32 } else { 0 })
+        .collect();
+    let mut by_remainder: Vec<usize> = (0..weights.len()).filter(|&machine| weights[machine] > 0.0).collect();
+    let remainders: Vec<f64> = wanted(CYCLE_MAX).map(f64::fract).collect();
+    by_remainder.sort_by(|&a, &b| remainders[b].total_cmp(&remainders[a]));
+    let missing = (CYCLE_MAX as u32).saturating_sub(turns.iter().sum());
+    for &machine in by_remainder.iter().take(missing as usize) {
+        turns[machine] += 1;
+    }
+    turns
+}
+
+/// Places of one machine when all take their turns as evenly as they can: the place goes to the machine that is
+/// furthest behind what its weight asks for.
+fn places(turns: &[u32], cycle: u32, machine: usize) -> Vec<u32> {
+    let mut owed = vec![0_i64; turns.len()];
+    let mut places = Vec::new();
+    for place in 0..cycle {
+        owed.iter_mut().zip(turns).for_each(|(owed, &turns)| *owed += i64::from(turns));
+        let next = (0..owed.len()).rev().max_by_key(|&candidate| owed[candidate]).unwrap_or(0);
+        owed[next] -= i64::from(cycle);
+        if next == machine {
+            places.push(place);
+        }
+    }
+    places
+}
