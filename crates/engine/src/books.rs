@@ -21,7 +21,7 @@ pub(crate) struct Fate {
     /// What a connection that is handed off has read and not used.
     pub(crate) unread: Vec<u8>,
     /// What TLS says of [`EndCause::Tls`].
-    pub(crate) tls_error: Option<rustls::Error>,
+    pub(crate) tls_error: Option<Box<rustls::Error>>,
 }
 
 impl Books {

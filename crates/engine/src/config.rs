@@ -39,8 +39,8 @@ pub struct EngineConfig {
     /// The addresses that every shard listens on; none, where the shards only connect. Port 0 is any free port; see
     /// [`Prepared::local_addresses`](crate::Prepared::local_addresses).
     pub listen: Vec<SocketAddr>,
-    /// Whether a driver's sleep is kept to the microsecond rather than to the millisecond. Each new deadline then costs a
-    /// system call.
+    /// Whether a driver's sleep is kept to the microsecond rather than to the millisecond. Each new deadline then costs
+    /// a system call.
     pub fine_timer: bool,
     /// Bounds, with what happens beyond each.
     pub limits: EngineLimits,

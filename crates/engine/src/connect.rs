@@ -3,7 +3,6 @@
 use std::io;
 
 use rustix::io::Errno;
-use rustls::{ClientConnection, Connection as TlsSession};
 
 use crate::connection::Flags;
 use crate::counters::{add, subtract};
@@ -25,18 +24,10 @@ impl<P> Sockets<P> {
     }
 
     fn begin(&mut self, dial: &Dial<'_>, peer: P) -> io::Result<ConnectionId> {
-        let session = match &dial.tls {
-            None => None,
-            Some((config, name)) => {
-                let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
-                let client = ClientConnection::new((*config).clone(), name.clone()).map_err(invalid)?;
-                Some(Box::new(TlsSession::from(client)))
-            }
-        };
         if !self.capacity.enter(self.slab.len()) {
             return Err(Errno::MFILE.into());
         }
-        let socket = dial.begin().inspect_err(|_| self.capacity.leave())?;
+        let (socket, session) = dial.begin().inspect_err(|_| self.capacity.leave())?;
         let id = self.insert_dialed(socket, peer, session);
         self.dialed.push(id);
         Ok(id)

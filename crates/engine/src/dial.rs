@@ -1,13 +1,14 @@
-//! Where a connection goes out to, and the socket for it.
+//! Where a connection goes out to, the socket for it and its TLS session.
 
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, Connection as TlsSession};
 
 use crate::sys;
 
@@ -34,9 +35,14 @@ impl Dial<'_> {
         Self { remote, local: None, tls: None, receive_buffer_bytes: None }
     }
 
-    /// Makes the socket and begins to connect it. Whether that has succeeded, failed or goes on, the readiness loop
-    /// tells.
-    pub(crate) fn begin(&self) -> Result<OwnedFd, Errno> {
+    /// Makes the socket and begins to connect it, and makes the TLS session, if there is to be one, meanwhile.
+    pub(crate) fn begin(&self) -> io::Result<(OwnedFd, Option<Box<TlsSession>>)> {
+        let socket = self.begin_socket()?;
+        Ok((socket, self.session()?))
+    }
+
+    /// Whether the connection has been made, has failed or is on its way, the readiness loop tells.
+    fn begin_socket(&self) -> Result<OwnedFd, Errno> {
         let family = match self.remote {
             SocketAddr::V4(_) => AddressFamily::INET,
             SocketAddr::V6(_) => AddressFamily::INET6,
@@ -60,5 +66,63 @@ impl Dial<'_> {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
             Err(errno) => Err(errno),
         }
+    }
+
+    fn session(&self) -> io::Result<Option<Box<TlsSession>>> {
+        let Some((config, name)) = &self.tls else { return Ok(None) };
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let session = ClientConnection::new(Arc::clone(config), name.clone()).map_err(invalid)?;
+        Ok(Some(Box::new(session.into())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use socket2::SockRef;
+
+    fn listener() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+        let address = listener.local_addr().expect("it is bound");
+        (listener, address)
+    }
+
+    #[test]
+    fn a_socket_does_not_delay_and_does_not_block() {
+        let (_listener, remote) = listener();
+        let socket = Dial::new(remote).begin_socket().expect("it listens");
+        let socket = SockRef::from(&socket);
+        assert!(socket.tcp_nodelay().expect("a TCP option"));
+        assert!(socket.nonblocking().expect("a flag"));
+    }
+
+    #[test]
+    fn the_kernel_keeps_no_more_unread_than_it_is_told() {
+        let (_listener, remote) = listener();
+        let dial = Dial { receive_buffer_bytes: Some(8192), ..Dial::new(remote) };
+        let socket = dial.begin_socket().expect("it listens");
+        // socket(7): the kernel doubles the value, and reports the doubled one.
+        assert_eq!(SockRef::from(&socket).recv_buffer_size().expect("an option"), 2 * 8192);
+    }
+
+    #[test]
+    fn a_port_is_chosen_when_the_peer_is_known() {
+        let (_listener, remote) = listener();
+        let local = (Ipv4Addr::new(127, 0, 0, 7), 0).into();
+        let dial = Dial { local: Some(local), ..Dial::new(remote) };
+        let socket = dial.begin_socket().expect("it listens");
+        let bound = SockRef::from(&socket).local_addr().expect("it is bound");
+        let bound = bound.as_socket().expect("an internet address");
+        assert_eq!(bound.ip(), local.ip());
+        assert_ne!(bound.port(), 0);
+
+        let unconnected =
+            rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        sys::leave_port_to_connect(&unconnected).expect("the kernel knows the option");
+        rustix::net::bind(&unconnected, &local).expect("a loopback address");
+        let bound = SockRef::from(&unconnected).local_addr().expect("it is bound");
+        assert_eq!(bound.as_socket(), Some(local), "bind took no port");
     }
 }

@@ -98,8 +98,8 @@ pub trait Driver: Sized + 'static {
     /// A socket came from the control plane by [`Engine::adopt`](crate::Engine::adopt).
     fn adopted(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, seed: Self::Seed);
 
-    /// A connection begun by [`Io::connect`] is established, its TLS handshake too if it has one. Where it fails before,
-    /// only [`Driver::ended`] is called. A driver that connects to nobody need not say what to do.
+    /// A connection begun by [`Io::connect`] is established, its TLS handshake too if it has one. Where it fails before
+    /// that, only [`Driver::ended`] is called. A driver that connects to nobody need not say what to do.
     fn connected(&mut self, _io: &mut Io<'_, Self>, _id: ConnectionId) {}
 
     /// Bytes came in: everything unread, contiguous, what was left over the last time in front. Returns how many were
@@ -111,8 +111,8 @@ pub trait Driver: Sized + 'static {
     /// connection, whatever the cause; `id` names nobody any more.
     fn ended(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, peer: Self::Peer, cause: EndCause);
 
-    /// How long the peer may be silent, counted from its last byte or the connection's beginning; `None` is for ever. Asked when a connection
-    /// begins, after [`Driver::received`], and at each sweep that finds it silent for long.
+    /// How long the peer may be silent, counted from its last byte or the connection's beginning; `None` is for ever.
+    /// Asked when a connection begins, after [`Driver::received`], and at each sweep that finds it silent for long.
     fn idle_limit(&self, peer: &Self::Peer) -> Option<Duration>;
 
     /// The peer was silent for longer than its limit. Called again at each sweep until the connection is closed.
@@ -126,7 +126,8 @@ pub trait Driver: Sized + 'static {
     fn mail(&mut self, io: &mut Io<'_, Self>, mail: Self::Mail);
 
     /// Called once per tick, after reads, mail and the flush; what it sends is flushed after it. Returns how long the
-    /// shard may sleep, counted from the return: `Some(Duration::ZERO)` when there is more to do, `None` until something
-    /// happens. It may sleep up to a millisecond longer, but see [`EngineConfig`](crate::EngineConfig)'s `fine_timer`.
+    /// shard may sleep, counted from the return: `Some(Duration::ZERO)` when there is more to do, `None` until
+    /// something happens. It may sleep a little longer than that, up to a millisecond or so without
+    /// [`EngineConfig::fine_timer`](crate::EngineConfig::fine_timer).
     fn turn(&mut self, io: &mut Io<'_, Self>) -> Option<Duration>;
 }

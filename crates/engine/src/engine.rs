@@ -23,7 +23,7 @@ pub struct HandedOff {
     pub stream: TcpStream,
     /// The peer's address.
     pub remote: SocketAddr,
-    /// Where it came in; of an adopted connection, `u16::MAX`.
+    /// Where it came in; of an adopted connection, or one that went out, `u16::MAX`.
     pub listener: ListenerIndex,
     /// What was read from it and not used.
     pub unread: Vec<u8>,

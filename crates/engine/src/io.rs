@@ -68,8 +68,8 @@ impl<'a, D: Driver> Io<'a, D> {
 
     /// Begins a connection out of the shard. [`Driver::connected`] tells when it is established, and
     /// [`Driver::ended`] when it fails before; neither is called from within this call. The driver may bound the wait
-    /// by its [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits in
-    /// the outbox.
+    /// by its [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits
+    /// in the outbox.
     ///
     /// # Errors
     /// What the kernel says at once, and there is no connection then: EADDRNOTAVAIL or EADDRINUSE when the local
@@ -84,7 +84,7 @@ impl<'a, D: Driver> Io<'a, D> {
     /// Why the TLS session failed, while [`Driver::ended`] is told of [`EndCause::Tls`].
     #[must_use]
     pub fn tls_error(&self) -> Option<&rustls::Error> {
-        self.sockets.tls_error.as_ref()
+        self.sockets.tls_error.as_deref()
     }
 
     /// Stops reading: what the peer says stays in the kernel, which slows the peer down, until

@@ -1,8 +1,8 @@
 //! Sockets, the readiness loop, buffers, ticks, mailboxes and descriptor tables.
 //!
-//! The engine owns a machine's side of a connection: it accepts and adopts sockets, waits for readiness, reads, writes,
-//! keeps what the kernel would not take, ends what is idle, and carries mail between threads. It knows bytes only: no
-//! topic, no user, no JSON, no WebSocket. What the bytes mean is the [`Driver`]'s business.
+//! The engine owns a machine's side of a connection: it accepts, adopts and connects sockets, waits for readiness,
+//! reads, writes, keeps what the kernel would not take, ends what is idle, and carries mail between threads. It knows
+//! bytes only: no topic, no user, no JSON, no WebSocket. What the bytes mean is the [`Driver`]'s business.
 //!
 //! A *shard* is one thread with its own readiness loop, its own listeners and its own connections; nothing is shared
 //! between shards but their mailboxes. [`prepare`] makes what must exist before any thread, [`Prepared::start`] spawns
@@ -98,6 +98,7 @@ mod start;
 mod start_error;
 mod sweep;
 mod sys;
+mod timer;
 mod tls;
 mod transfer;
 mod write;

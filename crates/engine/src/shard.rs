@@ -20,6 +20,7 @@ use crate::prepare::PreparedShard;
 use crate::sockets::Sockets;
 use crate::source::Source;
 use crate::sweep::Sweep;
+use crate::timer::FineTimer;
 
 pub(crate) struct Shard<D: Driver> {
     pub(crate) driver: D,
@@ -29,6 +30,8 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) read_bytes_per_turn_max: usize,
     pub(crate) listeners: Listeners,
     pub(crate) sweep: Sweep,
+    /// Where the driver's sleep is to be exact.
+    timer: Option<FineTimer>,
     pub(crate) post: Post<D>,
     pub(crate) passage: Passage<D::Seed>,
     pub(crate) inbox: VecDeque<D::Mail>,
@@ -49,6 +52,7 @@ impl<D: Driver> Shard<D> {
         driver: D,
         prepared: PreparedShard<D>,
         listeners: Listeners,
+        timer: Option<FineTimer>,
         capacity: Capacity,
         limits: &EngineLimits,
     ) -> Self {
@@ -63,6 +67,7 @@ impl<D: Driver> Shard<D> {
             read_bytes_per_turn_max: limits.read_bytes_per_turn_max,
             listeners,
             sweep,
+            timer,
             post,
             passage,
             inbox: VecDeque::new(),
@@ -115,9 +120,11 @@ impl<D: Driver> Shard<D> {
         self.sweep_silent();
         self.cut_lingering();
         let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
+        // What follows takes its time, which an exact sleep must not be longer by.
+        let due = self.timer.as_ref().and(asked).and_then(|sleep| Instant::now().checked_add(sleep));
         self.come_to_rest();
         self.passage.flush();
-        self.patience(asked)
+        self.patience(asked, due)
     }
 
     fn dispatch(&mut self, event: &Event) {
@@ -125,8 +132,8 @@ impl<D: Driver> Shard<D> {
             Source::Connection(id) => self.dispatch_to_connection(id, event),
             Source::Listener(listener) => self.listeners.mark_ready(listener),
             Source::Link => self.take_arrivals(),
-            // The queues behind the bell are looked at in every tick.
-            Source::Bell => {}
+            // The queues behind the bell are looked at in every tick, and the driver has its turn in each.
+            Source::Bell | Source::Timer => {}
         }
     }
 
@@ -169,8 +176,9 @@ impl<D: Driver> Shard<D> {
         self.resumed = resumed;
     }
 
-    /// The longest that the next wait may take, given what the driver asks for.
-    fn patience(&mut self, asked: Option<Duration>) -> Option<Duration> {
+    /// The longest that the next wait may take, given how long the driver asks to sleep and, with a fine timer, until
+    /// when.
+    fn patience(&mut self, asked: Option<Duration>, due: Option<Instant>) -> Option<Duration> {
         let now = Instant::now();
         self.count_tick(now);
         let has_more = !self.sockets.ready.is_empty() || !self.inbox.is_empty() || self.listeners.has_ready();
@@ -183,8 +191,24 @@ impl<D: Driver> Shard<D> {
             self.listeners.retry_at(),
         ];
         let until = |deadline: Instant| deadline.saturating_duration_since(now);
+        let asked = due.map(until).or(asked);
         let waits = deadlines.into_iter().flatten().map(until);
-        waits.chain(asked).chain(self.passage.retry_after()).min()
+        let patience = waits.chain(asked).chain(self.passage.retry_after()).min();
+        if let Some(due) = due
+            && patience != Some(Duration::ZERO)
+        {
+            self.arm_timer(due, now);
+        }
+        patience
+    }
+
+    /// The wait itself is bounded, too, so a timer that failed would only be less exact.
+    fn arm_timer(&mut self, due: Instant, now: Instant) {
+        if let Some(timer) = &mut self.timer
+            && let Err(error) = timer.arm(due, now)
+        {
+            tracing::debug!(%error, "the fine timer could not be set");
+        }
     }
 
     fn count_tick(&self, end: Instant) {

@@ -37,7 +37,7 @@ pub(crate) struct Sockets<P> {
     pub(crate) dialed: Vec<ConnectionId>,
     pub(crate) capacity: Capacity,
     /// Why TLS failed, while the driver is told of that end.
-    pub(crate) tls_error: Option<rustls::Error>,
+    pub(crate) tls_error: Option<Box<rustls::Error>>,
     started: Instant,
     linger: Duration,
 }
@@ -225,7 +225,8 @@ impl<P> Sockets<P> {
 
     pub(crate) fn fail_tls(&mut self, id: ConnectionId, error: rustls::Error) {
         if let Some(connection) = self.slab.live_mut(id) {
-            let fate = Fate { id, cause: EndCause::Tls, unread: Vec::new(), tls_error: Some(error) };
+            let fate =
+                Fate { id, cause: EndCause::Tls, unread: Vec::new(), tls_error: Some(Box::new(error)) };
             self.books.decide(connection, fate);
         }
     }

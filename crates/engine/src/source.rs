@@ -12,11 +12,13 @@ pub(crate) enum Source {
     Listener(ListenerIndex),
     Bell,
     Link,
+    Timer,
 }
 
 const NOT_A_SLOT: u32 = u32::MAX;
 const BELL: u32 = u32::MAX;
 const LINK: u32 = u32::MAX - 1;
+const TIMER: u32 = u32::MAX - 2;
 
 const _: () = assert!(usize::BITS == 64, "a token holds a slot and a generation");
 
@@ -27,6 +29,7 @@ impl Source {
             Self::Listener(listener) => (NOT_A_SLOT, u32::from(listener.0)),
             Self::Bell => (NOT_A_SLOT, BELL),
             Self::Link => (NOT_A_SLOT, LINK),
+            Self::Timer => (NOT_A_SLOT, TIMER),
         };
         Token((above as usize) << 32 | slot as usize)
     }
@@ -37,6 +40,7 @@ impl Source {
         match (slot, above) {
             (NOT_A_SLOT, BELL) => Self::Bell,
             (NOT_A_SLOT, LINK) => Self::Link,
+            (NOT_A_SLOT, TIMER) => Self::Timer,
             (NOT_A_SLOT, listener) => Self::Listener(ListenerIndex(listener as u16)),
             (slot, generation) => Self::Connection(ConnectionId { slot, generation }),
         }
@@ -58,6 +62,7 @@ mod tests {
             Source::Listener(ListenerIndex(u16::MAX)),
             Source::Bell,
             Source::Link,
+            Source::Timer,
         ] {
             assert_eq!(Source::from_token(source.token()), source);
         }

@@ -16,6 +16,7 @@ use crate::prepare::{Prepared, PreparedShard};
 use crate::shard::Shard;
 use crate::start_error::StartError;
 use crate::sys;
+use crate::timer::FineTimer;
 
 impl<D: Driver> Prepared<D> {
     /// Spawns the threads and returns when every shard listens. `make` is called on each shard's own thread; with
@@ -87,15 +88,15 @@ impl Surroundings {
 }
 
 /// What the engine itself keeps open in a table that holds connections: standard input, output and error, readiness
-/// loops, bells, links and listeners.
+/// loops, bells, links, timers and listeners.
 fn own_descriptors(config: &EngineConfig) -> usize {
     let standard = 3;
-    let listeners = config.listen.len();
+    let of_each_shard = config.listen.len() + usize::from(config.fine_timer);
     match config.tables {
-        // Each shard has a loop, a bell and its listeners, and the control thread a loop and a bell.
-        Tables::Shared => standard + config.shards * (2 + listeners) + 2,
-        // The shard's loop, link and listeners, and everyone's bells.
-        Tables::Private => standard + 2 + listeners + config.shards,
+        // Each shard has a loop, a bell, its timer and its listeners, and the control thread a loop and a bell.
+        Tables::Shared => standard + config.shards * (2 + of_each_shard) + 2,
+        // The shard's loop, link, timer and listeners, and everyone's bells.
+        Tables::Private => standard + 2 + of_each_shard + config.shards,
     }
 }
 
@@ -141,8 +142,10 @@ fn make_shard<D: Driver>(
     }
     let listeners = Listeners::new(sockets, shard.poll.registry(), config.limits.refusal.clone())
         .map_err(StartError::Resources)?;
+    let timer = config.fine_timer.then(|| FineTimer::new(shard.poll.registry())).transpose();
+    let timer = timer.map_err(StartError::Resources)?;
     let driver = make(shard.index);
-    Ok(Shard::new(driver, shard, listeners, surroundings.capacity(), &config.limits))
+    Ok(Shard::new(driver, shard, listeners, timer, surroundings.capacity(), &config.limits))
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StartError> {

@@ -55,6 +55,27 @@ fn sixteen_messages_in_one_read_are_one_write() {
 }
 
 #[test]
+fn each_of_many_echoes_costs_one_wait_one_read_and_one_write() {
+    const ECHOES: u64 = 200;
+    let fixture = Fixture::start();
+    let counters = fixture.counters();
+    let mut client = fixture.connect();
+    client.say("first\n");
+    assert_eq!(client.hear(), "first");
+    let before = [&counters.ticks, &counters.reads_total, &counters.writes_total].map(value);
+    for _ in 0..ECHOES {
+        client.say("echo\n");
+        assert_eq!(client.hear(), "echo");
+    }
+    let [ticks, reads, writes] = before;
+    assert_eq!(value(&counters.reads_total) - reads, ECHOES);
+    assert_eq!(value(&counters.writes_total) - writes, ECHOES);
+    // A tick counts itself when it is over, so that of the first echo may be among them, and so may the one in which
+    // the readiness loop reports the new connection.
+    assert!(value(&counters.ticks) - ticks <= ECHOES + 2);
+}
+
+#[test]
 fn copied_and_shared_messages_leave_in_order_in_one_write() {
     let fixture = Fixture::start();
     let counters = fixture.counters();
