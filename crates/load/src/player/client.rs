@@ -33,6 +33,8 @@ pub(crate) struct Client {
     pub(crate) step_due: Nanos,
     /// When the next heartbeat is due.
     pub(crate) heartbeat_due: Nanos,
+    /// No session begins from here on.
+    pub(crate) repeat_until: Nanos,
     pub(crate) rng: Rng,
     /// What has come of an incomplete message.
     pub(crate) pending: Pending,
@@ -56,13 +58,14 @@ pub(crate) struct Client {
     pub(crate) heartbeat: u32,
     /// How often it begins its session anew.
     pub(crate) iterations_left: u32,
-    pub(crate) phase: u32,
     pub(crate) session: SessionId,
     pub(crate) target: TargetId,
     pub(crate) source: u16,
     pub(crate) doing: Doing,
     pub(crate) line: Line,
     pub(crate) dialect: Spoken,
+    /// Whether it does not hold up the end of the run.
+    pub(crate) stays: bool,
 }
 
 /// What a user does.
@@ -92,6 +95,8 @@ pub(crate) enum Doing {
     HalfOpen,
     /// For the peer's close frame; then it is gone.
     Finishing,
+    /// It has done all that it came for, and listens until the run ends.
+    Staying,
     /// It only listens: the run is draining.
     Draining,
     /// It begins its session anew when its time has come.
@@ -147,7 +152,7 @@ pub(crate) struct Rare {
     pub(crate) memberships: Vec<Membership>,
     /// While a WebSocket opens: its `Sec-WebSocket-Key`.
     pub(crate) key: Option<Box<str>>,
-    /// While a WebSocket opens: the room of its path.
+    /// While a WebSocket opens: its request target.
     pub(crate) path: Option<Box<str>>,
     /// While a join is not answered.
     pub(crate) join: Option<Box<PendingJoin>>,

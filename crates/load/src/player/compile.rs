@@ -66,6 +66,7 @@ impl Compiler {
             Action::Cut => Operation::Cut,
             Action::HalfOpen(pause) => Operation::HalfOpen(*pause),
             Action::SlowReader(rate) => Operation::SlowReader(*rate),
+            Action::Stay => Operation::Stay,
             Action::Abort(whole_run) => Operation::Abort { whole_run: *whole_run },
             Action::Loop(inner) => return self.repeat(inner),
             Action::If { condition, then, otherwise } => return self.condition(condition, then, otherwise),

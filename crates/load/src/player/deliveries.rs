@@ -161,7 +161,8 @@ impl Shard {
     /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.
     pub(super) fn receive(&mut self, place: u32, room: u32, body: &[u8], at: Nanos) {
         let mut is_told = false;
-        for stamp in Stamp::find_all(body).filter(|stamp| stamp.run_tag == self.stage.run_tag) {
+        let run_tag = self.stage.run_tag;
+        for stamp in Stamp::find_all(body).filter(|stamp| stamp.run_tag == run_tag) {
             is_told = true;
             self.receive_stamped(place, &stamp, body.len(), at);
         }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use engine::StartError;
 
+use crate::schedule::{ScheduleError, ShareError};
+
 /// Why a run could not begin. Nothing was sent to any target.
 #[derive(Debug)]
 pub enum PlayError {
@@ -37,13 +39,10 @@ pub enum PlayError {
         /// How deep it may be.
         depth_max: usize,
     },
-    /// The plan wants more users than there are numbers for them.
-    TooManyUsers {
-        /// How many it wants.
-        users: u64,
-    },
-    /// The share of this machine names a machine that is not there, or has no weight.
-    Share,
+    /// The load cannot be played.
+    Schedule(ScheduleError),
+    /// The share of this machine names a machine that is not there, or weights that are none.
+    Share(ShareError),
     /// The engine could not be started.
     Engine(StartError),
 }
@@ -60,10 +59,8 @@ impl fmt::Display for PlayError {
             PlayError::TooDeep { session, depth_max } => {
                 write!(f, "session {session} nests loops and transactions more than {depth_max} deep")
             }
-            PlayError::TooManyUsers { users } => {
-                write!(f, "{users} users are wanted, and there are numbers for {} only", u32::MAX)
-            }
-            PlayError::Share => f.write_str("the share of this machine names none of the run's machines"),
+            PlayError::Schedule(error) => write!(f, "cannot play the load: {error}"),
+            PlayError::Share(error) => write!(f, "this machine has no share of the users: {error}"),
             PlayError::Engine(error) => write!(f, "cannot start: {error}"),
         }
     }
@@ -75,11 +72,11 @@ impl std::error::Error for PlayError {
             PlayError::Resolve { error, .. } => Some(error),
             PlayError::Tls(error) => Some(error),
             PlayError::Engine(error) => Some(error),
+            PlayError::Schedule(error) => Some(error),
+            PlayError::Share(error) => Some(error),
             PlayError::ServerName { .. }
             | PlayError::Authorities { .. }
-            | PlayError::TooDeep { .. }
-            | PlayError::TooManyUsers { .. }
-            | PlayError::Share => None,
+            | PlayError::TooDeep { .. } => None,
         }
     }
 }

@@ -118,6 +118,7 @@ impl Shard {
             Operation::Cut => self.cut(io, place),
             Operation::HalfOpen(pause) => self.half_open(io, place, nanos(*pause)),
             Operation::SlowReader(rate) => self.read_slowly(io, place, *rate),
+            Operation::Stay => self.stay(place),
             Operation::Abort { whole_run } => self.give_up(*whole_run),
             Operation::Jump(to) => self.jump(place, *to),
             Operation::JumpUnless(condition, to) => {
@@ -361,7 +362,7 @@ impl Shard {
             Doing::Closing | Doing::Finishing => self.close_timed_out(io, place, now),
             Doing::HalfOpen => self.half_open_is_over(io, place, due),
             Doing::Resting => self.begin_anew(io, place, now),
-            Doing::Ready | Doing::Draining => {}
+            Doing::Ready | Doing::Staying | Doing::Draining => {}
         }
     }
 

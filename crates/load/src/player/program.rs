@@ -67,6 +67,7 @@ pub(crate) enum Operation {
     Cut,
     HalfOpen(Duration),
     SlowReader(Option<u64>),
+    Stay,
     Abort { whole_run: bool },
     Jump(Position),
     JumpUnless(Condition, Position),
@@ -121,6 +122,7 @@ impl Operation {
             | Self::Cut
             | Self::HalfOpen(_)
             | Self::SlowReader(_)
+            | Self::Stay
             | Self::Abort { .. }
             | Self::Jump(_)
             | Self::JumpUnless(..)

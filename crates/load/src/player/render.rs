@@ -80,6 +80,8 @@ impl Scene<'_> {
             match part {
                 Part::Text(text) => out.extend_from_slice(text.as_bytes()),
                 Part::Variable(variable) => out.extend_from_slice(client.variable(*variable).as_bytes()),
+                Part::JsonVariable(variable) => append_json(out, client.variable(*variable)),
+                Part::UserGroup(count) => append_number(out, u64::from(client.user) % (*count).max(1)),
                 Part::UserId => append_number(out, u64::from(client.user)),
                 Part::UniqueId => append_number(out, self.numbers.unique()),
                 Part::Sequence(index) => append_number(out, self.numbers.sequence(*index)),
@@ -108,8 +110,15 @@ impl Scene<'_> {
     /// Whether a condition holds.
     pub(crate) fn holds(&self, condition: &Condition, client: &mut Client) -> bool {
         let left = self.text(&condition.left, client);
-        if let Comparison::Matches(regex) = &condition.comparison {
-            return regex.is_match(&left);
+        match &condition.comparison {
+            Comparison::Matches(regex) => return regex.is_match(&left),
+            Comparison::DoesNotMatch(regex) => return !regex.is_match(&left),
+            Comparison::Equal
+            | Comparison::NotEqual
+            | Comparison::Greater
+            | Comparison::GreaterOrEqual
+            | Comparison::Less
+            | Comparison::LessOrEqual => {}
         }
         let right = self.text(&condition.right, client);
         compares(&left, &condition.comparison, &right)
@@ -179,7 +188,16 @@ fn compares(left: &str, comparison: &Comparison, right: &str) -> bool {
         Comparison::Less => order == Some(Order::Less),
         Comparison::LessOrEqual => matches!(order, Some(Order::Less | Order::Equal)),
         Comparison::Matches(regex) => regex.is_match(left),
+        Comparison::DoesNotMatch(regex) => !regex.is_match(left),
     }
+}
+
+/// The inside of a JSON string (RFC 8259, section 7).
+fn append_json(out: &mut Vec<u8>, text: &str) {
+    // Text always has a form as JSON, with its quotes.
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    out.extend_from_slice(inside.unwrap_or_default().as_bytes());
 }
 
 fn append_number(out: &mut Vec<u8>, number: u64) {

@@ -274,11 +274,13 @@ impl Driver for Shard {
         io.abort(id);
     }
 
-    fn mail(&mut self, io: &mut Io<'_, Self>, mail: Mail) {
+    fn mail(&mut self, _: &mut Io<'_, Self>, mail: Mail) {
         match mail {
             Mail::Proceed(at) => self.arrivals.proceed(at),
             Mail::Open(opening) => self.open_barrier(opening),
-            Mail::Stop(why) => self.stop(io, why),
+            Mail::Stop(why) => self.stop(why),
+            // What there is to be seen, the turn sees.
+            Mail::NobodyIsLeft => {}
             Mail::Abort => self.abort(),
         }
     }

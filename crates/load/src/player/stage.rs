@@ -26,8 +26,6 @@ pub(crate) struct Stage {
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
-    /// Whether plain WebSockets are in rooms: any session sends to one.
-    pub(crate) has_plain_rooms: bool,
     pub(crate) rooms: Arc<Rooms>,
     pub(crate) examples: Arc<Examples>,
     pub(crate) gauges: Arc<Gauges>,
@@ -45,6 +43,8 @@ pub(crate) struct Stage {
 pub(crate) enum Mail {
     /// A phase that waited for its users is over; the next one begins.
     Proceed(Nanos),
+    /// Nobody comes any more, and who came has finished.
+    NobodyIsLeft,
     /// A barrier has opened.
     Open(Opening),
     /// No new users, a drain, an orderly end.
@@ -76,13 +76,12 @@ pub(crate) struct Setting {
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
-    pub(crate) has_plain_rooms: bool,
 }
 
 impl Stage {
     /// The stage, and where it is said once that the last shard has ended.
     pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
-        let Setting { plan, clock, share, run_tag, shards, targets, has_plain_rooms } = setting;
+        let Setting { plan, clock, share, run_tag, shards, targets } = setting;
         let (ended, end) = mpsc::channel();
         let stage = Self {
             clock,
@@ -90,7 +89,6 @@ impl Stage {
             run_tag,
             shards,
             targets,
-            has_plain_rooms,
             rooms: Arc::new(Rooms::new(super::clock::nanos(plan.drain))),
             examples: Arc::default(),
             gauges: Arc::default(),
@@ -129,14 +127,22 @@ impl Stage {
     /// A user has finished for good.
     pub(crate) fn user_has_gone(&self, now: Nanos) {
         self.proceed(self.course.leave(now));
-        if !self.barriers.is_empty() {
-            self.recount();
-        }
+        self.look_around();
     }
 
     /// One shard's schedule has come to its end.
     pub(crate) fn nobody_comes_to_shard(&self) {
         if self.course.done() {
+            self.look_around();
+        }
+    }
+
+    /// There are fewer users, or it is known now how many there are.
+    fn look_around(&self) {
+        if self.course.active() == 0 && self.course.is_over() {
+            self.tell_all(Mail::NobodyIsLeft);
+        }
+        if !self.barriers.is_empty() {
             self.recount();
         }
     }

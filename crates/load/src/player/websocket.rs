@@ -193,10 +193,15 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return };
         let rare = client.rare_mut();
         rare.key = None;
-        let path = rare.path.take().unwrap_or_default();
+        rare.path = None;
         match connect.dialect {
-            Dialect::Raw if self.stage.has_plain_rooms => self.enter_room(place, &path, 0, true, false),
-            Dialect::Raw => {}
+            Dialect::Raw => {
+                let host = &self.stage.targets.target(client.target).host;
+                let room = connect.room.as_ref().map(|room| scene(&self.stage, host, b"").text(room, client));
+                if let Some(room) = room {
+                    self.enter_room(place, &room, 0, connect.echo, false);
+                }
+            }
             Dialect::Phoenix { heartbeat, .. } => {
                 client.heartbeat = 0;
                 client.heartbeat_due = heartbeat.map_or(NEVER, |every| at.saturating_add(nanos(every)));
@@ -441,6 +446,7 @@ impl Shard {
             | Doing::AtBarrier
             | Doing::Requesting
             | Doing::HalfOpen
+            | Doing::Staying
             | Doing::Draining
             | Doing::Resting => {}
         }
@@ -495,6 +501,7 @@ impl Shard {
             | Doing::Requesting
             | Doing::Closing
             | Doing::Finishing
+            | Doing::Staying
             | Doing::Draining
             | Doing::Resting => self.end_session(io, place, outcome),
         }

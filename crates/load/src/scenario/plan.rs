@@ -246,6 +246,9 @@ pub enum Action {
     HalfOpen(Duration),
     /// From here on reads at most so many bytes per second; 0 reads nothing. `None` reads at full speed again.
     SlowReader(Option<u64>),
+    /// Has done all that it came for, and stays as it is until the run ends: such a user does not hold up the end of
+    /// the run, and still gets what others say until the drain is over.
+    Stay,
     /// Ends the user's session as failed (`false`) or the whole run (`true`).
     Abort(bool),
 }
@@ -258,6 +261,11 @@ pub struct Connect {
     pub path: Template,
     /// What is spoken on it.
     pub dialect: Dialect,
+    /// The room that the user is in as long as it is connected, on servers whose URL names it. Not with Phoenix, where
+    /// the topics are the rooms.
+    pub room: Option<Template>,
+    /// With `room`: whether the user gets its own messages back.
+    pub echo: bool,
     /// `Sec-WebSocket-Protocol`, in order of preference.
     pub subprotocols: Vec<String>,
     /// `Origin`, if any.
@@ -309,8 +317,10 @@ pub struct Push {
     pub topic: Template,
     /// Event.
     pub event: Template,
-    /// JSON, or bytes sent as a binary push (V2 only).
+    /// JSON, or the bytes of a binary push.
     pub body: Body,
+    /// Whether it is a binary push (V2 only).
+    pub binary: bool,
     /// Wait so long for the reply; `None` does not wait.
     pub reply: Option<Duration>,
     /// Who gets it.
@@ -384,7 +394,7 @@ pub struct Loop {
     pub times: Option<Distribution>,
     /// For how long at most: no new round begins afterwards.
     pub during: Option<Duration>,
-    /// Asked before each round, or after it with `at_end`.
+    /// Another round is done as long as this holds: asked before each round, or after it with `at_end`.
     pub condition: Option<Condition>,
     /// The condition is asked after each round, so one is done at least.
     pub at_end: bool,
@@ -422,6 +432,8 @@ pub enum Comparison {
     LessOrEqual,
     /// The left side matches; the right side is not used.
     Matches(Arc<regex::Regex>),
+    /// The left side does not match; the right side is not used.
+    DoesNotMatch(Arc<regex::Regex>),
 }
 
 /// What a variable is set to.

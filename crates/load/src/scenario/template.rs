@@ -17,8 +17,12 @@ pub enum Part {
     Text(String),
     /// The user's value of a variable; empty while it has none.
     Variable(VariableId),
+    /// The same inside a JSON string: quotes, backslashes and control characters escaped (RFC 8259, section 7).
+    JsonVariable(VariableId),
     /// The user's number, from 0, unique in the run over all machines.
     UserId,
+    /// The user's number modulo this, above 0: groups of the same size.
+    UserGroup(u64),
     /// A number that nobody else in the run gets, on all machines.
     UniqueId,
     /// The next of a counter that all users of one process share, from 1.

@@ -1,0 +1,50 @@
+//! `stampede c10k`: the C10K WebSocket test, to the letter of its runner (see `docs/stampede-c10k.md`).
+
+use super::PresetError;
+use super::at_least_one;
+use crate::cli::C10k;
+use crate::scenario::source::{
+    Action, Audience, Connect, Loop, Pause, Phase, Rate, Scenario, Send, Session, Time,
+};
+
+/// The original counted a TCP connect that took longer as a timeout.
+const CONNECT_TIMEOUT: Time = Time::seconds(2);
+/// One client each millisecond.
+const CLIENTS_PER_SECOND: Rate = Rate { per_second: 1000.0 };
+
+/// One client each millisecond; each sends the time at once when it is open and each second from then on, never waiting
+/// for the echo, until the test's time is over.
+///
+/// # Errors
+/// A [`PresetError`].
+pub fn c10k(flags: &C10k) -> Result<Scenario, PresetError> {
+    let clients = at_least_one("--clients", flags.clients)?;
+    let seconds = at_least_one("--seconds", flags.seconds)?;
+    let host = if flags.host.contains(':') { format!("[{}]", flags.host) } else { flags.host.clone() };
+    let connect = Connect {
+        connect_timeout: CONNECT_TIMEOUT,
+        // The original waited for the response as long as the test lasted.
+        handshake_timeout: Time::seconds(seconds),
+        ..Connect::default()
+    };
+    let ping = Send { c10k_ping: true, audience: Audience::Echo, ..Send::default() };
+    let beat = Action::Pace(Pause(crate::draw::Distribution::Constant(1.0)));
+    let echo = Loop { steps: vec![Action::Send(ping).into(), beat.into()], ..Loop::default() };
+    Ok(Scenario {
+        name: "c10k".to_owned(),
+        description: Some("The C10K WebSocket test of 2012".to_owned()),
+        target: Some(format!("ws://{host}:{}", flags.port)),
+        phases: vec![Phase {
+            name: Some("one client each millisecond".to_owned()),
+            max_users: Some(clients),
+            ..Phase::constant(CLIENTS_PER_SECOND)
+        }],
+        duration: Some(Time::seconds(seconds)),
+        sessions: vec![Session {
+            name: "echo".to_owned(),
+            weight: 1.0,
+            steps: vec![Action::Connect(connect).into(), Action::Loop(echo).into()],
+        }],
+        ..Scenario::default()
+    })
+}

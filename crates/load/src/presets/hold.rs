@@ -1,0 +1,84 @@
+//! `stampede hold`: open so many connections, keep them, and see what each costs the server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::http::get;
+use super::{Place, PresetError, Talk, above_zero, at_least_one, gathered, gathering};
+use crate::cli::Hold;
+use crate::draw::Distribution;
+use crate::scenario::source::{
+    Action, Feeder, Loop, Many, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
+};
+
+/// The feeder and the column with the URLs of waiting requests.
+const URLS: &str = "urls";
+const URL: &str = "url";
+
+/// WebSockets: all users connect, enter the room, gather, and stay for the time.
+///
+/// # Errors
+/// A [`PresetError`].
+pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
+    let url = flags.url.as_deref().unwrap_or_default();
+    let talk = Talk::at(url, flags.dialect)?;
+    let (clients, rate) = crowd(flags)?;
+    let mut steps = talk.enter(&flags.topic);
+    steps.extend([
+        Action::Barrier(gathered(clients, rate)).into(),
+        Action::Think(Pause(Distribution::Constant(flags.seconds as f64))).into(),
+        Action::Stay(Nothing {}).into(),
+    ]);
+    Ok(Scenario { target: Some(talk.target()), ..scenario(flags, clients, rate, steps) })
+}
+
+/// Waiting HTTP requests: each user asks for a URL of the file and waits for the answer, however long it takes, then
+/// asks again.
+///
+/// # Errors
+/// A [`PresetError`].
+pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
+    let (clients, rate) = crowd(flags)?;
+    let text = fs::read_to_string(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
+    let urls = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let places: Vec<Place> = urls.map(Place::http).collect::<Result<_, _>>()?;
+    if places.is_empty() {
+        return Err(PresetError::EmptyFile(file.to_owned()));
+    }
+    let targets: BTreeSet<&str> = places.iter().map(|place| place.target.as_str()).collect();
+    let targets = targets.into_iter().map(|url| Target { url: url.to_owned(), weight: 1.0 }).collect();
+    let seconds = (clients as f64 / rate).ceil() as u64 + flags.seconds;
+    let wait = get(format!("{{{{{URLS}.{URL}}}}}"), Time::seconds(seconds + 60));
+    let steps = vec![
+        Action::Feed(Many(vec![URLS.to_owned()])).into(),
+        Action::Loop(Loop { steps: vec![wait], ..Loop::default() }).into(),
+    ];
+    let file = fs::canonicalize(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
+    let feeder = Feeder {
+        file: file.to_string_lossy().into_owned(),
+        order: Order::Sequential,
+        separator: '\t',
+        columns: vec![URL.to_owned()],
+    };
+    Ok(Scenario {
+        targets,
+        feeders: BTreeMap::from([(URLS.to_owned(), feeder)]),
+        duration: Some(Time::seconds(seconds)),
+        ..scenario(flags, clients, rate, steps)
+    })
+}
+
+fn crowd(flags: &Hold) -> Result<(u64, f64), PresetError> {
+    Ok((at_least_one("--clients", flags.clients)?, above_zero("--rate", flags.rate)?))
+}
+
+fn scenario(flags: &Hold, clients: u64, rate: f64, steps: Vec<Step>) -> Scenario {
+    Scenario {
+        name: "hold".to_owned(),
+        description: Some(format!("{clients} connections, kept for {} s", flags.seconds)),
+        phases: vec![gathering(clients, rate)],
+        sessions: vec![Session { name: "idler".to_owned(), weight: 1.0, steps }],
+        ..Scenario::default()
+    }
+}

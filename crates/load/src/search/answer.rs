@@ -1,0 +1,116 @@
+//! What a search has found, and how sure it is.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::trials::Trials;
+use super::{Rules, TRIALS_MAX};
+
+/// What a search has found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Answer {
+    /// The largest load that held, below all that failed.
+    pub held: Option<f64>,
+    /// The smallest load that failed.
+    pub failed: Option<f64>,
+    /// How often the largest load was run; each time it held.
+    pub held_runs: u32,
+    /// How often the load that failed was run.
+    pub failed_runs: u32,
+    /// What bounds the answer.
+    pub limit: Limit,
+}
+
+/// What bounds an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The server: a larger load failed.
+    Server,
+    /// The range: the largest allowed load held.
+    Range,
+    /// The generator: it could not make a larger load, so the server may hold more.
+    Generator,
+    /// Not even the smallest load held.
+    NothingHeld,
+    /// The search took too many runs; the limit wanders.
+    Trials,
+}
+
+impl Answer {
+    pub(super) fn of(trials: &Trials, rules: &Rules) -> Self {
+        let (held, failed) = (trials.largest_held(), trials.smallest_failed());
+        let limit = if trials.generator_limit().is_some() {
+            Limit::Generator
+        } else if trials.len() >= TRIALS_MAX {
+            Limit::Trials
+        } else if held.is_none() {
+            Limit::NothingHeld
+        } else if held.is_some_and(|held| held >= rules.to) {
+            Limit::Range
+        } else {
+            Limit::Server
+        };
+        let runs = |load: Option<f64>| load.map_or(0, |load| trials.count(load));
+        Self { held, failed, held_runs: runs(held), failed_runs: runs(failed), limit }
+    }
+
+    /// With this confidence a single further run of the largest load holds with at least the returned probability:
+    /// the lower end of the Clopper-Pearson interval for `n` successes of `n`, `(1 − confidence)^(1/n)`.
+    #[must_use]
+    pub fn holds_with_probability(&self, confidence: f64) -> f64 {
+        if self.held_runs == 0 { 0.0 } else { (1.0 - confidence).powf(1.0 / f64::from(self.held_runs)) }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(held) = self.held else {
+            return match self.limit {
+                Limit::Generator => {
+                    f.write_str("unknown: the generator was the limit before anything was learned")
+                }
+                Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials => {
+                    f.write_str("nothing held, not even the smallest load that was tried")
+                }
+            };
+        };
+        write!(f, "{held:.0} holds ({} of {} runs", self.held_runs, self.held_runs)?;
+        write!(f, "; a further run holds with a probability of at least ")?;
+        write!(f, "{:.0} %, at 95 % confidence)", self.holds_with_probability(0.95) * 100.0)?;
+        match (self.limit, self.failed) {
+            (Limit::Server, Some(failed)) => {
+                write!(f, ", {failed:.0} does not: known to {:.1} %", (failed / held - 1.0) * 100.0)
+            }
+            (Limit::Generator, _) => {
+                f.write_str(", and the server may hold more: the generator was the limit")
+            }
+            (Limit::Range, _) => f.write_str(", the largest that was allowed"),
+            (Limit::Trials, _) => {
+                f.write_str("; the limit wanders, and the search ended after its last allowed run")
+            }
+            (Limit::Server | Limit::NothingHeld, _) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_how_sure_it_is() {
+        let answer = Answer {
+            held: Some(1000.0),
+            failed: Some(1040.0),
+            held_runs: 3,
+            failed_runs: 3,
+            limit: Limit::Server,
+        };
+        assert!((answer.holds_with_probability(0.95) - 0.368).abs() < 0.001);
+        let text = answer.to_string();
+        assert!(text.starts_with("1000 holds (3 of 3 runs"), "{text}");
+        assert!(text.ends_with("1040 does not: known to 4.0 %"), "{text}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Finding the largest load that still holds: steps up until one fails, then halving between the two, then the answer's
+//! neighbourhood again and again to tell how sure it is.
+//!
+//! Pure: it says which load to try next and takes what came of it. It never runs anything.
+
+mod answer;
+mod trials;
+
+pub use answer::{Answer, Limit};
+pub use trials::{Outcome, Trial};
+
+use trials::Trials;
+
+/// The most runs that one search takes, so that it ends whatever the server does.
+pub const TRIALS_MAX: usize = 200;
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rules {
+    /// The load to begin with, above 0.
+    pub from: f64,
+    /// The load never to go beyond.
+    pub to: f64,
+    /// How much larger each step is until one fails, above 1.
+    pub factor: f64,
+    /// The answer is known well enough when what fails is at most so much larger than what holds; a share, above 0.
+    pub precision: f64,
+    /// How many runs of the largest load that holds, and of the smallest that fails, the answer rests on.
+    pub repeats: u32,
+}
+
+impl Rules {
+    /// What is wrong with the rules, if anything.
+    ///
+    /// # Errors
+    /// A sentence that names the rule and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        let finite = [self.from, self.to, self.factor, self.precision].iter().all(|value| value.is_finite());
+        if !finite || self.from <= 0.0 {
+            return Err(format!("the load to begin with is {}; it must be above 0", self.from));
+        }
+        if self.to < self.from {
+            return Err(format!("the load goes from {} to {}, which is below it", self.from, self.to));
+        }
+        if self.factor <= 1.0 {
+            return Err(format!("the factor is {}; it must be above 1", self.factor));
+        }
+        if self.precision <= 0.0 {
+            return Err(format!("the precision is {}; it must be above 0", self.precision));
+        }
+        if self.repeats == 0 {
+            return Err("the answer must rest on at least 1 run".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A search under way.
+#[derive(Clone, Debug)]
+pub struct Search {
+    rules: Rules,
+    trials: Trials,
+}
+
+impl Search {
+    /// A search that has tried nothing. The rules must have passed [`Rules::check`].
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        Self { rules, trials: Trials::default() }
+    }
+
+    /// The load to try next; `None` when the answer is known as well as the rules ask.
+    #[must_use]
+    pub fn next_load(&self) -> Option<f64> {
+        if self.trials.len() >= TRIALS_MAX || self.trials.generator_limit().is_some() {
+            return None;
+        }
+        match (self.trials.largest_held(), self.trials.smallest_failed()) {
+            (None, None) => Some(self.rules.from),
+            (Some(held), None) => self.beyond(held),
+            (None, Some(failed)) => self.below(failed),
+            (Some(held), Some(failed)) => self.between(held, failed),
+        }
+    }
+
+    /// Takes what came of a run with this load.
+    pub fn record(&mut self, load: f64, outcome: Outcome) {
+        self.trials.push(Trial { load, outcome });
+    }
+
+    /// All runs so far, in order.
+    #[must_use]
+    pub fn trials(&self) -> &[Trial] {
+        self.trials.all()
+    }
+
+    /// What is known by now.
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        Answer::of(&self.trials, &self.rules)
+    }
+
+    /// Nothing has failed yet: further up, or the same again at the upper end.
+    fn beyond(&self, held: f64) -> Option<f64> {
+        if held < self.rules.to {
+            return Some((held * self.rules.factor).min(self.rules.to));
+        }
+        (self.trials.count(held) < self.rules.repeats).then_some(held)
+    }
+
+    /// Nothing has held yet: further down, until the load is next to nothing.
+    fn below(&self, failed: f64) -> Option<f64> {
+        const SMALLEST_SHARE: f64 = 1e-3;
+        let next = failed / self.rules.factor;
+        (next >= self.rules.from * SMALLEST_SHARE).then_some(next)
+    }
+
+    fn between(&self, held: f64, failed: f64) -> Option<f64> {
+        if failed > held * (1.0 + self.rules.precision) {
+            // The geometric middle: loads are compared by their ratio.
+            return Some((held * failed).sqrt());
+        }
+        [held, failed].into_iter().find(|load| self.trials.count(*load) < self.rules.repeats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RULES: Rules = Rules { from: 100.0, to: 1e6, factor: 2.0, precision: 0.05, repeats: 3 };
+
+    fn run(rules: Rules, mut server: impl FnMut(f64) -> Outcome) -> Search {
+        let mut search = Search::new(rules);
+        while let Some(load) = search.next_load() {
+            search.record(load, server(load));
+        }
+        search
+    }
+
+    #[test]
+    fn a_sharp_limit_is_found_to_the_precision_and_repeated() {
+        let search = run(RULES, |load| if load <= 7_300.0 { Outcome::Held } else { Outcome::Failed });
+        let answer = search.answer();
+        let (held, failed) = (answer.held.expect("something held"), answer.failed.expect("something failed"));
+        assert!(held <= 7_300.0 && failed > 7_300.0);
+        assert!(failed <= held * 1.05);
+        assert_eq!(answer.limit, Limit::Server);
+        assert_eq!(search.trials().iter().filter(|trial| trial.load == held).count(), 3);
+    }
+
+    #[test]
+    fn a_server_without_a_limit_holds_the_most_that_was_allowed() {
+        let answer = run(RULES, |_| Outcome::Held).answer();
+        assert_eq!((answer.held, answer.failed, answer.limit), (Some(1e6), None, Limit::Range));
+    }
+
+    #[test]
+    fn a_server_that_holds_nothing_is_told_so() {
+        let answer = run(RULES, |_| Outcome::Failed).answer();
+        assert_eq!((answer.held, answer.limit), (None, Limit::NothingHeld));
+    }
+
+    #[test]
+    fn a_generator_at_its_limit_ends_the_search_with_what_held() {
+        let answer =
+            run(RULES, |load| if load < 1_000.0 { Outcome::Held } else { Outcome::Invalid }).answer();
+        assert_eq!((answer.held, answer.limit), (Some(800.0), Limit::Generator));
+    }
+
+    #[test]
+    fn a_load_that_fails_when_repeated_is_no_answer() {
+        let mut runs_of_100 = 0;
+        let search = run(Rules { to: 100.0, ..RULES }, |load| {
+            runs_of_100 += u32::from(load == 100.0);
+            if load == 100.0 && runs_of_100 == 2 { Outcome::Failed } else { Outcome::Held }
+        });
+        assert!(search.answer().held.expect("something held") < 100.0);
+    }
+
+    #[test]
+    fn wrong_rules_are_named() {
+        let wrong = [
+            Rules { from: 0.0, ..RULES },
+            Rules { to: 1.0, ..RULES },
+            Rules { factor: 1.0, ..RULES },
+            Rules { precision: 0.0, ..RULES },
+            Rules { repeats: 0, ..RULES },
+        ];
+        assert!(RULES.check().is_ok());
+        assert!(wrong.iter().all(|rules| rules.check().is_err()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_ends_and_its_answer_lies_between(limit in 1.0f64..2e6, noise in prop::collection::vec(any::<bool>(), TRIALS_MAX)) {
+            let mut tries = 0;
+            let search = run(RULES, |load| {
+                tries += 1;
+                let flips = load > limit * 0.97 && load < limit * 1.03 && noise[tries % TRIALS_MAX];
+                if (load <= limit) != flips { Outcome::Held } else { Outcome::Failed }
+            });
+            prop_assert!(search.trials().len() <= TRIALS_MAX);
+            let answer = search.answer();
+            if let (Some(held), Some(failed)) = (answer.held, answer.failed) {
+                prop_assert!(held < failed);
+                prop_assert!(held <= limit * 1.03);
+            }
+        }
+    }
+}

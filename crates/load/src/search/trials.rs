@@ -1,0 +1,64 @@
+//! The runs of a search.
+
+/// What came of one run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The conditions held.
+    Held,
+    /// They did not.
+    Failed,
+    /// The run says nothing about the server: the generator was the limit.
+    Invalid,
+}
+
+/// One run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Trial {
+    /// The load.
+    pub load: f64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// Runs in the order they were made. A load that failed once does not hold, whatever else it did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trials(Vec<Trial>);
+
+impl Trials {
+    pub(super) fn push(&mut self, trial: Trial) {
+        self.0.push(trial);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn all(&self) -> &[Trial] {
+        &self.0
+    }
+
+    /// How many runs of this very load there were.
+    pub(super) fn count(&self, load: f64) -> u32 {
+        self.0.iter().filter(|trial| trial.load == load).count() as u32
+    }
+
+    /// The smallest load that failed.
+    pub(super) fn smallest_failed(&self) -> Option<f64> {
+        self.loads(Outcome::Failed).min_by(f64::total_cmp)
+    }
+
+    /// The largest load that held below all that failed.
+    pub(super) fn largest_held(&self) -> Option<f64> {
+        let bound = self.smallest_failed().unwrap_or(f64::INFINITY);
+        self.loads(Outcome::Held).filter(|load| *load < bound).max_by(f64::total_cmp)
+    }
+
+    /// The smallest load at which the generator was the limit.
+    pub(super) fn generator_limit(&self) -> Option<f64> {
+        self.loads(Outcome::Invalid).min_by(f64::total_cmp)
+    }
+
+    fn loads(&self, outcome: Outcome) -> impl Iterator<Item = f64> {
+        self.0.iter().filter(move |trial| trial.outcome == outcome).map(|trial| trial.load)
+    }
+}
