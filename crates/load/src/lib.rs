@@ -10,6 +10,7 @@ pub mod ledger;
 pub mod live;
 pub mod monitor;
 pub mod observe;
+pub mod player;
 pub mod presets;
 pub mod record;
 pub mod report;

@@ -4,8 +4,10 @@
 //! log reads the same stream.
 
 mod batch;
+mod examples;
 mod names;
 mod observation;
 
 pub use batch::Batch;
+pub use examples::{Example, Examples};
 pub use observation::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};

@@ -1,0 +1,142 @@
+//! Where users wait for each other, over all shards of the machine.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::scenario::plan::BarrierId;
+
+/// All barriers of a run.
+#[derive(Debug)]
+pub(crate) struct Barriers {
+    all: Vec<Mutex<Barrier>>,
+}
+
+#[derive(Debug, Default)]
+struct Barrier {
+    waiting: u64,
+    /// How many must come; `None` is everybody.
+    wanted: Option<u64>,
+    /// The number of its next opening.
+    next: u32,
+}
+
+/// A barrier opens: all shards must let those go that wait for this opening.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Opening {
+    pub(crate) barrier: BarrierId,
+    /// How often it has opened before.
+    pub(crate) number: u32,
+    /// Whether everybody has come.
+    pub(crate) is_complete: bool,
+}
+
+impl Barriers {
+    pub(crate) fn new(count: usize) -> Self {
+        Self { all: (0..count).map(|_| Mutex::default()).collect() }
+    }
+
+    /// A user comes to a barrier at which `wanted` are waited for, or `everybody`, where it is known how many that
+    /// are. Returns the number of the opening that it waits for, and the opening, if that is now.
+    pub(crate) fn come(
+        &self,
+        id: BarrierId,
+        wanted: Option<u64>,
+        everybody: Option<u64>,
+    ) -> (u32, Option<Opening>) {
+        let Some(mut barrier) = self.lock(id) else { return (0, None) };
+        let number = barrier.next;
+        barrier.waiting += 1;
+        barrier.wanted = wanted;
+        (number, barrier.open_if_complete(id, everybody))
+    }
+
+    /// A user that waited for an opening has gone without it.
+    pub(crate) fn go(&self, id: BarrierId, number: u32) {
+        if let Some(mut barrier) = self.lock(id).filter(|barrier| barrier.next == number) {
+            barrier.waiting = barrier.waiting.saturating_sub(1);
+        }
+    }
+
+    /// The patience of a user that waits for an opening is over: it opens for all.
+    pub(crate) fn time_out(&self, id: BarrierId, number: u32) -> Option<Opening> {
+        let mut barrier = self.lock(id).filter(|barrier| barrier.next == number)?;
+        Some(barrier.open(id, false))
+    }
+
+    /// There are fewer users now, or it has become known how many there are: those whom the barriers wait for may all
+    /// be there.
+    pub(crate) fn recount(&self, everybody: u64) -> Vec<Opening> {
+        let ids = (0..self.all.len()).map(|index| BarrierId(index as u16));
+        ids.filter_map(|id| self.lock(id)?.open_if_complete(id, Some(everybody))).collect()
+    }
+
+    /// Whether there is any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn lock(&self, id: BarrierId) -> Option<MutexGuard<'_, Barrier>> {
+        // A barrier is whole between any two operations.
+        Some(self.all.get(usize::from(id.0))?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Barrier {
+    fn open_if_complete(&mut self, id: BarrierId, everybody: Option<u64>) -> Option<Opening> {
+        let wanted = self.wanted.or(everybody)?;
+        (self.waiting > 0 && self.waiting >= wanted).then(|| self.open(id, true))
+    }
+
+    fn open(&mut self, barrier: BarrierId, is_complete: bool) -> Opening {
+        let number = self.next;
+        self.waiting = 0;
+        self.next = number.wrapping_add(1);
+        Opening { barrier, number, is_complete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BARRIER: BarrierId = BarrierId(0);
+
+    fn opening(number: u32, is_complete: bool) -> Opening {
+        Opening { barrier: BARRIER, number, is_complete }
+    }
+
+    #[test]
+    fn a_barrier_opens_when_enough_have_come_and_again_for_the_next() {
+        let barriers = Barriers::new(1);
+        for number in 0..2 {
+            assert_eq!(barriers.come(BARRIER, Some(2), None), (number, None));
+            assert_eq!(barriers.come(BARRIER, Some(2), None), (number, Some(opening(number, true))));
+        }
+    }
+
+    #[test]
+    fn everybody_is_waited_for_once_it_is_known_how_many_that_are() {
+        let barriers = Barriers::new(1);
+        assert_eq!(barriers.come(BARRIER, None, None), (0, None));
+        assert_eq!(barriers.recount(3), []);
+        assert_eq!(barriers.come(BARRIER, None, Some(3)), (0, None));
+        assert_eq!(barriers.recount(2), [opening(0, true)]);
+        assert_eq!(barriers.recount(0), [], "nobody waits");
+    }
+
+    #[test]
+    fn patience_that_is_over_opens_for_all_and_only_once() {
+        let barriers = Barriers::new(1);
+        assert_eq!(barriers.come(BARRIER, Some(9), None), (0, None));
+        assert_eq!(barriers.time_out(BARRIER, 0), Some(opening(0, false)));
+        assert_eq!(barriers.come(BARRIER, Some(9), None), (1, None));
+        assert_eq!(barriers.time_out(BARRIER, 0), None);
+    }
+
+    #[test]
+    fn who_has_gone_is_not_counted() {
+        let barriers = Barriers::new(1);
+        assert_eq!(barriers.come(BARRIER, Some(2), None), (0, None));
+        barriers.go(BARRIER, 0);
+        assert_eq!(barriers.come(BARRIER, Some(2), None), (0, None));
+    }
+}

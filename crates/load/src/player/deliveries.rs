@@ -1,0 +1,318 @@
+//! What a user sends to rooms and what it gets of them: numbers before a message goes, judgement when one comes, the
+//! account when the user leaves.
+
+use crate::ledger::{Echo, EchoReceipt, Receipt, STAMP_BYTES, Stamp, Tracker};
+use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
+use crate::scenario::plan::{Audience, Body};
+use crate::scenario::template::{Part, Template};
+
+use super::shard::Shard;
+
+/// [`Stamp::index`] of a message to no room that is the sender's own to get back.
+const TO_SELF: u32 = 0;
+/// [`Stamp::index`] of a message to no room that nobody in particular gets.
+const TO_NOBODY: u32 = 1;
+
+/// What a C10K ping begins with; three 32-bit numbers follow.
+const PING: &[u8; 5] = b"ping:";
+const PING_BYTES: usize = PING.len() + 12;
+
+/// One room that a user is in.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    /// Which publications have come.
+    pub(crate) tracker: Tracker,
+    pub(crate) room: u32,
+    /// Of the Phoenix join; 0 on a plain WebSocket.
+    pub(crate) join_ref: u32,
+    /// Tells the user's topics apart without their texts: see [`topic_tag`].
+    pub(crate) topic: u32,
+    /// Whether the user gets its own messages back.
+    pub(crate) echo: bool,
+    /// Whether who is present is kept.
+    pub(crate) presence: bool,
+}
+
+/// A message that is about to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Publication {
+    pub(crate) number: u32,
+    pub(crate) room: u32,
+    /// Receivers that are expected.
+    pub(crate) expected: u32,
+    pub(crate) intended: Nanos,
+    pub(crate) began: Nanos,
+    pub(crate) at: Nanos,
+    /// As it stands in the message; `None` where it cannot be judged.
+    pub(crate) stamp: Option<[u8; STAMP_BYTES]>,
+}
+
+/// A number for a topic's text (FNV-1a). A user has few topics, so two of them all but never share one.
+pub(crate) fn topic_tag(topic: &str) -> u32 {
+    topic.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The body of a C10K ping sent at a time in microseconds since 1970.
+pub(crate) fn c10k_ping(unix_us: u64) -> [u8; PING_BYTES] {
+    let parts = [unix_us / 1_000_000_000_000, unix_us / 1_000_000 % 1_000_000, unix_us % 1_000_000];
+    let mut body = [0; PING_BYTES];
+    body[..PING.len()].copy_from_slice(PING);
+    for (place, part) in body[PING.len()..].chunks_exact_mut(4).zip(parts) {
+        place.copy_from_slice(&(part as u32).to_be_bytes());
+    }
+    body
+}
+
+/// The time in a C10K ping.
+pub(crate) fn c10k_time_us(body: &[u8]) -> Option<u64> {
+    let numbers: &[u8; PING_BYTES - PING.len()] = body.strip_prefix(PING)?.try_into().ok()?;
+    let (words, _) = numbers.as_chunks::<4>();
+    let [mega, seconds, micros] = [0, 1, 2].map(|place| u64::from(u32::from_be_bytes(words[place])));
+    Some((mega * 1_000_000 + seconds) * 1_000_000 + micros)
+}
+
+/// Whether a receiver can tell the message.
+fn is_told(body: &Body) -> bool {
+    let has_stamp = |template: &Template| template.parts.iter().any(|part| matches!(part, Part::Stamp));
+    match body {
+        Body::Template(template) => has_stamp(template),
+        Body::C10kPing => true,
+    }
+}
+
+impl Shard {
+    /// Numbers a message, right before it goes, and notes who is expected to get it. A message without a stamp cannot
+    /// be told by its receivers, so nobody is expected to get it.
+    pub(super) fn publish(
+        &mut self,
+        place: u32,
+        audience: &Audience,
+        body: &Body,
+        topic: Option<u32>,
+    ) -> Option<Publication> {
+        let at = self.now();
+        let client = self.clients.item_mut(place)?;
+        let began = client.ready_at.min(at);
+        let intended = client.take_intended().min(at);
+        client.sent = client.sent.wrapping_add(1);
+        let number = client.sent;
+        let mut publication =
+            Publication { number, room: NO_ROOM, expected: 0, intended, began, at, stamp: None };
+        let mut stamp = Stamp {
+            run_tag: self.stage.run_tag,
+            origin: self.stage.origin,
+            room: NO_ROOM,
+            index: TO_NOBODY,
+            sender: client.user,
+            sequence: number,
+            intended,
+            delay_ns: at - intended,
+        };
+        match audience {
+            Audience::Echo if is_told(body) => {
+                stamp.index = TO_SELF;
+                publication.expected = 1;
+                let key = match body {
+                    Body::Template(_) => u64::from(number),
+                    Body::C10kPing => self.stage.clock.unix_us(at),
+                };
+                if client.echoes.sent(Echo { key, intended, sent: at }).is_some() {
+                    self.missing(place, NO_ROOM, Outcome::Lost, 1, at);
+                }
+            }
+            Audience::Room if is_told(body) => {
+                let user = client.user;
+                let membership =
+                    client.memberships_mut().find(|one| topic.is_none_or(|topic| one.topic == topic))?;
+                publication.room = membership.room;
+                stamp.room = membership.room;
+                let Some(numbered) = self.stage.rooms.publish(membership.room, user, at) else {
+                    return Some(publication);
+                };
+                stamp.index = numbered.index;
+                publication.expected = numbered.members;
+                if !membership.echo {
+                    membership.tracker.exclude(numbered.index);
+                    publication.expected = numbered.members.saturating_sub(1);
+                }
+            }
+            Audience::Nobody | Audience::Echo | Audience::Room => {}
+        }
+        publication.stamp = Some(stamp.to_text());
+        Some(publication)
+    }
+
+    /// Reports a message that went.
+    pub(super) fn report_send(
+        &mut self,
+        place: u32,
+        label: Option<crate::scenario::plan::LabelId>,
+        publication: &Publication,
+        bytes: usize,
+    ) {
+        let Publication { number, room, expected, intended, began, at, stamp: _ } = *publication;
+        let seen = self.of_client(place, Kind::Send, Outcome::Ok, at);
+        let message = u64::from(seen.user) << 32 | u64::from(number);
+        let label = label.map_or(NO_LABEL, |label| label.0);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.see(Observation { intended, began, message, room, bytes, count: expected, label, ..seen }, String::new);
+    }
+
+    /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.
+    pub(super) fn receive(&mut self, place: u32, room: u32, body: &[u8], at: Nanos) {
+        let mut is_told = false;
+        let run_tag = self.stage.run_tag;
+        for stamp in Stamp::find_all(body).filter(|stamp| stamp.run_tag == run_tag) {
+            is_told = true;
+            self.receive_stamped(place, &stamp, body.len(), at);
+        }
+        if is_told {
+            return;
+        }
+        let mut seen = self.of_client(place, Kind::Receive, Outcome::Unstamped, at);
+        seen.bytes = u32::try_from(body.len()).unwrap_or(u32::MAX);
+        seen.room = room;
+        if let Some(time_us) = c10k_time_us(body)
+            && let Some(client) = self.clients.item_mut(place)
+        {
+            // Without a pending ping of this time it is a plain message that looks like one.
+            let receipt = client.echoes.received(time_us);
+            if client.sent > 0 {
+                note_echo(&mut seen, receipt);
+            }
+        }
+        self.see(seen, String::new);
+    }
+
+    fn receive_stamped(&mut self, place: u32, stamp: &Stamp, bytes: usize, at: Nanos) {
+        let mut seen = self.of_client(place, Kind::Receive, Outcome::Ok, at);
+        seen.intended = stamp.intended;
+        seen.began = stamp.sent();
+        seen.message = stamp.message();
+        seen.room = stamp.room;
+        seen.bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let Some(client) = self.clients.item_mut(place) else { return };
+        let is_own = stamp.sender == client.user;
+        if stamp.room != NO_ROOM {
+            let is_local = stamp.origin == self.stage.origin;
+            let membership = client.memberships_mut().find(|one| one.room == stamp.room);
+            seen.outcome = match membership {
+                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged.
+                _ if !is_local => Outcome::Ok,
+                None => Outcome::Unexpected,
+                Some(membership) if is_own && !membership.echo => Outcome::Unexpected,
+                Some(membership) => outcome_of(self.stage.rooms.receive(&mut membership.tracker, stamp)),
+            };
+            if !is_local {
+                seen.room = NO_ROOM;
+            }
+        } else if stamp.index == TO_NOBODY {
+            seen.outcome = Outcome::Unstamped;
+        } else if is_own {
+            note_echo(&mut seen, client.echoes.received(u64::from(stamp.sequence)));
+        } else {
+            seen.outcome = Outcome::Unexpected;
+        }
+        self.see(seen, String::new);
+    }
+
+    /// Whether a message in a reply is an echo that the user waits for; other messages in replies are just replies.
+    pub(super) fn is_awaited_echo(&self, place: u32, body: &[u8]) -> bool {
+        let Some(client) = self.clients.item(place) else { return false };
+        let is_own = |stamp: Stamp| {
+            stamp.run_tag == self.stage.run_tag
+                && stamp.sender == client.user
+                && stamp.room == NO_ROOM
+                && stamp.index == TO_SELF
+        };
+        client.echoes.pending() > 0 && Stamp::find(body).is_some_and(is_own)
+    }
+
+    /// Whether a message is one of the user's own.
+    pub(super) fn is_own(&self, place: u32, body: &[u8]) -> bool {
+        let Some(client) = self.clients.item(place) else { return false };
+        let is_own = |stamp: Stamp| stamp.run_tag == self.stage.run_tag && stamp.sender == client.user;
+        Stamp::find(body).is_some_and(is_own) || c10k_time_us(body).is_some()
+    }
+
+    /// The user begins to leave all its rooms: what is published from now on is not expected of it.
+    pub(super) fn depart(&mut self, place: u32) {
+        let Some(client) = self.clients.item_mut(place) else { return };
+        for membership in client.memberships_mut() {
+            self.stage.rooms.depart(membership.room, &mut membership.tracker);
+        }
+    }
+
+    /// The user has left a room: its account. `outcome` says how.
+    pub(super) fn settle(&mut self, place: u32, membership: Membership, outcome: Outcome, at: Nanos) {
+        let Membership { tracker, room, join_ref, .. } = membership;
+        let account = self.stage.rooms.account(room, tracker, at);
+        self.missing(place, room, Outcome::Lost, account.lost, at);
+        self.missing(place, room, Outcome::InFlight, account.in_flight, at);
+        let mut seen = self.of_client(place, Kind::Leave, outcome, at);
+        seen.room = room;
+        self.see(seen, || "the topic ended".to_owned());
+        if join_ref != 0 {
+            self.lower(|gauges| &gauges.joined);
+        }
+    }
+
+    /// The user hears nothing any more: the accounts of all its rooms and of its echoes.
+    pub(super) fn settle_all(&mut self, place: u32, outcome: Outcome, at: Nanos) {
+        while let Some(membership) = self.clients.item_mut(place).and_then(|client| client.leave(|_| true)) {
+            self.settle(place, membership, outcome, at);
+        }
+        let settle_after = super::clock::nanos(self.stage.plan.drain);
+        let Some(client) = self.clients.item_mut(place) else { return };
+        let echoes = client.echoes.close(at, settle_after);
+        self.missing(place, NO_ROOM, Outcome::Lost, echoes.lost, at);
+        self.missing(place, NO_ROOM, Outcome::InFlight, echoes.in_flight, at);
+    }
+
+    fn missing(&mut self, place: u32, room: u32, outcome: Outcome, count: u64, at: Nanos) {
+        if count == 0 {
+            return;
+        }
+        let seen = self.of_client(place, Kind::Missing, outcome, at);
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.see(Observation { room, count, ..seen }, String::new);
+    }
+}
+
+fn outcome_of(receipt: Receipt) -> Outcome {
+    match receipt {
+        Receipt::Ok => Outcome::Ok,
+        Receipt::Reordered => Outcome::Reordered,
+        Receipt::Duplicate => Outcome::Duplicate,
+        // What was given up as missing must not count as delivered besides.
+        Receipt::Unexpected | Receipt::Stale => Outcome::Unexpected,
+    }
+}
+
+fn note_echo(seen: &mut Observation, receipt: EchoReceipt) {
+    match receipt {
+        EchoReceipt::Ok(echo) | EchoReceipt::Reordered(echo) => {
+            seen.intended = echo.intended;
+            seen.began = echo.sent;
+            let is_in_order = matches!(receipt, EchoReceipt::Ok(_));
+            seen.outcome = if is_in_order { Outcome::Ok } else { Outcome::Reordered };
+        }
+        EchoReceipt::Duplicate => seen.outcome = Outcome::Duplicate,
+        EchoReceipt::Unexpected => seen.outcome = Outcome::Unexpected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_c10k_ping_carries_its_time() {
+        let body = c10k_ping(1_339_000_123_456_789);
+        assert_eq!(&body[..9], b"ping:\x00\x00\x05\x3b");
+        assert_eq!(c10k_time_us(&body), Some(1_339_000_123_456_789));
+        for other in [&b"ping:"[..], b"ping:0123456789abc", b"pong:0123456789ab"] {
+            assert_eq!(c10k_time_us(other), None);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! How a shard's part of a run ends: nobody begins anything new, messages on their way get their time, everybody closes,
+//! and every user has its finish.
+
+use engine::Io;
+
+use super::client::{Doing, Line};
+use super::clock::{NEVER, nanos};
+use super::shard::Shard;
+use super::stage::Why;
+use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
+
+/// Users that are told in one turn.
+const USERS_PER_TURN_MAX: u32 = 512;
+
+/// How far a shard's part of the run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Users come and play.
+    Playing,
+    /// Everybody is told to say nothing more, from this place on.
+    Quieting {
+        /// The next user to be told.
+        place: u32,
+        /// What ends the run.
+        why: Why,
+    },
+    /// Everybody only listens.
+    Draining {
+        /// When that is over.
+        until: Nanos,
+        /// What ends the run.
+        why: Why,
+    },
+    /// Everybody is told to close, from this place on.
+    Closing {
+        /// The next user to be told.
+        place: u32,
+        /// What ends the run.
+        why: Why,
+    },
+    /// Everybody is cut off, from this place on.
+    Cutting {
+        /// The next user.
+        place: u32,
+    },
+    /// The last users have their closes answered.
+    Leaving {
+        /// What ends the run.
+        why: Why,
+    },
+    /// Nothing is left.
+    Over,
+}
+
+impl Shard {
+    /// No new users, and those that are there end what they do.
+    pub(super) fn stop(&mut self, why: Why) {
+        if self.phase != Phase::Playing {
+            return;
+        }
+        let now = self.now();
+        self.arrivals.stop(now);
+        self.report_dropped(now);
+        self.phase = Phase::Quieting { place: 0, why };
+    }
+
+    /// Ends everything now.
+    pub(super) fn abort(&mut self) {
+        if matches!(self.phase, Phase::Over | Phase::Cutting { .. }) {
+            return;
+        }
+        self.stop(Why::Aborted);
+        self.phase = Phase::Cutting { place: 0 };
+    }
+
+    /// Goes on with the run's course; returns whether there is more to do at once.
+    pub(super) fn conduct(&mut self, io: &mut Io<'_, Self>) -> bool {
+        let now = self.now();
+        match self.phase {
+            Phase::Playing => self.look_for_the_end(now),
+            Phase::Quieting { place, why } => {
+                let next = self.tell_some(io, place, Self::quiet);
+                let until = now.saturating_add(nanos(self.stage.plan.drain));
+                self.phase = match next {
+                    Some(place) => Phase::Quieting { place, why },
+                    None => Phase::Draining { until, why },
+                };
+                next.is_some() || self.clients.len() == 0
+            }
+            Phase::Draining { until, why } => {
+                let is_over = now >= until || self.clients.len() == 0;
+                if is_over {
+                    self.phase = Phase::Closing { place: 0, why };
+                }
+                is_over
+            }
+            Phase::Closing { place, why } => {
+                let next = self.tell_some(io, place, Self::close_at_end);
+                self.phase = next.map_or(Phase::Leaving { why }, |place| Phase::Closing { place, why });
+                next.is_some() || self.clients.len() == 0
+            }
+            Phase::Cutting { place } => {
+                let next = self.tell_some(io, place, Self::cut_at_end);
+                self.phase = next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
+                true
+            }
+            Phase::Leaving { why } => {
+                if self.clients.len() == 0 {
+                    self.phase = Phase::Over;
+                    self.feed.close();
+                    self.stage.shard_has_ended(why);
+                }
+                false
+            }
+            Phase::Over => false,
+        }
+    }
+
+    /// When the run's course asks for attention next.
+    pub(super) fn next_ending(&self) -> Option<Nanos> {
+        match self.phase {
+            Phase::Playing => self.stage.plan.load.duration.map(nanos),
+            Phase::Draining { until, .. } => Some(until),
+            Phase::Quieting { .. }
+            | Phase::Closing { .. }
+            | Phase::Cutting { .. }
+            | Phase::Leaving { .. }
+            | Phase::Over => None,
+        }
+    }
+
+    /// When the next user comes, or the last phase ends.
+    pub(super) fn next_arrival(&self, now: Nanos) -> Option<Nanos> {
+        let is_playing = self.phase == Phase::Playing && !self.arrivals.is_over(now);
+        is_playing.then(|| self.arrivals.next_due()).flatten()
+    }
+
+    fn look_for_the_end(&mut self, now: Nanos) -> bool {
+        self.arrivals.agree(&self.stage, now);
+        self.report_dropped(now);
+        let phase = self.arrivals.phase_at(now);
+        if self.index == 0 {
+            let gauge = &self.stage.gauges.phase;
+            gauge.store(u64::from(phase), std::sync::atomic::Ordering::Relaxed);
+        }
+        if self.stage.plan.load.duration.is_some_and(|duration| now >= nanos(duration)) {
+            self.stop(Why::Duration);
+            return true;
+        }
+        let course = &self.stage.course;
+        let is_over = self.arrivals.is_over(now) && course.is_over() && course.active() == 0;
+        if is_over {
+            self.stop(Why::Finished);
+        }
+        is_over
+    }
+
+    /// Users whose turn did not come are counted as wanted, and as dropped.
+    fn report_dropped(&mut self, now: Nanos) {
+        let count = self.arrivals.newly_dropped();
+        if count == 0 {
+            return;
+        }
+        let wanted = &self.stage.gauges.wanted;
+        wanted.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
+        let seen = Observation {
+            at: now,
+            intended: now,
+            began: now,
+            message: 0,
+            user: 0,
+            room: NO_ROOM,
+            bytes: 0,
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            label: NO_LABEL,
+            source: 0,
+            code: 0,
+            kind: Kind::Arrival,
+            outcome: Outcome::Dropped,
+        };
+        self.see(seen, || "the phase or the run ended before the user's turn".to_owned());
+    }
+
+    /// Does something to some users; returns from where on the rest are.
+    fn tell_some(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        tell: fn(&mut Self, &mut Io<'_, Self>, u32, Nanos),
+    ) -> Option<u32> {
+        let end = self.clients.places().min(place.saturating_add(USERS_PER_TURN_MAX));
+        let now = self.now();
+        for place in place..end {
+            if self.clients.item(place).is_some() {
+                tell(self, io, place, now);
+            }
+        }
+        (end < self.clients.places()).then_some(end)
+    }
+
+    /// The user says nothing more. What it had begun and not ended leaves no observation of its own: its finish says
+    /// that it was stopped.
+    fn quiet(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
+        let Some(client) = self.clients.item_mut(place) else { return };
+        let was_resting = client.doing == Doing::Resting;
+        match (client.doing, client.line) {
+            (Doing::Finishing, _) => {}
+            (_, Line::Closing) => {
+                client.doing = Doing::Finishing;
+                client.rare_mut().failure.get_or_insert(Outcome::Stopped);
+            }
+            (_, Line::Open) => {
+                self.drop_request(io, place);
+                let Some(client) = self.clients.item_mut(place) else { return };
+                client.doing = Doing::Draining;
+                client.step_due = NEVER;
+                self.set_timer(place);
+            }
+            // Between two sessions: the last one has its finish.
+            (_, Line::Down) if was_resting => self.vanish(place, now),
+            (_, Line::Down | Line::Dialing | Line::Upgrading | Line::Mute) => {
+                self.end_session(io, place, Outcome::Stopped);
+            }
+        }
+    }
+
+    fn vanish(&mut self, place: u32, now: Nanos) {
+        self.wheel.cancel(place);
+        if self.clients.remove(place).is_some() {
+            self.lower(|gauges| &gauges.users);
+            self.stage.user_has_gone(now);
+        }
+    }
+
+    fn close_at_end(&mut self, io: &mut Io<'_, Self>, place: u32, _: Nanos) {
+        let Some(client) = self.clients.item(place) else { return };
+        if client.doing == Doing::Finishing {
+            return;
+        }
+        // Who stayed has done all that it came for.
+        let outcome = if client.stays { Outcome::Ok } else { Outcome::Stopped };
+        self.end_session(io, place, outcome);
+    }
+
+    fn cut_at_end(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
+        let Some(client) = self.clients.item_mut(place) else { return };
+        if client.doing == Doing::Resting {
+            return self.vanish(place, now);
+        }
+        client.rare_mut().failure.get_or_insert(Outcome::Stopped);
+        self.cut_now(io, place, now);
+        self.finish(io, place, now);
+    }
+
+    /// Cuts a user's WebSocket, if it has one, and makes its account.
+    pub(super) fn cut_now(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
+        let Some(client) = self.clients.item(place) else { return };
+        let was_open = matches!(client.line, Line::Open | Line::Closing | Line::Mute);
+        self.depart(place);
+        self.drop_socket(io, place);
+        if was_open {
+            let seen = self.of_client(place, Kind::Disconnect, Outcome::Ok, now);
+            self.see(seen, String::new);
+        }
+        self.settle_all(place, Outcome::Ok, now);
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a run could not begin.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use engine::StartError;
+
+use crate::schedule::{ScheduleError, ShareError};
+
+/// Why a run could not begin. Nothing was sent to any target.
+#[derive(Debug)]
+pub enum PlayError {
+    /// A target's name could not be resolved, or has no address of a family that the sources have.
+    Resolve {
+        /// The target's host.
+        host: String,
+        /// What the resolver said.
+        error: io::Error,
+    },
+    /// A target's host cannot be the name of a TLS server.
+    ServerName {
+        /// The target's host.
+        host: String,
+    },
+    /// The file with further authorities cannot be read, or holds no certificate.
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        text: String,
+    },
+    /// TLS cannot be set up.
+    Tls(rustls::Error),
+    /// A session nests loops and transactions too deep.
+    TooDeep {
+        /// The session's name.
+        session: String,
+        /// How deep it may be.
+        depth_max: usize,
+    },
+    /// The load cannot be played.
+    Schedule(ScheduleError),
+    /// The share of this machine names a machine that is not there, or weights that are none.
+    Share(ShareError),
+    /// The engine could not be started.
+    Engine(StartError),
+}
+
+impl fmt::Display for PlayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayError::Resolve { host, error } => write!(f, "cannot resolve the target {host}: {error}"),
+            PlayError::ServerName { host } => write!(f, "{host} cannot be the name of a TLS server"),
+            PlayError::Authorities { path, text } => {
+                write!(f, "cannot read authorities from {}: {text}", path.display())
+            }
+            PlayError::Tls(error) => write!(f, "cannot set up TLS: {error}"),
+            PlayError::TooDeep { session, depth_max } => {
+                write!(f, "session {session} nests loops and transactions more than {depth_max} deep")
+            }
+            PlayError::Schedule(error) => write!(f, "cannot play the load: {error}"),
+            PlayError::Share(error) => write!(f, "this machine has no share of the users: {error}"),
+            PlayError::Engine(error) => write!(f, "cannot start: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for PlayError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            PlayError::Resolve { error, .. } => Some(error),
+            PlayError::Tls(error) => Some(error),
+            PlayError::Engine(error) => Some(error),
+            PlayError::Schedule(error) => Some(error),
+            PlayError::Share(error) => Some(error),
+            PlayError::ServerName { .. }
+            | PlayError::Authorities { .. }
+            | PlayError::TooDeep { .. } => None,
+        }
+    }
+}
+
+impl From<StartError> for PlayError {
+    fn from(error: StartError) -> Self {
+        Self::Engine(error)
+    }
+}

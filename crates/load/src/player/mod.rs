@@ -1,0 +1,263 @@
+//! The player: plays the users of a [`Plan`] against its targets and says what they saw, as a stream of
+//! [`Batch`]es.
+//!
+//! [`start`] spawns the shards (threads of the [`engine`]); each plays its share of the users, and [`Player`] is the
+//! handle to all of them. A user is a position in its compiled session and a few times: it costs no task, no thread and
+//! no buffer while it is idle.
+//!
+//! Nothing is lost: every user that arrives finishes exactly once per session ([`Kind::Finish`]), whatever ends it, and
+//! every failure is one observation. What fails ends the session where it cannot go on: a connect, a join, a broken
+//! connection, a required wait, a step that lacks what it needs. A reply, an optional wait or an HTTP request that fails
+//! is reported, and the session goes on.
+//!
+//! The player must never decide what is good or bad: it reports, and others count.
+//!
+//! [`Kind::Finish`]: crate::observe::Kind::Finish
+
+mod arrivals;
+mod barriers;
+mod capacity;
+mod channels;
+mod client;
+mod clock;
+mod closing;
+mod compile;
+mod deliveries;
+mod endings;
+mod error;
+mod feed;
+mod gauges;
+mod interpret;
+mod matching;
+mod options;
+mod phases;
+mod phoenix;
+mod program;
+mod render;
+mod requests;
+mod response;
+mod roster;
+mod sessions;
+mod shard;
+mod sources;
+mod speech;
+mod stage;
+mod targets;
+mod trust;
+mod upgrade;
+mod websocket;
+
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use engine::machine::{descriptor_limit, raise_descriptor_limit};
+use engine::{Engine, EngineConfig, EngineLimits};
+
+pub use error::PlayError;
+pub use gauges::Gauges;
+pub use options::{Options, Share};
+pub use stage::Why;
+
+use crate::ledger::Rooms;
+use crate::observe::{Batch, Examples};
+use crate::scenario::plan::{Action, Plan, Step};
+use crate::schedule::{self, Schedule};
+use capacity::Capacity;
+use clock::Clock;
+use program::Program;
+use shard::Shard;
+use stage::{Mail, Setting, Stage};
+use targets::Targets;
+
+/// A run that is on. Dropping it cuts all its connections.
+pub struct Player {
+    stage: Arc<Stage>,
+    engine: Option<Engine<Shard>>,
+    end: Receiver<Why>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// What ended it.
+    pub why: Why,
+}
+
+/// Starts playing a plan. Observations go into `sink`, whose other end must be read all the time; it is closed when the
+/// run is over.
+///
+/// # Errors
+/// A [`PlayError`]; nothing was sent to a target then.
+pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Result<Player, PlayError> {
+    let share = schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
+    let users = Schedule::new(&plan.load, plan.seed, &share).map_err(PlayError::Schedule)?.planned();
+    let programs = compile_all(&plan)?;
+    drop(programs);
+    let targets = Targets::resolve(&plan)?;
+    let capacity = plan_capacity(&plan, &options, users);
+    let shards = capacity.shards;
+    let prepared = engine::prepare::<Shard>(engine_config(capacity))?;
+    let setting = Setting {
+        clock: Clock::new(options.start, options.start_unix_ns),
+        share: options.share,
+        run_tag: options.run_tag,
+        shards: shards as u16,
+        targets,
+        plan: Arc::clone(&plan),
+    };
+    let (stage, end) = Stage::new(setting);
+    stage.connect(prepared.mailboxes());
+    let stage = Arc::new(stage);
+    let schedules = (0..shards).map(|shard| {
+        let share = share.of_shard(shard, shards).map_err(PlayError::Share)?;
+        Schedule::new(&plan.load, plan.seed, &share).map_err(PlayError::Schedule)
+    });
+    let schedules = schedules.collect::<Result<Vec<_>, _>>()?;
+    let parts = Parts { stage: Arc::clone(&stage), schedules: Arc::new(schedules), sink: Mutex::new(sink) };
+    let parts = Arc::new(parts);
+    let engine = prepared.start(move |index| parts.shard(index.0), Box::new(drop))?;
+    Ok(Player { stage, engine: Some(engine), end })
+}
+
+impl Player {
+    /// Where the run stands.
+    #[must_use]
+    pub fn gauges(&self) -> Arc<Gauges> {
+        Arc::clone(&self.stage.gauges)
+    }
+
+    /// The rooms, whose numbers observations carry.
+    #[must_use]
+    pub fn rooms(&self) -> Arc<Rooms> {
+        Arc::clone(&self.stage.rooms)
+    }
+
+    /// The first failure of each kind in words.
+    #[must_use]
+    pub fn examples(&self) -> Arc<Examples> {
+        Arc::clone(&self.stage.examples)
+    }
+
+    /// Names of the source addresses, whose numbers observations carry.
+    #[must_use]
+    pub fn sources(&self) -> Vec<String> {
+        sources::names(&self.stage.plan.sources)
+    }
+
+    /// How many threads have connections.
+    #[must_use]
+    pub fn shards(&self) -> usize {
+        usize::from(self.stage.shards)
+    }
+
+    /// What ends the run early, for whoever may not hold the player itself, such as a signal's handler.
+    #[must_use]
+    pub fn brake(&self) -> Brake {
+        Brake { stage: Arc::clone(&self.stage) }
+    }
+
+    /// No new users; those that are there say nothing more, listen for the plan's drain time, and close.
+    pub fn stop(&self) {
+        self.brake().stop();
+    }
+
+    /// Cuts everybody off now. Every user still has its finish, every room its account.
+    pub fn abort(&self) {
+        self.brake().abort();
+    }
+
+    /// Waits for the end. All observations are in the sink then.
+    #[must_use]
+    pub fn wait(mut self) -> Ended {
+        // Without a sender every shard has ended, which only an abort leaves unsaid.
+        let why = self.end.recv().unwrap_or(Why::Aborted);
+        if let Some(engine) = self.engine.take() {
+            engine.shutdown();
+        }
+        Ended { why }
+    }
+}
+
+/// Ends a run early: see [`Player::brake`].
+#[derive(Clone, Debug)]
+pub struct Brake {
+    stage: Arc<Stage>,
+}
+
+impl Brake {
+    /// As [`Player::stop`].
+    pub fn stop(&self) {
+        self.stage.tell_all(Mail::Stop(Why::Stopped));
+    }
+
+    /// As [`Player::abort`].
+    pub fn abort(&self) {
+        self.stage.tell_all(Mail::Abort);
+    }
+}
+
+/// What each shard is made of, on its own thread.
+struct Parts {
+    stage: Arc<Stage>,
+    schedules: Arc<Vec<Schedule>>,
+    sink: Mutex<SyncSender<Batch>>,
+}
+
+impl Parts {
+    fn shard(&self, index: u16) -> Shard {
+        let programs = compile_all(&self.stage.plan).unwrap_or_default();
+        let schedule = self.schedules[usize::from(index)].clone();
+        let sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Shard::new(Arc::clone(&self.stage), index, programs, schedule, sink)
+    }
+}
+
+/// Each shard compiles for itself, so that its users share programs without atomics.
+fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
+    let too_deep = |name: &str| PlayError::TooDeep { session: name.to_owned(), depth_max: compile::DEPTH_MAX };
+    let programs = plan.sessions.iter().map(|session| {
+        compile::compile(session).map(Rc::new).map_err(|compile::TooDeep| too_deep(&session.name))
+    });
+    programs.collect()
+}
+
+/// `users` of this machine are wanted in all; `None` is without end.
+fn plan_capacity(plan: &Plan, options: &Options, users: Option<u64>) -> Capacity {
+    // What the kernel refuses stays as it is, and the doctor says so.
+    let limit = raise_descriptor_limit().unwrap_or_else(|_| descriptor_limit());
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let per_user = plan.sessions.iter().map(|session| connections(&session.steps)).max().unwrap_or(1);
+    // Without an end nobody knows how many will be there at once; one table is what is taken then.
+    let connections = users.map_or(0, |users| users.saturating_mul(per_user));
+    Capacity::plan(options.shards, connections, cores, limit)
+}
+
+/// How many connections a user may have at once: a WebSocket and one for HTTP.
+fn connections(steps: &[Step]) -> u64 {
+    fn uses(steps: &[Step], is_it: fn(&Action) -> bool) -> bool {
+        steps.iter().any(|step| {
+            is_it(&step.action)
+                || match &step.action {
+                    Action::Loop(inner) => uses(&inner.steps, is_it),
+                    Action::If { then, otherwise, .. } => uses(then, is_it) || uses(otherwise, is_it),
+                    Action::Choose(branches) => branches.iter().any(|(_, steps)| uses(steps, is_it)),
+                    Action::Transaction(steps) => uses(steps, is_it),
+                    _ => false,
+                }
+        })
+    }
+    let websocket = uses(steps, |action| matches!(action, Action::Connect(_)));
+    let http = uses(steps, |action| matches!(action, Action::Http(_)));
+    u64::from(websocket) + u64::from(http)
+}
+
+fn engine_config(capacity: Capacity) -> EngineConfig {
+    let limits = EngineLimits { mailbox_len_max: MAILBOX_LEN_MAX, ..EngineLimits::default() };
+    let Capacity { shards, tables } = capacity;
+    EngineConfig { shards, tables, fine_timer: true, limits, ..EngineConfig::new(Vec::new()) }
+}
+
+/// Mail is control mail only, which is never refused.
+const MAILBOX_LEN_MAX: usize = 1024;

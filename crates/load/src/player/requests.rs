@@ -1,0 +1,288 @@
+//! A user's HTTP requests (RFC 9112): its own connection, kept where both sides agree, one request at a time.
+
+use std::io::Write as _;
+
+use engine::{ConnectionId, EndCause, Io};
+
+use super::client::{Doing, Line};
+use super::clock::nanos;
+use super::interpret::{Flow, scene};
+use super::program::Operation;
+use super::response::{Asked, Response};
+use super::shard::{Peer, Shard};
+use crate::observe::{Kind, Nanos, Observation, Outcome};
+use crate::scenario::plan::{HttpRequest, TargetId};
+
+const USER_AGENT: &str = concat!("stampede/", env!("CARGO_PKG_VERSION"));
+
+/// An HTTP connection and what is on it.
+#[derive(Debug)]
+pub(crate) struct Request {
+    socket: ConnectionId,
+    target: TargetId,
+    is_established: bool,
+    /// Whether the connection has carried a request before: then the server may have closed it just when this one went.
+    is_reused: bool,
+    /// The request, until its response has come; empty between requests.
+    text: Vec<u8>,
+    /// `None` between requests.
+    response: Option<Response>,
+}
+
+impl Shard {
+    /// Does an HTTP request.
+    pub(super) fn request(&mut self, io: &mut Io<'_, Self>, place: u32, request: &HttpRequest) -> Flow {
+        let now = self.now();
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
+        client.intended = client.take_intended();
+        client.step_began = now;
+        let host = &self.stage.targets.target(client.target).host;
+        let url = scene(&self.stage, host, b"").text(&request.url, client);
+        let own = client.target;
+        let found = if url.contains("://") { self.stage.targets.of_url(&url) } else { Some((own, url.as_str())) };
+        let Some((target, path)) = found else {
+            return self.not_ready(place, "http: the URL names none of the scenario's targets");
+        };
+        let text = self.request_text(place, target, path, request);
+        let asked = self.asked(place, request);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
+        client.doing = Doing::Requesting;
+        client.step_due = now.saturating_add(nanos(request.timeout));
+        let idle = client.rare.as_mut().and_then(|rare| rare.request.as_mut());
+        if let Some(kept) = idle.filter(|kept| kept.target == target && kept.is_established) {
+            io.send(kept.socket, &text);
+            kept.text = text;
+            kept.is_reused = true;
+            kept.response = Some(Response::new(asked));
+            return Flow::Waits;
+        }
+        self.drop_request(io, place);
+        match self.open_request(io, place, target, text, asked) {
+            Ok(()) => Flow::Waits,
+            // The generator's own limits would fail the next request as well, at once.
+            Err((outcome, text)) => {
+                self.report_request(place, outcome, 0, 0, text);
+                Flow::Ends(outcome)
+            }
+        }
+    }
+
+    fn open_request(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        target: TargetId,
+        text: Vec<u8>,
+        asked: Asked,
+    ) -> Result<(), (Outcome, String)> {
+        let socket = self.dial(io, place, target, Peer::Http(place), None)?;
+        if let Some(client) = self.clients.item_mut(place) {
+            let response = Some(Response::new(asked));
+            let request = Request { socket, target, is_established: false, is_reused: false, text, response };
+            client.rare_mut().request = Some(Box::new(request));
+        }
+        Ok(())
+    }
+
+    fn asked(&self, place: u32, request: &HttpRequest) -> Asked {
+        let client = self.clients.item(place);
+        let program = client.and_then(|client| self.programs.get(usize::from(client.session.0)));
+        let captures = program.is_some_and(|program| program.captures);
+        let body_kept_max = if captures { self.stage.plan.limits.body_bytes_max as usize } else { 0 };
+        Asked { is_head: request.method.eq_ignore_ascii_case("HEAD"), keeps_headers: captures, body_kept_max }
+    }
+
+    fn request_text(&mut self, place: u32, target: TargetId, path: &str, request: &HttpRequest) -> Vec<u8> {
+        let resolved = self.stage.targets.target(target);
+        let Some(client) = self.clients.item_mut(place) else { return Vec::new() };
+        let scene = scene(&self.stage, &resolved.host, b"");
+        let base_path = if path.starts_with(&resolved.base_path) { "" } else { resolved.base_path.as_str() };
+        let slash = if path.starts_with('/') || (path.is_empty() && !base_path.is_empty()) { "" } else { "/" };
+        let mut text = Vec::with_capacity(256);
+        // Writing to memory cannot fail.
+        let mut line = |arguments: std::fmt::Arguments<'_>| drop(text.write_fmt(arguments));
+        line(format_args!("{} {base_path}{slash}{path} HTTP/1.1\r\nHost: {}\r\n", request.method, resolved.host));
+        if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
+            line(format_args!("User-Agent: {USER_AGENT}\r\n"));
+        }
+        for (name, value) in &request.headers {
+            line(format_args!("{name}: {}\r\n", scene.text(value, client)));
+        }
+        if !request.keep_alive {
+            line(format_args!("Connection: close\r\n"));
+        }
+        let mut body = Vec::new();
+        if let Some(template) = &request.body {
+            scene.render(template, client, &mut body);
+        }
+        // RFC 9110, section 8.6: methods that expect content say that there is none.
+        let expects_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+        if !body.is_empty() || expects_body {
+            line(format_args!("Content-Length: {}\r\n", body.len()));
+        }
+        line(format_args!("\r\n"));
+        text.extend_from_slice(&body);
+        text
+    }
+
+    /// The connection is established: the request goes.
+    pub(super) fn request_connected(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId) {
+        if let Some(request) = self.request_on(place, id) {
+            request.is_established = true;
+            io.send(id, &request.text);
+        }
+    }
+
+    /// Bytes of a response came. Returns how many are done with.
+    pub(super) fn response_received(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        id: ConnectionId,
+        bytes: &mut [u8],
+    ) -> usize {
+        let Some(request) = self.request_on(place, id) else { return bytes.len() };
+        let Some(response) = &mut request.response else {
+            // A response that nobody asked for.
+            self.drop_request(io, place);
+            return bytes.len();
+        };
+        match response.take(bytes) {
+            Ok(used) => {
+                if response.is_done() {
+                    self.response_complete(io, place);
+                }
+                used
+            }
+            Err(error) => {
+                self.drop_request(io, place);
+                self.request_failed(io, place, Outcome::Protocol, error.0);
+                bytes.len()
+            }
+        }
+    }
+
+    fn response_complete(&mut self, io: &mut Io<'_, Self>, place: u32) {
+        let Some((program, position)) = self.running(place) else { return };
+        let Some(Operation::Http(_, asked)) = program.operations.get(position) else { return };
+        let Some(client) = self.clients.item_mut(place) else { return };
+        let Some(request) = client.rare.as_mut().and_then(|rare| rare.request.as_mut()) else { return };
+        let Some(response) = request.response.take() else { return };
+        request.text = Vec::new();
+        let is_kept = response.is_reusable && asked.keep_alive;
+        let status = response.status;
+        let is_expected = match &asked.expect[..] {
+            [] => (200..400).contains(&status),
+            expected => expected.contains(&status),
+        };
+        if program.captures {
+            let rare = client.rare_mut();
+            rare.last_message = Some(response.body.into_boxed_slice());
+            rare.last_headers = response.headers;
+        }
+        if !is_kept {
+            self.close_request(io, place);
+        }
+        let outcome = if is_expected { Outcome::Ok } else { Outcome::Rejected };
+        let bytes = u32::try_from(response.body_bytes).unwrap_or(u32::MAX);
+        self.report_request(place, outcome, status, bytes, format!("status {status}"));
+        let at = self.now();
+        self.step_done(io, place, at);
+        self.set_timer(place);
+    }
+
+    /// A request has failed; the session goes on.
+    fn request_failed(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome, text: String) {
+        self.report_request(place, outcome, 0, 0, text);
+        let at = self.now();
+        self.step_done(io, place, at);
+        self.set_timer(place);
+    }
+
+    pub(super) fn request_timed_out(&mut self, io: &mut Io<'_, Self>, place: u32, _: Nanos) {
+        let Some(client) = self.clients.item(place) else { return };
+        let request = client.rare.as_ref().and_then(|rare| rare.request.as_ref());
+        let (outcome, text) = match request.is_some_and(|request| request.is_established) {
+            true => (Outcome::Timeout, "the response was not complete in time"),
+            false => (Outcome::ConnectTimeout, "the connection was not established in time"),
+        };
+        self.drop_request(io, place);
+        self.request_failed(io, place, outcome, text.to_owned());
+    }
+
+    fn report_request(&mut self, place: u32, outcome: Outcome, code: u16, bytes: u32, text: String) {
+        let at = self.now();
+        let label = self.running_label(place);
+        let seen = self.of_client(place, Kind::Http, outcome, at);
+        let Some(client) = self.clients.item_mut(place) else { return };
+        let intended = client.take_intended();
+        let began = client.step_began;
+        self.see(Observation { intended, began, code, bytes, label, ..seen }, || text);
+    }
+
+    /// The engine has no HTTP connection any more that a user still had.
+    pub(super) fn request_ended(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId, cause: EndCause) {
+        let Some(request) = self.request_on(place, id) else { return };
+        let line = if request.is_established { Line::Open } else { Line::Dialing };
+        let Some(response) = &mut request.response else { return self.forget_request(place) };
+        if matches!(cause, EndCause::PeerClosed) && response.end() {
+            return self.response_complete(io, place);
+        }
+        // RFC 9110, section 9.2.2: a kept connection may end just when the next request goes. What the server has not
+        // begun to answer is asked once more on a new connection.
+        if request.is_reused && response.status == 0 {
+            let (target, text) = (request.target, std::mem::take(&mut request.text));
+            self.forget_request(place);
+            if let Err((outcome, text)) = self.ask_again(io, place, target, text) {
+                self.request_failed(io, place, outcome, text);
+            }
+            return;
+        }
+        let (outcome, text) = self.outcome_of_end(io, line, cause);
+        self.forget_request(place);
+        self.request_failed(io, place, outcome, text);
+    }
+
+    fn ask_again(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        target: TargetId,
+        text: Vec<u8>,
+    ) -> Result<(), (Outcome, String)> {
+        let ended = || (Outcome::Ended, "the server ended the connection".to_owned());
+        let (program, position) = self.running(place).ok_or_else(ended)?;
+        let Some(Operation::Http(_, request)) = program.operations.get(position) else { return Err(ended()) };
+        let asked = self.asked(place, request);
+        self.open_request(io, place, target, text, asked)
+    }
+
+    /// Cuts a user's HTTP connection, if it has one.
+    pub(super) fn drop_request(&mut self, io: &mut Io<'_, Self>, place: u32) {
+        if let Some(socket) = self.take_request(place) {
+            io.abort(socket);
+        }
+    }
+
+    fn close_request(&mut self, io: &mut Io<'_, Self>, place: u32) {
+        if let Some(socket) = self.take_request(place) {
+            io.close(socket);
+        }
+    }
+
+    fn forget_request(&mut self, place: u32) {
+        self.take_request(place);
+        self.set_timer(place);
+    }
+
+    fn take_request(&mut self, place: u32) -> Option<ConnectionId> {
+        let rare = self.clients.item_mut(place)?.rare.as_mut()?;
+        rare.request.take().map(|request| request.socket)
+    }
+
+    /// The user's HTTP connection, if it is this one.
+    fn request_on(&mut self, place: u32, id: ConnectionId) -> Option<&mut Request> {
+        let request = self.clients.item_mut(place)?.rare.as_mut()?.request.as_deref_mut()?;
+        (request.socket == id).then_some(request)
+    }
+}

@@ -1,0 +1,310 @@
+//! One shard of a run: its users, their timers, and the order of what one turn does. What happens to a user is in the
+//! modules beside this one: `interpret` walks through its session, `websocket` speaks and listens, `requests` does
+//! HTTP, `deliveries` keeps account of messages, `endings` lets it go.
+//!
+//! A user costs memory only here and in the engine's slot: no task, no thread, no buffer while it is idle.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use engine::{Admission, ConnectionId, Driver, EndCause, Io, ListenerIndex};
+use proto::ws::{Deflater, Inflater};
+
+use super::arrivals::Arrivals;
+use super::client::Client;
+use super::clock::NEVER;
+use super::endings::Phase;
+use super::feed::Feed;
+use super::program::Program;
+use super::roster::Roster;
+use super::sources::SourceRotation;
+use super::stage::{Mail, Stage};
+use crate::draw::Rng;
+use crate::observe::{Batch, Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};
+use crate::schedule::{Schedule, Wheel};
+
+/// Users that begin in one turn of the shard.
+const ARRIVALS_PER_TURN_MAX: usize = 64;
+/// Timers that fire in one turn.
+const TIMERS_PER_TURN_MAX: usize = 256;
+/// Users that go on in one turn, of those that all may go on at once.
+const READY_PER_TURN_MAX: usize = 256;
+
+/// One thread's part of a run.
+pub(crate) struct Shard {
+    pub(super) stage: Arc<Stage>,
+    pub(super) index: u16,
+    /// By session.
+    pub(super) programs: Vec<Rc<Program>>,
+    pub(super) clients: Roster<Client>,
+    pub(super) wheel: Wheel,
+    /// Users that may go on.
+    pub(super) ready: VecDeque<u32>,
+    /// Users that wait, by barrier.
+    pub(super) at_barrier: Vec<Vec<Waiting>>,
+    pub(super) arrivals: Arrivals,
+    pub(super) feed: Feed,
+    pub(super) sources: SourceRotation,
+    pub(super) inflater: Inflater,
+    pub(super) deflater: Deflater,
+    /// For masks and keys, which belong to no user's own draws.
+    pub(super) noise: Rng,
+    /// The payload of the message that is being made, and what it is made into.
+    pub(super) body: Vec<u8>,
+    pub(super) frame: Vec<u8>,
+    pub(super) phase: Phase,
+}
+
+/// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
+pub(super) type Waiting = (u32, UserId, u32);
+
+/// What stands beside a connection in the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Peer {
+    /// The WebSocket of the user at this place.
+    WebSocket(u32),
+    /// The HTTP connection of the user at this place.
+    Http(u32),
+}
+
+impl Shard {
+    pub(crate) fn new(
+        stage: Arc<Stage>,
+        index: u16,
+        programs: Vec<Rc<Program>>,
+        schedule: Schedule,
+        sink: SyncSender<Batch>,
+    ) -> Self {
+        let plan = Arc::clone(&stage.plan);
+        Self {
+            index,
+            programs,
+            clients: Roster::new(),
+            wheel: Wheel::new(),
+            ready: VecDeque::new(),
+            at_barrier: vec![Vec::new(); plan.barriers.len()],
+            arrivals: Arrivals::new(&plan, schedule),
+            feed: Feed::new(index, sink, Arc::clone(&stage.gauges)),
+            sources: SourceRotation::new(&plan.sources, index, stage.shards),
+            inflater: Inflater::default(),
+            deflater: Deflater::default(),
+            noise: Rng::for_purpose(plan.seed, NOISE ^ u32::from(index)),
+            body: Vec::new(),
+            frame: Vec::new(),
+            phase: Phase::Playing,
+            stage,
+        }
+    }
+
+    /// The run's time, read now.
+    pub(super) fn now(&self) -> Nanos {
+        self.stage.clock.now()
+    }
+
+    /// An observation of a user's, for the caller to complete.
+    pub(super) fn of_client(&self, place: u32, kind: Kind, outcome: Outcome, at: Nanos) -> Observation {
+        let (user, source) = self.clients.item(place).map_or((0, 0), |client| (client.user, client.source));
+        Observation {
+            at,
+            intended: 0,
+            began: 0,
+            message: 0,
+            user,
+            room: NO_ROOM,
+            bytes: 0,
+            count: 0,
+            label: NO_LABEL,
+            source,
+            code: 0,
+            kind,
+            outcome,
+        }
+    }
+
+    /// Hands an observation on; of a failure, the first of its kind in words.
+    pub(super) fn see(&mut self, observation: Observation, text: impl FnOnce() -> String) {
+        let Observation { kind, outcome, code, at, user, .. } = observation;
+        if !is_ordinary(outcome) {
+            self.stage.examples.note(kind, outcome, code, at, user, text);
+        }
+        self.feed.push(observation);
+    }
+
+    /// Makes the timer of a user fit what it waits for.
+    pub(super) fn set_timer(&mut self, place: u32) {
+        let Some(client) = self.clients.item_mut(place) else {
+            self.wheel.cancel(place);
+            return;
+        };
+        client.tidy();
+        match client.due() {
+            NEVER => drop(self.wheel.cancel(place)),
+            due => self.wheel.arm(place, due),
+        }
+    }
+
+    fn fire_timers(&mut self, io: &mut Io<'_, Self>) -> bool {
+        let now = self.now();
+        for _ in 0..TIMERS_PER_TURN_MAX {
+            let Some(place) = self.wheel.pop_expired(now) else { return false };
+            self.timer(io, place, now);
+        }
+        true
+    }
+
+    fn let_ready_go_on(&mut self, io: &mut Io<'_, Self>) -> bool {
+        for _ in 0..READY_PER_TURN_MAX.min(self.ready.len()) {
+            let Some(place) = self.ready.pop_front() else { break };
+            self.advance(io, place);
+        }
+        !self.ready.is_empty()
+    }
+
+    fn let_users_come(&mut self, io: &mut Io<'_, Self>) -> bool {
+        for _ in 0..ARRIVALS_PER_TURN_MAX {
+            let now = self.now();
+            let Some(arrival) = self.arrivals.next_if_due(now) else { return false };
+            self.arrive(io, &arrival, now);
+        }
+        true
+    }
+
+    /// How long the shard may sleep.
+    fn patience(&mut self, has_more: bool) -> Option<Duration> {
+        let now = self.now();
+        let batch = self.feed.tend(now);
+        if has_more {
+            return Some(Duration::ZERO);
+        }
+        let due = [self.next_arrival(now), self.wheel.next_due(), self.next_ending()].into_iter().flatten().min();
+        let until_due = due.filter(|due| *due != NEVER).map(|due| Duration::from_nanos(due.saturating_sub(now)));
+        until_due.into_iter().chain(batch).min()
+    }
+}
+
+/// The purpose of the shards' own randomness.
+const NOISE: u32 = 0x6e6f_0000;
+
+/// Whether an outcome needs no words.
+fn is_ordinary(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Ok
+        | Outcome::Unstamped
+        | Outcome::Duplicate
+        | Outcome::Reordered
+        | Outcome::Unexpected
+        | Outcome::Late
+        | Outcome::Lost
+        | Outcome::InFlight
+        | Outcome::Stopped => true,
+        Outcome::Dropped
+        | Outcome::ConnectTimeout
+        | Outcome::Refused
+        | Outcome::Reset
+        | Outcome::Unreachable
+        | Outcome::NoPort
+        | Outcome::NoDescriptor
+        | Outcome::Tls
+        | Outcome::HandshakeTimeout
+        | Outcome::Status
+        | Outcome::Redirect
+        | Outcome::BadHandshake
+        | Outcome::Protocol
+        | Outcome::Closed
+        | Outcome::Ended
+        | Outcome::Timeout
+        | Outcome::Rejected
+        | Outcome::Heartbeat
+        | Outcome::NotReady
+        | Outcome::Aborted
+        | Outcome::Overflow => false,
+    }
+}
+
+impl Driver for Shard {
+    type Peer = Peer;
+    type Mail = Mail;
+    type Seed = ();
+
+    fn accepted(&mut self, _: ListenerIndex, _: SocketAddr) -> Admission<Peer> {
+        unreachable!("a shard of a run listens nowhere")
+    }
+
+    fn peer_for(&mut self, (): &()) -> Peer {
+        unreachable!("nobody gives a run connections")
+    }
+
+    fn adopted(&mut self, _: &mut Io<'_, Self>, _: ConnectionId, (): ()) {}
+
+    fn connected(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+        match io.peer(id).copied() {
+            Some(Peer::WebSocket(place)) => self.socket_connected(io, place, id),
+            Some(Peer::Http(place)) => self.request_connected(io, place, id),
+            None => {}
+        }
+    }
+
+    fn received(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+        match io.peer(id).copied() {
+            Some(Peer::WebSocket(place)) => self.socket_received(io, place, id, bytes),
+            Some(Peer::Http(place)) => self.response_received(io, place, id, bytes),
+            None => bytes.len(),
+        }
+    }
+
+    fn ended(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, peer: Peer, cause: EndCause) {
+        match peer {
+            Peer::WebSocket(place) => self.socket_ended(io, place, id, cause),
+            Peer::Http(place) => self.request_ended(io, place, id, cause),
+        }
+    }
+
+    fn idle_limit(&self, _: &Peer) -> Option<Duration> {
+        None
+    }
+
+    fn expired(&mut self, _: &mut Io<'_, Self>, _: ConnectionId) {}
+
+    fn overflowed(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+        io.abort(id);
+    }
+
+    fn mail(&mut self, _: &mut Io<'_, Self>, mail: Mail) {
+        match mail {
+            Mail::Proceed(at) => self.arrivals.proceed(at),
+            Mail::Open(opening) => self.open_barrier(opening),
+            Mail::Stop(why) => self.stop(why),
+            // What there is to be seen, the turn sees.
+            Mail::NobodyIsLeft => {}
+            Mail::Abort => self.abort(),
+        }
+    }
+
+    fn turn(&mut self, io: &mut Io<'_, Self>) -> Option<Duration> {
+        if let Some(left) = self.stage.clock.until_start() {
+            return Some(left);
+        }
+        let mut has_more = self.let_users_come(io);
+        has_more |= self.fire_timers(io);
+        has_more |= self.let_ready_go_on(io);
+        has_more |= self.conduct(io);
+        self.patience(has_more)
+    }
+}
+
+impl Shard {
+    /// Counts a gauge up.
+    pub(super) fn raise(&self, gauge: impl Fn(&super::gauges::Gauges) -> &std::sync::atomic::AtomicU64) {
+        gauge(&self.stage.gauges).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a gauge down.
+    pub(super) fn lower(&self, gauge: impl Fn(&super::gauges::Gauges) -> &std::sync::atomic::AtomicU64) {
+        gauge(&self.stage.gauges).fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,128 @@
+//! Where the next connection comes from: address after address, each until its ports are used up.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::scenario::plan::Sources;
+
+/// Ports of one address that are tried for one connection when the kernel says that they are taken.
+const PORT_TRIES_MAX: u32 = 64;
+
+/// One shard's way through the addresses and ports. Shards begin at different addresses and have every n-th port each,
+/// so that they do not get in each other's way.
+#[derive(Debug)]
+pub(crate) struct SourceRotation {
+    addresses: Vec<IpAddr>,
+    /// First port, step and number of ports of this shard.
+    ports: Option<(u16, u16, u32)>,
+    address: usize,
+    port: u32,
+}
+
+/// A source to try: its place in the run's table of sources, and the address to bind, if it is not the kernel's choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Source {
+    pub(crate) index: u16,
+    pub(crate) address: Option<SocketAddr>,
+}
+
+impl SourceRotation {
+    pub(crate) fn new(sources: &Sources, shard: u16, shards: u16) -> Self {
+        let count = sources.addresses.len().max(1);
+        let ports = sources.ports.map(|(first, last)| {
+            let mine = u32::from(last.saturating_sub(first)) + 1;
+            let count = mine.saturating_sub(u32::from(shard)).div_ceil(u32::from(shards.max(1)));
+            (first.saturating_add(shard), shards, count)
+        });
+        Self { addresses: sources.addresses.clone(), ports, address: usize::from(shard) % count, port: 0 }
+    }
+
+    /// How many sources one connection may try before it has none.
+    pub(crate) fn tries(&self) -> u32 {
+        let per_address = self.ports.map_or(1, |(_, _, count)| count.min(PORT_TRIES_MAX));
+        per_address.saturating_mul(self.addresses.len().max(1) as u32)
+    }
+
+    /// The source to use next.
+    pub(crate) fn current(&mut self, wants_v4: bool) -> Source {
+        let port = match self.ports {
+            Some((first, step, count)) if count > 0 => {
+                let port = u32::from(first) + (self.port % count) * u32::from(step);
+                self.port = self.port.wrapping_add(1);
+                Some(port as u16)
+            }
+            Some(_) | None => None,
+        };
+        let any = if wants_v4 { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
+        match (self.addresses.get(self.address), port) {
+            (None, None) => Source { index: 0, address: None },
+            (None, Some(port)) => Source { index: 0, address: Some(SocketAddr::new(any, port)) },
+            (Some(address), port) => {
+                let address = Some(SocketAddr::new(*address, port.unwrap_or_default()));
+                Source { index: self.address as u16, address }
+            }
+        }
+    }
+
+    /// The `attempt`-th try of one connection, from 1, failed because its address or port is not free.
+    pub(crate) fn used_up(&mut self, attempt: u32) {
+        let per_address = self.ports.map_or(1, |(_, _, count)| count.clamp(1, PORT_TRIES_MAX));
+        if attempt.is_multiple_of(per_address) {
+            self.address = (self.address + 1) % self.addresses.len().max(1);
+        }
+    }
+}
+
+/// The names of a run's sources, by their index.
+pub(crate) fn names(sources: &Sources) -> Vec<String> {
+    if sources.addresses.is_empty() {
+        return vec!["any".to_owned()];
+    }
+    sources.addresses.iter().map(IpAddr::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(addresses: &[&str], ports: Option<(u16, u16)>) -> Sources {
+        let addresses = addresses.iter().map(|text| text.parse().expect("an address")).collect();
+        Sources { addresses, ports }
+    }
+
+    fn address(rotation: &mut SourceRotation) -> String {
+        rotation.current(true).address.map_or_else(|| "any".to_owned(), |address| address.to_string())
+    }
+
+    #[test]
+    fn an_address_is_used_until_it_is_used_up() {
+        let mut rotation = SourceRotation::new(&sources(&["127.0.0.1", "127.0.0.2"], None), 0, 1);
+        assert_eq!(rotation.tries(), 2);
+        assert_eq!([address(&mut rotation), address(&mut rotation)], ["127.0.0.1:0", "127.0.0.1:0"]);
+        rotation.used_up(1);
+        assert_eq!(address(&mut rotation), "127.0.0.2:0");
+        rotation.used_up(2);
+        assert_eq!(address(&mut rotation), "127.0.0.1:0");
+    }
+
+    #[test]
+    fn shards_share_addresses_and_ports_without_overlap() {
+        let sources = sources(&["127.0.0.1"], Some((4000, 4004)));
+        let mut ports = Vec::new();
+        for shard in 0..2 {
+            let mut rotation = SourceRotation::new(&sources, shard, 2);
+            let tries = rotation.tries();
+            ports.extend((0..tries).map(|_| rotation.current(true).address.expect("bound").port()));
+        }
+        ports.sort_unstable();
+        assert_eq!(ports, [4000, 4001, 4002, 4003, 4004]);
+    }
+
+    #[test]
+    fn without_sources_the_kernel_chooses() {
+        let mut rotation = SourceRotation::new(&Sources::default(), 3, 4);
+        assert_eq!((address(&mut rotation), rotation.tries()), ("any".to_owned(), 1));
+        let mut with_ports = SourceRotation::new(&sources(&[], Some((5000, 5000))), 0, 1);
+        assert_eq!(address(&mut with_ports), "0.0.0.0:5000");
+        assert_eq!(names(&Sources::default()), ["any"]);
+    }
+}

@@ -1,0 +1,169 @@
+//! What all shards of a run share: read by all, changed only through atomics and short locks.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+
+use engine::{Mailboxes, ShardIndex};
+
+use super::barriers::{Barriers, Opening};
+use super::clock::Clock;
+use super::gauges::Gauges;
+use super::options::Share;
+use super::phases::Course;
+use super::render::Numbers;
+use super::targets::Targets;
+use crate::ledger::Rooms;
+use crate::observe::{Examples, Nanos};
+use crate::scenario::plan::Plan;
+
+/// A run on this machine.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) clock: Clock,
+    /// The place of this machine among the run's.
+    pub(crate) origin: u16,
+    pub(crate) run_tag: u16,
+    pub(crate) shards: u16,
+    pub(crate) targets: Targets,
+    pub(crate) rooms: Arc<Rooms>,
+    pub(crate) examples: Arc<Examples>,
+    pub(crate) gauges: Arc<Gauges>,
+    pub(crate) numbers: Numbers,
+    pub(crate) course: Course,
+    pub(crate) barriers: Barriers,
+    mailboxes: OnceLock<Mailboxes<Mail>>,
+    /// Shards that have not ended.
+    playing: AtomicUsize,
+    ended: mpsc::Sender<Why>,
+}
+
+/// What shards tell each other, and the outside tells them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mail {
+    /// A phase that waited for its users is over; the next one begins.
+    Proceed(Nanos),
+    /// Nobody comes any more, and who came has finished.
+    NobodyIsLeft,
+    /// A barrier has opened.
+    Open(Opening),
+    /// No new users, a drain, an orderly end.
+    Stop(Why),
+    /// The end, at once.
+    Abort,
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// All users came and finished.
+    Finished,
+    /// The plan's duration was over.
+    Duration,
+    /// It was stopped from outside.
+    Stopped,
+    /// It was aborted from outside.
+    Aborted,
+    /// A user's scenario gave the run up.
+    GivenUp,
+}
+
+/// Everything that [`Stage::new`] is made of and that is made elsewhere.
+pub(crate) struct Setting {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) clock: Clock,
+    pub(crate) share: Share,
+    pub(crate) run_tag: u16,
+    pub(crate) shards: u16,
+    pub(crate) targets: Targets,
+}
+
+impl Stage {
+    /// The stage, and where it is said once that the last shard has ended.
+    pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
+        let Setting { plan, clock, share, run_tag, shards, targets } = setting;
+        let (ended, end) = mpsc::channel();
+        let stage = Self {
+            clock,
+            origin: share.index as u16,
+            run_tag,
+            shards,
+            targets,
+            rooms: Arc::new(Rooms::new(super::clock::nanos(plan.drain))),
+            examples: Arc::default(),
+            gauges: Arc::default(),
+            numbers: Numbers::new(&plan, &share),
+            course: Course::new(usize::from(shards)),
+            barriers: Barriers::new(plan.barriers.len()),
+            mailboxes: OnceLock::new(),
+            playing: AtomicUsize::new(usize::from(shards)),
+            ended,
+            plan,
+        };
+        (stage, end)
+    }
+
+    /// Makes the shards reachable; before the first of them runs.
+    pub(crate) fn connect(&self, mailboxes: Mailboxes<Mail>) {
+        let is_first = self.mailboxes.set(mailboxes).is_ok();
+        debug_assert!(is_first, "a stage has one set of mailboxes");
+    }
+
+    /// Tells all shards.
+    pub(crate) fn tell_all(&self, mail: Mail) {
+        let Some(mailboxes) = self.mailboxes.get() else { return };
+        for shard in 0..self.shards {
+            mailboxes.post(ShardIndex(shard), mail);
+        }
+    }
+
+    /// Tells all shards that the next phase begins, if it does.
+    pub(crate) fn proceed(&self, at: Option<Nanos>) {
+        if let Some(at) = at {
+            self.tell_all(Mail::Proceed(at));
+        }
+    }
+
+    /// A user has finished for good.
+    pub(crate) fn user_has_gone(&self, now: Nanos) {
+        self.proceed(self.course.leave(now));
+        self.look_around();
+    }
+
+    /// One shard's schedule has come to its end.
+    pub(crate) fn nobody_comes_to_shard(&self) {
+        if self.course.done() {
+            self.look_around();
+        }
+    }
+
+    /// There are fewer users, or it is known now how many there are.
+    fn look_around(&self) {
+        if self.course.active() == 0 && self.course.is_over() {
+            self.tell_all(Mail::NobodyIsLeft);
+        }
+        if !self.barriers.is_empty() {
+            self.recount();
+        }
+    }
+
+    /// How many users a barrier for everybody waits for, once it is known.
+    pub(crate) fn everybody(&self) -> Option<u64> {
+        self.course.is_over().then(|| self.course.active())
+    }
+
+    fn recount(&self) {
+        let Some(everybody) = self.everybody() else { return };
+        for opening in self.barriers.recount(everybody) {
+            self.tell_all(Mail::Open(opening));
+        }
+    }
+
+    /// A shard has ended. The last one's reason is the run's.
+    pub(crate) fn shard_has_ended(&self, why: Why) {
+        if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Whoever waited for it may have gone.
+            drop(self.ended.send(why));
+        }
+    }
+}
