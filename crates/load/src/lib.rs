@@ -3,6 +3,7 @@
 
 pub mod chat;
 pub mod cli;
+pub mod commands;
 pub mod doctor;
 pub mod draw;
 pub mod floor;
@@ -14,6 +15,7 @@ pub mod player;
 pub mod presets;
 pub mod record;
 pub mod report;
+pub mod run;
 pub mod scenario;
 pub mod schedule;
 pub mod search;

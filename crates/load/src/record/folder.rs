@@ -19,6 +19,7 @@ const HISTOGRAMS: &str = "histograms.json";
 const SERIES: &str = "series.csv";
 const SERVERS: &str = "servers.csv";
 /// One sample of the machine and the servers a line.
+const SCENARIO: &str = "scenario.yaml";
 const SAMPLES: &str = "samples.jsonl";
 
 /// The longest name of a run in its folder's name, in characters.
@@ -127,6 +128,15 @@ impl RunFolder {
     /// If it cannot be written.
     pub fn write_facts(&self, facts: &RunFacts) -> Result<(), FolderError> {
         self.write_json(FACTS, facts)
+    }
+
+    /// Writes `scenario.yaml`: what was played.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_scenario(&self, yaml: &str) -> Result<(), FolderError> {
+        let path = self.path.join(SCENARIO);
+        std::fs::write(&path, yaml).map_err(failed(&path))
     }
 
     /// Writes `summary.json`.

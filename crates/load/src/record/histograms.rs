@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::plan::Metric;
@@ -48,6 +49,13 @@ impl Histograms {
                 .map(|(label, population)| (facts.label(label), population.clone()))
                 .collect(),
         }
+    }
+
+    /// The distributions of the metrics by their name.
+    #[must_use]
+    pub fn distributions(&self) -> BTreeMap<String, Histogram<u64>> {
+        let distribution = |(name, times): (&String, &Population)| (name.clone(), times.histogram().clone());
+        self.metrics.iter().map(distribution).collect()
     }
 
     /// Adds those of another run or machine.
