@@ -11,13 +11,6 @@ fn problems(text: &str) -> Vec<Problem> {
     parse(text).expect_err("the scenario is wrong").problems
 }
 
-/// Line, path and message of each problem, and the help.
-fn said(text: &str) -> Vec<(Option<(usize, usize)>, String, String, String)> {
-    let told =
-        |problem: Problem| (problem.place, problem.path, problem.message, problem.help.unwrap_or_default());
-    problems(text).into_iter().map(told).collect()
-}
-
 #[test]
 fn a_problem_shows_place_line_caret_and_what_is_allowed() {
     let text = "target: ws://127.0.0.1:4000\nphases:\n  - raet: 100/s\n    duration: 5s\nsessions: [{ name: s, steps: [cut] }]\n";
@@ -52,9 +45,9 @@ sessions:
         cut: {}
   - steps: [{ http: { get: /, timeout: [1] } }]
 ";
-    let said = said(text);
+    let problems = problems(text);
     let places: Vec<(Option<(usize, usize)>, &str)> =
-        said.iter().map(|(place, path, ..)| (*place, path.as_str())).collect();
+        problems.iter().map(|problem| (problem.place, problem.path.as_str())).collect();
     let expected = [
         (Some((1, 7)), "seed"),
         (Some((4, 11)), "phases[0].rate"),
@@ -68,7 +61,7 @@ sessions:
         (Some((16, 5)), "sessions[1]"),
         (Some((16, 40)), "sessions[1].steps[0].http.timeout"),
     ];
-    assert_eq!(places, expected, "{said:#?}");
+    assert_eq!(places, expected, "{problems:#?}");
 }
 
 #[test]
@@ -173,7 +166,7 @@ fn each_fault_of_meaning_is_named_where_it_is() {
             "in quotes",
         ),
         (
-            with_steps("- send: { size: normal(9, 1) }"),
+            with_steps("- send: { size: 9, 1): 2 }"),
             "sessions[0].steps[0].send.1)",
             "unknown key `1)`",
             "in quotes",
@@ -195,6 +188,7 @@ fn each_fault_of_meaning_is_named_where_it_is() {
             "ends before it begins",
             "a range",
         ),
+        (top("source_addresses: '127.0.0.1-::1'"), "source_addresses[0]", "mixes IPv4 and IPv6", "a range"),
         (top("source_addresses: 10.0.0.0/8"), "source_addresses[0]", "more than 65535", ""),
         (top("feeders: { f: missing.csv }"), "feeders.f.file", "cannot be opened", ""),
         (top("rounds: 0"), "rounds", "at least 1", ""),
@@ -216,11 +210,11 @@ fn each_fault_of_meaning_is_named_where_it_is() {
         ),
     ];
     for (text, path, message, help) in table {
-        let said = said(&text);
-        let (place, said_path, said_message, said_help) = &said[0];
-        assert!(said_path.starts_with(path), "{said:#?}\nin:\n{text}");
-        assert!(place.is_some() && said_message.contains(message), "{said:#?}\nin:\n{text}");
-        assert!(said_help.contains(help), "{said:#?}\nin:\n{text}");
+        let problems = problems(&text);
+        let problem = &problems[0];
+        assert!(problem.place.is_some() && problem.path.starts_with(path), "{problems:#?}\nin:\n{text}");
+        assert!(problem.message.contains(message), "{problems:#?}\nin:\n{text}");
+        assert!(problem.help.as_deref().unwrap_or_default().contains(help), "{problems:#?}\nin:\n{text}");
     }
 }
 
