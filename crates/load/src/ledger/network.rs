@@ -105,7 +105,7 @@ impl Network {
                 let at = self.rng.below(3_000) * MS;
                 self.at(at, Event::Join(user));
             }
-            for _ in 0..250 {
+            for _ in 0..500 {
                 let at = self.rng.below(10_000_000) * MS / 1_000;
                 self.at(at, Event::Publish(user));
             }
@@ -317,7 +317,7 @@ impl Network {
 
 #[test]
 fn the_ledgers_counts_are_the_networks_own() {
-    for seed in (0..30).step_by(3) {
+    for seed in (0..30).step_by(8) {
         eprintln!("seed {seed}");
         let faults = Faults { drops: 10 + seed, repeats: 10 + 3 * seed, delay_ms: 1 + 12 * seed };
         let counts = Network::new(seed, faults).run();

@@ -2,19 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::ledger::recent::{RECENT_SENDERS, Recent};
+use crate::ledger::room::{Publication, Room};
 use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
 use crate::observe::{Nanos, UserId};
-
-/// Publications of one room that can be taken back; further ones stay expected, and are counted.
-pub const WITHDRAWN_MAX: usize = 1024;
-
-/// Publications of one room that can be numbered; further ones have no index and are not judged.
-const PUBLICATIONS_MAX: u32 = u32::MAX - 1;
 
 /// All rooms, shared by the shards. Nothing but a new room's name takes a lock that others wait for.
 #[derive(Debug)]
@@ -28,28 +22,6 @@ pub struct Rooms {
     unjudged_publications: AtomicU64,
 }
 
-#[derive(Debug)]
-struct Room {
-    name: Arc<str>,
-    /// Members above, next publication below, so that both are read and changed at the same moment.
-    state: AtomicU64,
-    recent: OnceLock<Box<Recent>>,
-    settling: Settling,
-}
-
-/// Which publications are old enough to be called lost when they are missing.
-#[derive(Debug, Default)]
-struct Settling {
-    /// When the last publication was.
-    published_at: AtomicU64,
-    /// When `marked` was set.
-    marked_at: AtomicU64,
-    /// Publications below were made before `marked_at`.
-    marked: AtomicU32,
-    /// Publications below are old enough.
-    settled: AtomicU32,
-}
-
 /// No more rooms can be named: [`ROOMS_MAX`] are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoomsFull;
@@ -61,15 +33,6 @@ impl fmt::Display for RoomsFull {
 }
 
 impl std::error::Error for RoomsFull {}
-
-/// A room's new publication.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Publication {
-    /// Its number in the room, from 0.
-    pub index: u32,
-    /// Members of the room on this machine at that moment, the sender included if it is one.
-    pub members: u32,
-}
 
 /// What a received publication is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,11 +141,7 @@ impl Rooms {
     /// nothing.
     #[must_use]
     pub fn join(&self, room: u32) -> Tracker {
-        const ONE_MEMBER: u64 = 1 << 32;
-        Tracker::new(self.table.entry(room).map_or(0, |room| {
-            let before = room.state.fetch_add(ONE_MEMBER, Ordering::AcqRel);
-            before as u32
-        }))
+        Tracker::new(self.table.entry(room).map_or(0, Room::add_member))
     }
 
     /// A user begins to leave: nothing that is published from now on is expected of it. What was published before may
@@ -210,40 +169,15 @@ impl Rooms {
             return Receipt::Unexpected;
         };
         match tracker.observe(stamp.index) {
-            Seen::Fresh => Receipt::Ok,
-            Seen::Duplicate => Receipt::Duplicate,
-            Seen::Unexpected => Receipt::Unexpected,
-            Seen::Stale => {
-                self.stale.fetch_add(1, Ordering::Relaxed);
-                Receipt::Stale
-            }
-            Seen::Overtaken => match room.overtaken_by_same_sender(tracker, stamp) {
-                Some(true) => Receipt::Reordered,
-                Some(false) => Receipt::Ok,
-                None => {
-                    self.unjudged_order.fetch_add(1, Ordering::Relaxed);
-                    Receipt::Ok
-                }
-            },
+            Seen::Overtaken => self.judge_order(room.overtaken_by_same_sender(tracker, stamp)),
+            seen => self.judge(seen),
         }
     }
 
     /// The same for a message that another machine of this run published, by a tracker of that room and origin which
     /// began as `Tracker::new(index)` with the first that came. Whether the same sender overtook it is not known.
     pub fn receive_remote(&self, tracker: &mut Tracker, stamp: &Stamp) -> Receipt {
-        match tracker.observe(stamp.index) {
-            Seen::Fresh => Receipt::Ok,
-            Seen::Duplicate => Receipt::Duplicate,
-            Seen::Unexpected => Receipt::Unexpected,
-            Seen::Stale => {
-                self.stale.fetch_add(1, Ordering::Relaxed);
-                Receipt::Stale
-            }
-            Seen::Overtaken => {
-                self.unjudged_order.fetch_add(1, Ordering::Relaxed);
-                Receipt::Ok
-            }
-        }
+        self.judge(tracker.observe(stamp.index))
     }
 
     /// What could not be judged so far.
@@ -255,105 +189,28 @@ impl Rooms {
             publications: self.unjudged_publications.load(Ordering::Relaxed),
         }
     }
-}
 
-impl Room {
-    fn new(name: Arc<str>) -> Self {
-        Self { name, state: AtomicU64::new(0), recent: OnceLock::new(), settling: Settling::default() }
-    }
-
-    /// Members and next publication.
-    fn state(&self) -> (u32, u32) {
-        let state = self.state.load(Ordering::Acquire);
-        ((state >> 32) as u32, state as u32)
-    }
-
-    fn recent(&self) -> &Recent {
-        self.recent.get_or_init(Box::default)
-    }
-
-    fn publish(&self, sender: UserId, now: Nanos, settle_after: Nanos) -> Option<Publication> {
-        // Before the number is given out, so that nobody takes a publication of now for a settled one.
-        self.settling.published_at.fetch_max(now, Ordering::AcqRel);
-        // Not a plain addition: beyond the last number it would make a member.
-        let before = self
-            .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                ((state as u32) < PUBLICATIONS_MAX).then_some(state + 1)
-            })
-            .ok()?;
-        let publication = Publication { index: before as u32, members: (before >> 32) as u32 };
-        self.recent().set_sender(publication.index, sender);
-        self.settling.roll(publication.index, now, settle_after);
-        Some(publication)
-    }
-
-    /// Returns the first publication that the member is not to get.
-    fn remove_member(&self) -> u32 {
-        let one_less = |state: u64| Some(if state >> 32 == 0 { state } else { state - (1 << 32) });
-        match self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less) {
-            Ok(before) | Err(before) => before as u32,
-        }
-    }
-
-    fn settled(&self, now: Nanos, settle_after: Nanos) -> u32 {
-        let next = self.state().1;
-        if now.saturating_sub(self.settling.published_at.load(Ordering::Acquire)) >= settle_after {
-            return next;
-        }
-        self.settling.roll(next, now, settle_after);
-        self.settling.settled.load(Ordering::Acquire)
-    }
-
-    /// Whether a later publication of the same sender came before this one; `None` where senders were forgotten.
-    fn overtaken_by_same_sender(&self, tracker: &Tracker, stamp: &Stamp) -> Option<bool> {
-        let recent = self.recent.get()?;
-        // Publications that far behind have lost their place, so there is no point in looking at more.
-        let mut forgotten = tracker.next() - stamp.index > RECENT_SENDERS;
-        let first = (stamp.index + 1).max(tracker.next().saturating_sub(RECENT_SENDERS));
-        for index in (first..tracker.next()).rev() {
-            if tracker.has_seen(index) != Some(true) {
-                continue;
-            }
-            let sender = recent.sender(index);
-            if self.state().1 - index > RECENT_SENDERS {
-                forgotten = true;
-                break;
-            }
-            if sender == Some(stamp.sender) {
-                return Some(true);
+    fn judge(&self, seen: Seen) -> Receipt {
+        match seen {
+            Seen::Fresh => Receipt::Ok,
+            Seen::Overtaken => self.judge_order(None),
+            Seen::Duplicate => Receipt::Duplicate,
+            Seen::Unexpected => Receipt::Unexpected,
+            Seen::Stale => {
+                self.stale.fetch_add(1, Ordering::Relaxed);
+                Receipt::Stale
             }
         }
-        (!forgotten).then_some(false)
     }
 
-    /// Publications that were taken back and did not come are not expected.
-    fn excuse_withdrawn(&self, tracker: &Tracker, settled: u32, mut account: Account) -> Account {
-        let Some(recent) = self.recent.get() else { return account };
-        let end = tracker.departed().unwrap_or(tracker.next());
-        recent.for_each_withdrawn(tracker.joined(), end, |index| {
-            let missing = if index < settled { &mut account.lost } else { &mut account.in_flight };
-            if tracker.has_seen(index) == Some(false) && *missing > 0 {
-                *missing -= 1;
-                account.expected -= 1;
+    fn judge_order(&self, overtaken: Option<bool>) -> Receipt {
+        match overtaken {
+            Some(true) => Receipt::Reordered,
+            Some(false) => Receipt::Ok,
+            None => {
+                self.unjudged_order.fetch_add(1, Ordering::Relaxed);
+                Receipt::Ok
             }
-        });
-        account
-    }
-}
-
-impl Settling {
-    /// Once the mark is old enough, what lies below it is settled, and the mark moves to publication `next`, before
-    /// which everything was published by now.
-    fn roll(&self, next: u32, now: Nanos, settle_after: Nanos) {
-        let marked_at = self.marked_at.load(Ordering::Acquire);
-        if now.saturating_sub(marked_at) < settle_after {
-            return;
-        }
-        let won = self.marked_at.compare_exchange(marked_at, now, Ordering::AcqRel, Ordering::Acquire);
-        if won.is_ok() {
-            self.settled.fetch_max(self.marked.load(Ordering::Acquire), Ordering::AcqRel);
-            self.marked.fetch_max(next, Ordering::AcqRel);
         }
     }
 }
@@ -363,6 +220,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::ledger::{RECENT_SENDERS, WITHDRAWN_MAX};
 
     const SECOND: Nanos = 1_000_000_000;
 
@@ -467,17 +325,6 @@ mod tests {
         assert_eq!(rooms.account(room, unlucky, 5 * SECOND), account(2, 0));
         (0..=WITHDRAWN_MAX as u32).for_each(|index| rooms.withdraw(room, index));
         assert_eq!(rooms.unjudged().publications, 1);
-    }
-
-    #[test]
-    fn numbers_end_before_they_would_become_members() {
-        let rooms = Rooms::new(SECOND);
-        let room = rooms.intern("lobby").expect("there is room");
-        let entry = rooms.table.entry(room).expect("it was made");
-        entry.state.store(1 << 32 | u64::from(PUBLICATIONS_MAX - 1), Ordering::Release);
-        assert_eq!(rooms.publish(room, 1, 0).map(|last| last.index), Some(PUBLICATIONS_MAX - 1));
-        assert_eq!(rooms.publish(room, 1, 0), None);
-        assert_eq!(rooms.members(room), 1);
     }
 
     #[test]

@@ -92,18 +92,14 @@ impl Stamp {
 
     fn from_digits(digits: &[u8]) -> Option<Self> {
         let mut body = [0; BODY_BYTES];
+        let mut all_values = 0;
         for (bytes, digits) in body.chunks_exact_mut(3).zip(digits.chunks_exact(4)) {
-            let mut bits = 0;
-            for &digit in digits {
-                let value = VALUES[usize::from(digit)];
-                if value > 63 {
-                    return None;
-                }
-                bits = bits << 6 | u32::from(value);
-            }
+            let values = [0, 1, 2, 3].map(|place| VALUES[usize::from(digits[place])]);
+            let bits = values.iter().fold(0, |bits, &value| bits << 6 | u32::from(value));
+            all_values |= values[0] | values[1] | values[2] | values[3];
             bytes.copy_from_slice(&bits.to_be_bytes()[1..]);
         }
-        Self::from_body(&body)
+        if all_values > 63 { None } else { Self::from_body(&body) }
     }
 
     /// Numbers in network order, then the checksum.
@@ -123,7 +119,11 @@ impl Stamp {
     }
 
     fn from_body(body: &[u8; BODY_BYTES]) -> Option<Self> {
-        let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &b| n << 8 | u64::from(b));
+        let number = |from: usize, to: usize| {
+            let mut bytes = [0; 8];
+            bytes[8 - (to - from)..].copy_from_slice(&body[from..to]);
+            u64::from_be_bytes(bytes)
+        };
         (number(31, 33) as u16 == checksum(&body[..31])).then(|| Self {
             run_tag: number(0, 2) as u16,
             origin: number(2, 4) as u16,

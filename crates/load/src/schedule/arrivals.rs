@@ -1,14 +1,13 @@
 //! The arrivals of a run, phase by phase.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::Duration;
 
 use crate::draw::Rng;
 use crate::observe::{Nanos, UserId};
 use crate::scenario::plan::{Arrivals, Load, Phase};
-use crate::schedule::Share;
 use crate::schedule::phase::{Times, count};
+use crate::schedule::{Arrival, Due, Repeat, ScheduleError, Share};
 
 /// Phases that may begin between the last one asked for and the next arrival; of more, [`Schedule::phase_at`] forgets
 /// the oldest.
@@ -53,86 +52,6 @@ enum State {
     Waits { not_before: Nanos },
     Done { at: Nanos },
 }
-
-/// A user comes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arrival {
-    /// When.
-    pub at: Nanos,
-    /// Who.
-    pub user: UserId,
-    /// In which phase, as an index into [`Load::phases`].
-    pub phase: u16,
-    /// In which round, from 0.
-    pub round: u32,
-    /// In a closed phase: that the user starts again when it has finished, and until when.
-    pub repeat: Option<Repeat>,
-}
-
-/// How long a user of a closed phase goes on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Repeat {
-    /// So many sessions; `None` is without end.
-    pub iterations: Option<u64>,
-    /// No session begins from here on; `None` is without end.
-    pub until: Option<Nanos>,
-}
-
-/// What a schedule has to say next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Due {
-    /// Somebody comes then.
-    At(Nanos),
-    /// The next phase begins when all users of the run have finished, and not before this; then
-    /// [`Schedule::proceed`] is to be called, by all shares with the same moment.
-    Waits {
-        /// The phase's own end.
-        not_before: Nanos,
-    },
-    /// Nobody comes any more; the last phase is over at this moment.
-    Done {
-        /// End of the last phase.
-        at: Nanos,
-    },
-}
-
-/// Why a load cannot be played.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ScheduleError {
-    /// A rate is negative, infinite or not a number.
-    NotARate {
-        /// Name of the phase.
-        phase: String,
-        /// As given.
-        rate: f64,
-    },
-    /// A ramp needs a time over which it changes.
-    RampWithoutDuration {
-        /// Name of the phase.
-        phase: String,
-    },
-    /// Phases are numbered by 16 bits.
-    TooManyPhases {
-        /// How many there are.
-        phases: usize,
-    },
-}
-
-impl fmt::Display for ScheduleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotARate { phase, rate } => {
-                write!(f, "phase `{phase}`: {rate} users per second; a rate must be a number from 0 up")
-            }
-            Self::RampWithoutDuration { phase } => {
-                write!(f, "phase `{phase}`: a ramp needs a duration over which the rate changes")
-            }
-            Self::TooManyPhases { phases } => write!(f, "{phases} phases; at most {} are possible", u16::MAX),
-        }
-    }
-}
-
-impl std::error::Error for ScheduleError {}
 
 impl Schedule {
     /// The arrivals of `share` under `load`; `seed` is the scenario's.
@@ -453,7 +372,7 @@ mod tests {
                 phase(Arrivals::Ramp(0.0, 4.0), Some(4.0)),
                 &[
                     0.0,
-                    1.414_213_562,
+                    std::f64::consts::SQRT_2,
                     2.0,
                     2.449_489_743,
                     2.828_427_125,
