@@ -188,9 +188,10 @@ impl Statistics {
     fn connect(&mut self, seen: &Observation) {
         self.operations += 1;
         if seen.outcome != Outcome::Ok {
-            self.counts.connects_failed += 1;
+            let failed = u64::from(is_failure(seen.outcome));
+            self.counts.connects_failed += failed;
             self.counts.connect_timeouts += u64::from(seen.outcome == Outcome::ConnectTimeout);
-            self.second(seen).connects_failed += 1;
+            self.second(seen).connects_failed += failed;
             return;
         }
         let time_us = elapsed_us(seen.began, seen.at);
@@ -213,7 +214,7 @@ impl Statistics {
     fn join(&mut self, seen: &Observation) {
         self.operations += 1;
         if seen.outcome != Outcome::Ok {
-            self.counts.joins_failed += 1;
+            self.counts.joins_failed += u64::from(is_failure(seen.outcome));
             return;
         }
         let time_us = elapsed_us(seen.began, seen.at);
@@ -298,7 +299,7 @@ impl Statistics {
         self.operations += 1;
         self.counts.http_bytes += u64::from(seen.bytes);
         if seen.outcome != Outcome::Ok {
-            self.counts.http_failed += 1;
+            self.counts.http_failed += u64::from(is_failure(seen.outcome));
             return;
         }
         let time_us = elapsed_us(seen.began, seen.at);
