@@ -105,7 +105,7 @@ fn table(runs: &[Run]) -> Table {
     let mut table = Table::new(&[
         "configuration",
         "verdict",
-        "connected (max)",
+        "connected",
         "sent",
         "expected",
         "delivered",

@@ -1,7 +1,8 @@
 //! Each metric's change and what it comes to.
 
 use super::super::Run;
-use super::{Change, FALSE_ALARM, Metric, Outcome, Tolerance, blocks, counted, wilcoxon};
+use super::blocks::{self, Blocks};
+use super::{Change, FALSE_ALARM, Metric, Outcome, Tolerance, counted, wilcoxon};
 
 /// The changes of all metrics that both runs measured.
 pub(super) fn changes(before: &Run, after: &Run, tolerance: Tolerance) -> Vec<Change> {
@@ -31,20 +32,20 @@ fn of_seconds(metric: Metric, before: &Run, after: &Run) -> Option<Change> {
     let least = metric.least();
     let changes: Vec<f64> =
         pairs.iter().map(|(before, after)| (after.max(least) / before.max(least)).ln()).collect();
-    let block_seconds = blocks::length(&changes);
-    let means = blocks::means(&changes, block_seconds);
+    let Blocks { length, widening } = blocks::of(&changes);
+    let means = blocks::means(&changes, length);
     let enough = means.len() >= blocks::LEAST;
     // Too few blocks still give a direction: the seconds' own middle.
-    let (estimate, interval) = wilcoxon::hodges_lehmann(if enough { &means } else { &changes });
+    let (estimate, interval) = wilcoxon::hodges_lehmann(if enough { &means } else { &changes }, widening);
     Some(Change {
         metric,
         before: median(pairs.iter().map(|pair| pair.0)),
         after: median(pairs.iter().map(|pair| pair.1)),
         change: estimate.exp_m1(),
         interval: enough.then(|| (interval.0.exp_m1(), interval.1.exp_m1())),
-        p: enough.then(|| wilcoxon::p_value(&means)),
+        p: enough.then(|| wilcoxon::widened(wilcoxon::p_value(&means), widening)),
         blocks: means.len(),
-        block_seconds,
+        block_seconds: length,
         outcome: Outcome::TooShort,
     })
 }

@@ -2,10 +2,9 @@
 //!
 //! **Method.** Each metric has a value per second. A second of one run is paired with the same second of the other, so
 //! that a schedule that both share (a ramp, a burst) cancels out. A pair becomes a change, the logarithm of its ratio.
-//! Seconds that follow each other resemble each other; the
-//! changes are therefore put into blocks four times as long as their autocorrelation time, and each block is reduced
-//! to its mean. Over the blocks goes Wilcoxon's signed-rank test, and the estimate with its 95 % interval is
-//! Hodges-Lehmann's.
+//! Seconds that follow each other resemble each other; the changes are therefore put into blocks three times as long as
+//! their autocorrelation time, and each block is reduced to its mean. Over the blocks goes Wilcoxon's signed-rank test,
+//! and the estimate with its 95 % interval is Hodges-Lehmann's; what likeness is left between blocks widens both.
 //!
 //! Errors and losses are rare, and one burst of them is what a comparison must not overlook: their totals are compared
 //! as counts, whose variance is widened by how unevenly errors fill the seconds that have any. Losses have no series

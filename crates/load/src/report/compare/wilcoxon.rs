@@ -25,8 +25,19 @@ pub(super) fn p_value(values: &[f64]) -> f64 {
     if whole && values.len() <= EXACT { counted(values.len(), positive) } else { normal(&kept, positive) }
 }
 
-/// The median of all pairs' means, and its 95 % interval.
-pub(super) fn hodges_lehmann(values: &[f64]) -> (f64, (f64, f64)) {
+/// The chance if the distribution is that many times as wide: it is taken as normal, and its distance shrinks.
+pub(super) fn widened(p: f64, widening: f64) -> f64 {
+    // Beyond this distance the chance is nothing to the digits that `two_sided` has.
+    let (mut near, mut far) = (0.0, 5.0);
+    for _ in 0..50 {
+        let middle = f64::midpoint(near, far);
+        if two_sided(middle) > p { near = middle } else { far = middle }
+    }
+    two_sided(near / widening)
+}
+
+/// The median of all pairs' means, and its 95 % interval, that many times as wide as for independent values.
+pub(super) fn hodges_lehmann(values: &[f64], widening: f64) -> (f64, (f64, f64)) {
     let values: Vec<f64> = values.iter().step_by(values.len().div_ceil(PAIRED).max(1)).copied().collect();
     let mut means: Vec<f64> = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
     for (index, first) in values.iter().enumerate() {
@@ -37,7 +48,7 @@ pub(super) fn hodges_lehmann(values: &[f64]) -> (f64, (f64, f64)) {
     }
     means.sort_by(f64::total_cmp);
     let n = values.len() as f64;
-    let reach = 1.96 * (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+    let reach = widening * 1.96 * (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
     let low = ((n * (n + 1.0) / 4.0 - reach).floor().max(0.0) as usize).min(means.len() - 1);
     let middle = f64::midpoint(means[(means.len() - 1) / 2], means[means.len() / 2]);
     (middle, (means[low], means[means.len() - 1 - low]))
@@ -104,16 +115,23 @@ mod tests {
     }
 
     #[test]
+    fn a_wider_distribution_makes_the_same_distance_likelier() {
+        assert!((widened(0.05, 1.0) - 0.05).abs() < 1e-6);
+        assert!((widened(0.01, 1.1) - two_sided(2.5758 / 1.1)).abs() < 1e-5);
+        assert!(widened(0.0, 1.1) < 1e-5 && widened(1.0, 1.1) > 0.999_99);
+    }
+
+    #[test]
     fn nothing_but_zeros_is_no_change() {
         assert_eq!(p_value(&[0.0; 20]), 1.0);
         assert_eq!(p_value(&[]), 1.0);
-        assert_eq!(hodges_lehmann(&[]), (0.0, (0.0, 0.0)));
+        assert_eq!(hodges_lehmann(&[], 1.0), (0.0, (0.0, 0.0)));
     }
 
     #[test]
     fn the_estimate_is_the_centre_and_lies_in_its_interval() {
         let values: Vec<f64> = (0..40).map(|index| 3.0 + (f64::from(index) - 19.5) / 10.0).collect();
-        let (estimate, (low, high)) = hodges_lehmann(&values);
+        let (estimate, (low, high)) = hodges_lehmann(&values, 1.0);
         assert!((estimate - 3.0).abs() < 1e-9);
         assert!(low < 3.0 && 3.0 < high && high - low < 1.0, "{low} {high}");
     }

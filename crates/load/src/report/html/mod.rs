@@ -2,6 +2,9 @@
 //!
 //! The order is that of a reader's questions: may I believe it, what stands out, how fast, on what, and then why.
 
+mod charts;
+mod figures;
+mod machines;
 mod page;
 mod sections;
 
@@ -15,9 +18,9 @@ pub fn html(run: &Run) -> String {
     let mut page = Page::new(&title(run), &sections::facts(run));
     sections::verdict(&mut page, run);
     sections::findings(&mut page, run);
-    sections::key_figures(&mut page, run);
-    sections::machines(&mut page, run);
-    sections::charts(&mut page, run, &plots);
+    figures::key_figures(&mut page, run);
+    machines::machines(&mut page, run);
+    charts::charts(&mut page, run, &plots);
     sections::tables(&mut page, run);
     page.finish()
 }

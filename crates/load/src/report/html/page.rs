@@ -43,10 +43,10 @@ impl Page {
     pub(super) fn chart(&mut self, plot: &Plot, with_title: bool, large: Size) {
         let chart = &plot.chart;
         self.push("<figure>\n");
-        if with_title || !chart.note.is_empty() {
+        let note = if chart.is_empty() { "" } else { chart.note.as_str() };
+        if with_title || !note.is_empty() {
             let title = if with_title { format!("<h3>{}</h3>", escape(&chart.title)) } else { String::new() };
-            let note =
-                if chart.note.is_empty() { String::new() } else { format!("<p>{}</p>", escape(&chart.note)) };
+            let note = if note.is_empty() { String::new() } else { format!("<p>{}</p>", escape(note)) };
             self.push(&format!("<figcaption>{title}{note}</figcaption>\n"));
         }
         if chart.is_empty() {
