@@ -18,7 +18,7 @@ pub(crate) use palette::Palette;
 
 /// How long a key press or a newer status may have to wait.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// As many seconds as the widest sparkline shows.
+/// How many seconds the curves show.
 const ROWS_SHOWN_MAX: usize = 240;
 /// The least that the full view needs.
 const FULL_WIDTH: u16 = 76;
