@@ -30,9 +30,9 @@ pub(super) fn run(session: Session) -> io::Result<()> {
     let mut chat = Chat::new(session);
     loop {
         chat.listen();
+        screen.check()?;
         screen.terminal.draw(|frame| chat.draw(frame))?;
         if !event::poll(REDRAW_INTERVAL)? {
-            screen.check()?;
             continue;
         }
         if let TerminalEvent::Key(key) = event::read()?
