@@ -1,19 +1,30 @@
 //! The chat line by line, for scripts and pipes: a line of standard input is said, what is said is written as
 //! `name: text` to standard output, and everything else goes to standard error.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead as _, BufReader, Write};
 use std::thread;
 
-use crate::chat::{ChatError, Event, Session, one_line};
+use crate::chat::{ChatError, Event, Session};
+use crate::live::figures::one_line;
 
 /// So many attempts in a row may fail.
 const ATTEMPTS_MAX: u32 = 5;
 
-pub(super) fn run(mut session: Session) -> Result<(), ChatError> {
+/// Talks over standard input and output until the input has ended and what it held is answered.
+pub(super) fn run(session: Session) -> Result<(), ChatError> {
+    talk(session, BufReader::new(io::stdin()).lines(), &mut io::stdout().lock(), &mut io::stderr().lock())
+}
+
+fn talk(
+    mut session: Session,
+    lines: impl Iterator<Item = io::Result<String>> + Send + 'static,
+    out: &mut dyn Write,
+    notes: &mut dyn Write,
+) -> Result<(), ChatError> {
     if let Some(speaker) = session.speaker() {
         session.finish();
         let read = move || {
-            for line in io::stdin().lock().lines().map_while(Result::ok) {
+            for line in lines.map_while(Result::ok) {
                 if !line.is_empty() && !speaker.say(line) {
                     return;
                 }
@@ -22,7 +33,7 @@ pub(super) fn run(mut session: Session) -> Result<(), ChatError> {
         // It is left behind when the session ends first: nothing can end a read of standard input.
         thread::Builder::new().name("stdin".into()).spawn(read).map_err(ChatError::Terminal)?;
     }
-    show(&session, &mut io::stdout().lock(), &mut io::stderr().lock())
+    show(&session, out, notes)
 }
 
 /// Writes until the session has ended.
@@ -71,4 +82,69 @@ fn write(event: &Event, session: &Session, out: &mut dyn Write, notes: &mut dyn 
         }
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use proto::handshake::accept_key;
+
+    use super::*;
+    use crate::chat::Options;
+
+    /// Accepts a WebSocket, answers whatever comes with one message, and ends the connection.
+    fn answer(listener: &TcpListener, text: &str) {
+        let (stream, _) = listener.accept().expect("a client");
+        let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+        let head: Vec<String> =
+            reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        let key = head.iter().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).expect("a key");
+        let mut stream: TcpStream = stream;
+        let accept = accept_key(key);
+        write!(stream, "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: {accept}\r\n\r\n")
+            .expect("sent");
+        let mut frame = Vec::new();
+        assert!(reader.read(&mut [0; 512]).expect("a message") > 0);
+        proto::ws::encode_frame(&mut frame, proto::ws::Opcode::Text, text.as_bytes());
+        proto::ws::encode_close(&mut frame, Some(1000), "");
+        stream.write_all(&frame).expect("sent");
+    }
+
+    fn session(url: String) -> Session {
+        Session::begin(Options { url, name: Some("Ann".into()), ..Options::default() }).expect("a session")
+    }
+
+    #[test]
+    fn lines_go_in_and_messages_come_out() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let session = session(format!("ws://{}/red", listener.local_addr().expect("an address")));
+        let server = std::thread::spawn(move || {
+            answer(&listener, "{\"name\":\"Bob\",\"body\":\"hi\\u001b[2J\\nAnn\"}")
+        });
+        let (mut out, mut notes) = (Vec::new(), Vec::new());
+        let lines = ["hello", ""].map(|line| Ok(line.to_owned())).into_iter();
+        talk(session, lines, &mut out, &mut notes).expect("an orderly end");
+        server.join().expect("the server");
+        assert_eq!(String::from_utf8_lossy(&out), "Ann: hello\nBob: hi [2J Ann\n");
+        assert_eq!(String::from_utf8_lossy(&notes), "* Ann is in red\n");
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_ends_it_with_the_reason() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let ended = talk(
+            session(format!("ws://{address}/red")),
+            std::iter::empty(),
+            &mut Vec::new(),
+            &mut Vec::new(),
+        );
+        assert!(
+            matches!(&ended, Err(ChatError::GaveUp(reason)) if reason.contains("cannot connect")),
+            "{ended:?}"
+        );
+    }
 }

@@ -64,11 +64,6 @@ pub fn run(options: Options) -> Result<(), ChatError> {
     if on_screen { screen::run(session).map_err(ChatError::Terminal) } else { lines::run(session) }
 }
 
-/// One line without control characters, which a peer could steer the terminal with.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 impl fmt::Display for ChatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

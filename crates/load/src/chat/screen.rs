@@ -19,7 +19,8 @@ use crate::live::terminal::{Palette, Screen};
 const REDRAW_INTERVAL: Duration = Duration::from_millis(50);
 /// How long the server's farewell is waited for.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
-const PEOPLE_COLUMNS: u16 = 22;
+/// Who is there gets a quarter of the screen within these bounds.
+const PEOPLE_COLUMNS: std::ops::RangeInclusive<u16> = 16..=28;
 /// Below this width who is there is only counted.
 const PEOPLE_WIDTH_MIN: u16 = 60;
 const PROMPT: &str = "> ";
@@ -29,9 +30,9 @@ pub(super) fn run(session: Session) -> io::Result<()> {
     let mut chat = Chat::new(session);
     loop {
         chat.listen();
+        screen.check()?;
         screen.terminal.draw(|frame| chat.draw(frame))?;
         if !event::poll(REDRAW_INTERVAL)? {
-            screen.check()?;
             continue;
         }
         if let TerminalEvent::Key(key) = event::read()?
@@ -160,10 +161,14 @@ impl Chat {
         let [head, body, line] =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
                 .areas(frame.area());
-        let columns = if body.width >= PEOPLE_WIDTH_MIN { PEOPLE_COLUMNS } else { 0 };
+        let columns = if body.width >= PEOPLE_WIDTH_MIN {
+            (body.width / 4).clamp(*PEOPLE_COLUMNS.start(), *PEOPLE_COLUMNS.end())
+        } else {
+            0
+        };
         let [said, people] =
             Layout::horizontal([Constraint::Fill(1), Constraint::Length(columns)]).areas(body);
-        frame.render_widget(Paragraph::new(self.head_line()), head);
+        frame.render_widget(Paragraph::new(self.head_line(head.width)), head);
         self.draw_said(frame, said);
         if columns > 0 {
             self.draw_people(frame, people);
@@ -171,8 +176,22 @@ impl Chat {
         self.draw_input(frame, line);
     }
 
-    fn head_line(&self) -> Line<'static> {
-        let place = format!("{} on {}", self.session.room(), self.session.server());
+    /// Where, how it stands, and how many are there; the server is left out where all does not fit.
+    fn head_line(&self, columns: u16) -> Line<'static> {
+        let (room, server) = (self.session.room(), self.session.server());
+        let line = self.head_line_of(if room.is_empty() {
+            server.to_owned()
+        } else {
+            format!("{room} on {server}")
+        });
+        if line.width() <= usize::from(columns) || room.is_empty() {
+            line
+        } else {
+            self.head_line_of(room.to_owned())
+        }
+    }
+
+    fn head_line_of(&self, place: String) -> Line<'static> {
         let (state, style) = match &self.transcript.link {
             LinkState::Connecting => ("connecting…".to_owned(), self.palette.warning()),
             LinkState::Joined => (format!("you are {}", self.session.name()), self.palette.good()),

@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::chat::{Event, one_line};
-use crate::live::figures::count;
+use crate::chat::Event;
+use crate::live::figures::{count, one_line};
 use crate::live::terminal::Palette;
 
 /// How many entries can be scrolled back to.
@@ -195,7 +195,7 @@ mod tests {
     fn text_breaks_between_words_and_long_words_within() {
         let wrapped = |text| texts(&wrap(Span::raw("Ann: "), text, Style::new(), 12));
         assert_eq!(wrapped("one two three"), ["Ann: one two", "  three"]);
-        assert_eq!(wrapped("abcdefghijklmnopqrs"), ["Ann:", "  abcdefghij", "  klmnopqrs"]);
+        assert_eq!(wrapped("abcdefghijklmnopqrs"), ["Ann: ", "  abcdefghij", "  klmnopqrs"]);
         assert_eq!(wrapped("漢字漢字漢字"), ["Ann: 漢字漢", "  字漢字"]);
         assert_eq!(wrapped(""), ["Ann: "]);
     }

@@ -1,4 +1,4 @@
-//! Figures as people read them: thousands apart, times in the unit that fits.
+//! Figures as people read them: thousands apart, times in the unit that fits; and text as a terminal may show it.
 
 /// `1,234,567`.
 pub fn count(value: u64) -> String {
@@ -63,6 +63,11 @@ pub fn bytes(value: u64) -> String {
         unit = larger;
     }
     format!("{scaled:.1} {unit}")
+}
+
+/// One line, without control characters, which a peer could steer the terminal with.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use crate::live::figures::{clock, count, share, time_us};
+use crate::live::figures::{clock, count, one_line, share, time_us};
 use crate::live::{Board, Stage, Status};
 
 /// How often a line is due unless the user wants otherwise.
@@ -75,7 +75,7 @@ impl Reporter {
         for error in &status.errors {
             if self.errors_said.insert((error.kind.clone(), error.outcome.clone(), error.code)) {
                 let code = if error.code == 0 { String::new() } else { format!(" {}", error.code) };
-                let example: String = error.example.chars().take(EXAMPLE_CHARS_MAX).collect();
+                let example: String = one_line(&error.example).chars().take(EXAMPLE_CHARS_MAX).collect();
                 lines.push(format!("{at}  error: {} {}{code}: {example}", error.kind, error.outcome));
             }
         }

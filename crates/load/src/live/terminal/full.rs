@@ -123,9 +123,10 @@ impl View<'_> {
         of: fn(&SeriesRow) -> f64,
     ) -> Line<'static> {
         let columns = usize::from(width).saturating_sub(NAME_COLUMNS + FIGURE_COLUMNS + 2);
+        let values: Vec<f64> = self.rows.iter().map(of).collect();
         Line::from(vec![
             Span::raw(format!("{name:<NAME_COLUMNS$}{:>FIGURE_COLUMNS$}  ", count(figure))),
-            Span::styled(sparkline(self.rows.iter().map(of), columns), self.palette.accent()),
+            Span::styled(sparkline(&values, columns), self.palette.accent()),
         ])
     }
 

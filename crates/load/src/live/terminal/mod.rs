@@ -18,7 +18,7 @@ pub(crate) use palette::Palette;
 
 /// How long a key press or a newer status may have to wait.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
-/// As many seconds as the widest sparkline shows.
+/// How many seconds the curves show.
 const ROWS_SHOWN_MAX: usize = 240;
 /// The least that the full view needs.
 const FULL_WIDTH: u16 = 76;
@@ -44,9 +44,9 @@ pub fn run(board: &Board) -> io::Result<()> {
         }
         let (rows, stop) = (board.recent(ROWS_SHOWN_MAX), board.stop());
         let view = View { status: &status, rows: &rows, stop, palette };
+        screen.check()?;
         screen.terminal.draw(|frame| view.draw(frame))?;
         if !event::poll(REDRAW_INTERVAL)? {
-            screen.check()?;
             continue;
         }
         match event::read()? {
@@ -99,7 +99,10 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        ratatui::restore();
+        // Given back a second time, the terminal would write over what a panic has said.
+        if self.check().is_ok() {
+            ratatui::restore();
+        }
     }
 }
 

@@ -2,16 +2,20 @@
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The last `width` values as bars between 0 and their greatest; shorter when there are fewer.
-pub(super) fn sparkline(values: impl DoubleEndedIterator<Item = f64>, width: usize) -> String {
-    let mut shown: Vec<f64> = values.rev().take(width).collect();
-    shown.reverse();
-    let greatest = shown.iter().copied().fold(0.0, f64::max);
+/// Bars between 0 and the greatest value. Where there are more values than columns each column shows the greatest of
+/// its share of them, so that a single bad second is seen.
+pub(super) fn sparkline(values: &[f64], columns: usize) -> String {
+    let greatest = values.iter().copied().fold(0.0, f64::max);
     let level = |value: f64| {
         let share = if greatest > 0.0 { (value / greatest).clamp(0.0, 1.0) } else { 0.0 };
         LEVELS[(share * (LEVELS.len() - 1) as f64).round() as usize]
     };
-    shown.into_iter().map(level).collect()
+    let columns = columns.min(values.len());
+    let column = |at: usize| {
+        let (from, to) = (at * values.len() / columns, (at + 1) * values.len() / columns);
+        values[from..to].iter().copied().fold(0.0, f64::max)
+    };
+    (0..columns).map(|at| level(column(at))).collect()
 }
 
 /// A bar of `width` columns of which a share is done.
@@ -25,11 +29,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_curve_shows_its_last_values_between_nothing_and_the_greatest() {
-        assert_eq!(sparkline([9.0, 0.0, 1.0, 2.0, 4.0, 7.0].into_iter(), 5), "▁▂▃▅█");
-        assert_eq!(sparkline([0.0, 0.0].into_iter(), 5), "▁▁");
-        assert_eq!(sparkline([].into_iter(), 5), "");
-        assert_eq!(sparkline([f64::NAN, 1.0].into_iter(), 5), "▁█");
+    fn a_curve_shows_values_between_nothing_and_the_greatest() {
+        assert_eq!(sparkline(&[0.0, 1.0, 2.0, 4.0, 7.0], 9), "▁▂▃▅█");
+        assert_eq!(sparkline(&[0.0, 0.0], 5), "▁▁");
+        assert_eq!(sparkline(&[], 5), "");
+        assert_eq!(sparkline(&[1.0], 0), "");
+        assert_eq!(sparkline(&[f64::NAN, 1.0], 5), "▁█");
+    }
+
+    #[test]
+    fn a_single_great_value_is_seen_in_few_columns() {
+        let mut values = [0.0; 240];
+        values[100] = 7.0;
+        assert_eq!(sparkline(&values, 10), "▁▁▁▁█▁▁▁▁▁");
+        assert_eq!(sparkline(&values[..7], 5).chars().count(), 5);
     }
 
     #[test]
