@@ -9,3 +9,4 @@ pub mod presets;
 pub mod scenario;
 pub mod search;
 pub mod statistics;
+pub mod tsung;
