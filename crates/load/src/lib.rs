@@ -20,3 +20,4 @@ pub mod scenario;
 pub mod schedule;
 pub mod search;
 pub mod statistics;
+pub mod tsung;

@@ -15,6 +15,7 @@ mod text;
 mod yaml;
 
 pub use compile::{Context, literal};
+pub(crate) use problem::suggestion;
 pub use problem::{Problem, ScenarioErrors};
 pub use schema::schema;
 pub use text::{FILE_BYTES_MAX, load, parse, read};

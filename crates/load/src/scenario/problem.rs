@@ -147,7 +147,7 @@ pub(super) fn source_line(text: &str, place: Option<(usize, usize)>) -> Option<S
 const LIKENESS_MIN: f64 = 0.8;
 
 /// "Did you mean …", and what there is.
-pub(super) fn suggestion<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+pub(crate) fn suggestion<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let closest = known
         .clone()
         .map(|name| (strsim::jaro_winkler(given, name), name))
