@@ -71,52 +71,35 @@ impl Findings {
 
     fn messages(&mut self, counts: &Counts) {
         let of_expected = |part: u64| {
-            format!(
-                "{} of {} expected deliveries ({})",
-                count_of(part),
-                count_of(counts.expected),
-                percent(part as f64 / counts.expected.max(1) as f64)
-            )
+            let share = percent(part as f64 / counts.expected.max(1) as f64);
+            format!("{} of {} expected ({share})", count_of(part), count_of(counts.expected))
         };
-        for (severity, count, text) in [
-            (Severity::Error, counts.lost, format!("{} never came.", of_expected(counts.lost))),
+        let alone = |part: u64| count_of(part);
+        for (severity, what, count, text) in [
+            (Severity::Error, "that never came", counts.lost, of_expected(counts.lost)),
+            (Severity::Warning, "that came after the run's end", counts.late, of_expected(counts.late)),
+            (Severity::Warning, "that came again", counts.duplicates, alone(counts.duplicates)),
             (
                 Severity::Warning,
-                counts.late,
-                format!("{} came after the run's end.", of_expected(counts.late)),
-            ),
-            (
-                Severity::Warning,
-                counts.duplicates,
-                format!("{} deliveries came again.", count_of(counts.duplicates)),
-            ),
-            (
-                Severity::Warning,
+                "that a later message of the same sender overtook",
                 counts.reordered,
-                format!(
-                    "{} were overtaken by a later message of the same sender.",
-                    of_expected(counts.reordered)
-                ),
+                of_expected(counts.reordered),
             ),
             (
                 Severity::Warning,
+                "to users that should not have got them",
                 counts.unexpected,
-                format!(
-                    "{} deliveries came to users that should not have got them.",
-                    count_of(counts.unexpected)
-                ),
+                alone(counts.unexpected),
             ),
             (
                 Severity::Info,
+                "on their way when their receiver left or the run was stopped",
                 counts.in_flight,
-                format!(
-                    "{} were on their way when their receiver left or the run was stopped.",
-                    of_expected(counts.in_flight)
-                ),
+                of_expected(counts.in_flight),
             ),
         ] {
             if count > 0 {
-                self.add(severity, text);
+                self.add(severity, format!("Deliveries {what}: {text}."));
             }
         }
         if counts.received > 0 && counts.unstamped == counts.received {
@@ -135,13 +118,16 @@ impl Findings {
         if summary.errors.len() > ERRORS_TOLD {
             let rest: u64 = summary.errors.iter().skip(ERRORS_TOLD).map(|error| error.count).sum();
             let kinds = summary.errors.len() - ERRORS_TOLD;
-            self.add(Severity::Warning, format!("{} errors of {kinds} further kinds.", count_of(rest)));
+            self.add(
+                Severity::Warning,
+                format!("Further errors: {}, of so many kinds: {kinds}.", count_of(rest)),
+            );
         }
         if summary.counts.users_failed > 0 {
             self.add(
                 Severity::Warning,
                 format!(
-                    "{} of {} users did not get to the end of their session.",
+                    "Users that did not get to the end of their session: {} of {}.",
                     count_of(summary.counts.users_failed),
                     count_of(summary.counts.users)
                 ),
@@ -230,29 +216,26 @@ impl Findings {
                 .iter()
                 .map(|population| population.beyond_range())
                 .sum();
-        for (count, text) in [
-            (
-                beyond,
-                format!("times were longer than {}, and count as that", duration_us(TIME_US_MAX as f64)),
-            ),
+        for (count, what) in [
+            (beyond, format!("Times above {}, which count as that", duration_us(TIME_US_MAX as f64))),
             (
                 statistics.seconds.beyond(),
-                format!("observations after second {SERIES_SECONDS_MAX} are in the totals only"),
+                format!("Observations after second {SERIES_SECONDS_MAX}, which are in the totals only"),
             ),
             (
                 statistics.unlabelled,
-                "times have labels beyond those that are kept, and are in the totals only".to_owned(),
+                "Times of labels beyond those that are kept, which are in the totals only".to_owned(),
             ),
             (
                 statistics.publications.settled_early(),
                 format!(
-                    "publications were not followed to their last receiver, since more than {} were open",
+                    "Publications that were not followed to their last receiver, since more than {} were open",
                     count_of(OPEN_PUBLICATIONS_MAX as u64)
                 ),
             ),
         ] {
             if count > 0 {
-                self.add(Severity::Info, format!("{} {text}.", count_of(count)));
+                self.add(Severity::Info, format!("{what}: {}.", count_of(count)));
             }
         }
     }
@@ -268,4 +251,118 @@ fn told(error: &ErrorCount) -> String {
     };
     let outcome = outcome.replace('_', " ");
     format!("{} × {kind}: {outcome}{code}, first at {first_second:.1} s{source}: {example}", count_of(*count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::{Kind, Nanos, Observation, Outcome};
+    use crate::scenario::plan::{Measure, Threshold, ThresholdComparison};
+    use crate::statistics::example::observation;
+    use crate::statistics::{ErrorExample, MachineSample, RunFacts};
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    fn of(kind: Kind, outcome: Outcome, at: Nanos) -> Observation {
+        Observation { kind, outcome, at, intended: at, began: at, ..observation() }
+    }
+
+    fn facts() -> RunFacts {
+        let text = "connection refused (os error 111)".to_owned();
+        RunFacts {
+            sources: vec!["127.0.0.9".to_owned()],
+            examples: vec![ErrorExample { kind: Kind::Connect, outcome: Outcome::Refused, code: 0, text }],
+            thresholds: vec![Threshold {
+                text: "errors == 0".to_owned(),
+                measure: Measure::Errors,
+                comparison: ThresholdComparison::Equal,
+                value: 0.0,
+            }],
+            ..RunFacts::default()
+        }
+    }
+
+    fn findings(stream: &[Observation]) -> Vec<Finding> {
+        let mut statistics = Statistics::new();
+        statistics.observe(&of(Kind::Arrival, Outcome::Ok, 0));
+        stream.iter().for_each(|seen| statistics.observe(seen));
+        statistics.summary(&facts()).findings
+    }
+
+    #[test]
+    fn a_run_as_it_should_be_has_no_findings() {
+        let echo = Observation { count: 1, ..of(Kind::Send, Outcome::Ok, SECOND) };
+        assert_eq!(findings(&[echo, of(Kind::Receive, Outcome::Ok, SECOND)]), []);
+    }
+
+    #[test]
+    fn what_stands_out_is_said_gravest_first() {
+        let send = Observation { count: 2, ..of(Kind::Send, Outcome::Ok, SECOND) };
+        let waited = Observation { began: 4 * SECOND, ..of(Kind::Receive, Outcome::Reordered, 5 * SECOND) };
+        let findings = findings(&[
+            send,
+            Observation { intended: 0, ..waited },
+            of(Kind::Receive, Outcome::Duplicate, 5 * SECOND),
+            Observation { count: 1, ..of(Kind::Missing, Outcome::Lost, 9 * SECOND) },
+            of(Kind::Connect, Outcome::Refused, 3 * SECOND),
+            of(Kind::Finish, Outcome::Refused, 3 * SECOND),
+        ]);
+        let expected = [
+            (Severity::Error, "The threshold `errors == 0` does not hold: measured 1."),
+            (Severity::Error, "Deliveries that never came: 1 of 2 expected (50 %)."),
+            (Severity::Warning, "Deliveries that came again: 1."),
+            (
+                Severity::Warning,
+                "Deliveries that a later message of the same sender overtook: 1 of 2 expected (50 %).",
+            ),
+            (
+                Severity::Warning,
+                "1 × connect: refused, first at 3.0 s, all from 127.0.0.9: connection refused (os error 111)",
+            ),
+            (Severity::Warning, "Users that did not get to the end of their session: 1 of 1."),
+            (
+                Severity::Warning,
+                "Sends waited for their turn: the 99th percentile of the latency is 5.00 s from when messages were due, \
+                 and 1.00 s from when they went. The first is what users feel.",
+            ),
+        ];
+        let found: Vec<_> =
+            findings.iter().map(|finding| (finding.severity, finding.text.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn connects_that_become_slower_with_the_crowd_are_said_to() {
+        let connects: Vec<_> = (0..40)
+            .map(|second| {
+                let at = second * SECOND;
+                let took = if second < 20 { 2_000_000 } else { 90_000_000 };
+                Observation { at: at + took, ..of(Kind::Connect, Outcome::Ok, at) }
+            })
+            .collect();
+        let findings = findings(&connects);
+        assert!(findings[0].text.contains("slower with the crowd"), "{findings:?}");
+        assert!(findings[0].text.contains("towards 40 connections"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_busy_generator_that_kept_up_is_a_warning_and_a_plateau_is_an_error() {
+        let mut statistics = Statistics::new();
+        statistics.observe(&of(Kind::Arrival, Outcome::Ok, 0));
+        for second in 0..20 {
+            for connect in 0..200 {
+                let outcome =
+                    if second * 200 + connect < 1000 { Outcome::Ok } else { Outcome::ConnectTimeout };
+                statistics.observe(&of(Kind::Connect, outcome, second * SECOND + connect));
+            }
+            let sample = MachineSample { generator_thread_cpu_max: 0.95, ..MachineSample::default() };
+            statistics.add_sample(second as u32, sample);
+        }
+        let summary = statistics.summary(&RunFacts::default());
+        assert!(summary.verdict.valid, "{:?}", summary.verdict);
+        let texts: Vec<_> = summary.findings.iter().map(|finding| finding.text.as_str()).collect();
+        assert!(texts[0].starts_with("Connections stop at 1,000: from second 4 on"), "{texts:?}");
+        assert!(texts[0].contains("(nofile)"), "{texts:?}");
+        assert!(texts.iter().any(|text| text.contains("has nothing to spare")), "{texts:?}");
+    }
 }

@@ -36,7 +36,7 @@ impl Percentiles {
             colour: theme::series_colour(index),
             swatch: Swatch::Line,
         };
-        if self.curves.len() > 1 { self.curves.iter().enumerate().map(entry).collect() } else { Vec::new() }
+        self.curves.iter().enumerate().map(entry).collect()
     }
 
     pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) {

@@ -79,8 +79,8 @@ fn tiles(run: &Run) -> Vec<Tile> {
     if let Some((server, fit)) = memory_fits(run).into_iter().find_map(|one| Some((one.server, one.fit?))) {
         tiles.push(Tile {
             figure: format!("{:.0} B", fit.slope),
-            name: "memory / connection",
-            detail: format!("± {:.0} B; {server}", fit.slope_error),
+            name: "server memory",
+            detail: format!("per connection, ± {:.0} B; {server}", fit.slope_error),
         });
     }
     tiles
