@@ -104,7 +104,7 @@ pub(super) fn read(
         let weight = head.share.unwrap_or(1.0);
         scenario.sessions.push(Session { name: head.name.to_owned(), weight, steps });
     }
-    let is_http = heads.iter().all(|head| head.kind == "ts_http");
+    let is_http = heads.iter().all(|head| head.kind != "ts_websocket");
     targets(servers, is_http, scenario);
     scenario.feeders = feeders.into_map();
     scenario.duration = load.duration;
@@ -218,6 +218,12 @@ fn phases(heads: &[Head<'_>], read: &[PhaseRead<'_>], findings: &mut Findings) -
                     }
                     None => {}
                 }
+            }
+            if let Some(setup) = read.setups.first()
+                && phase.weights.values().all(|weight| *weight <= 0.0)
+            {
+                let message = "nobody would play anything in this phase: its shares come to 0";
+                findings.problem(*setup, None, message, None);
             }
             phase
         })
