@@ -28,12 +28,13 @@ fn allow_words(name: &str, definition: &mut Value) {
     }
 }
 
-/// Any number, boolean or fixed word may also be `${name}`.
+/// Any number, boolean or fixed word may also be `${name}`, and any text may be written as a number or boolean.
 fn allow_constants(schema: &mut Value) {
     match schema {
         Value::Array(values) => values.iter_mut().for_each(allow_constants),
         Value::Object(object) => {
             object.values_mut().for_each(allow_constants);
+            widen_text(object);
             if is_fixed(object) {
                 let fixed = std::mem::take(object);
                 let constant = json!({ "type": "string", "pattern": "\\$\\{" });
@@ -41,6 +42,25 @@ fn allow_constants(schema: &mut Value) {
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `5` is text where text is expected.
+fn widen_text(schema: &mut Map<String, Value>) {
+    let names = match schema.get("type") {
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(_) | None => return,
+    };
+    let free = !["enum", "const", "pattern"].iter().any(|key| schema.contains_key(*key));
+    if free && names.iter().any(|name| name == "string") {
+        let mut names = names;
+        for name in ["number", "boolean"] {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        schema.insert("type".to_owned(), json!(names));
     }
 }
 

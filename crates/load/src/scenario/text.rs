@@ -136,8 +136,16 @@ fn leave_out(tree: &mut Node, path: &[Segment]) -> bool {
 
 fn complaint(error: ReadError) -> Complaint {
     let help = match &error.allowed {
+        _ if error.comma => {
+            Some("within `{ … }` a value with a comma stands in quotes: `\"zipf(10, 1.1)\"`".to_owned())
+        }
         Some((given, allowed)) => suggestion(given, allowed.iter().copied()),
         None => None,
     };
-    Complaint { path: error.path(), at_key: error.at_key, message: error.message, help }
+    // Where a step's or an expression's name is a key, it is called one.
+    let message = match &error.allowed {
+        Some((given, _)) if error.at_key => format!("unknown key `{given}`"),
+        Some(_) | None => error.message.clone(),
+    };
+    Complaint { path: error.path(), at_key: error.at_key, message, help }
 }

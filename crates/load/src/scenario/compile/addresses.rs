@@ -61,10 +61,11 @@ fn parse_addresses(text: &str, most: usize) -> Result<Vec<IpAddr>, String> {
         let address = parse(text)?;
         (address, address)
     };
-    let count = match (number(first), number(last)) {
-        (Some(first), Some(last)) if first <= last => last - first,
-        _ if first.is_ipv4() != last.is_ipv4() => return Err(format!("`{text}` mixes IPv4 and IPv6")),
-        _ => return Err(format!("`{text}` ends before it begins")),
+    if first.is_ipv4() != last.is_ipv4() {
+        return Err(format!("`{text}` mixes IPv4 and IPv6"));
+    }
+    let Some(count) = number(last).checked_sub(number(first)) else {
+        return Err(format!("`{text}` ends before it begins"));
     };
     if count >= most as u128 {
         return Err(format!("`{text}` makes more than {SOURCE_ADDRESSES_MAX} source addresses"));
@@ -79,10 +80,7 @@ fn network_bounds(address: IpAddr, length: &str) -> Result<(IpAddr, IpAddr), Str
     let invalid = || format!("`/{length}` is not the length of a network prefix");
     let length: u32 = length.trim().parse().ok().filter(|length| *length <= bits).ok_or_else(invalid)?;
     let hosts = u128::MAX.checked_shr(128 - (bits - length)).unwrap_or(0);
-    let value = match address {
-        IpAddr::V4(address) => u128::from(u32::from(address)),
-        IpAddr::V6(address) => u128::from(address),
-    };
+    let value = number(address);
     let (mut first, mut last) = (value & !hosts, value | hosts);
     if address.is_ipv4() && bits - length >= 2 {
         (first, last) = (first + 1, last - 1);
@@ -95,12 +93,12 @@ fn network_bounds(address: IpAddr, length: &str) -> Result<(IpAddr, IpAddr), Str
     Ok((at(first), at(last)))
 }
 
-/// The address as a number that tells the families apart.
-fn number(address: IpAddr) -> Option<u128> {
-    Some(match address {
+/// The address as a number, in its family.
+fn number(address: IpAddr) -> u128 {
+    match address {
         IpAddr::V4(address) => u128::from(u32::from(address)),
         IpAddr::V6(address) => u128::from(address),
-    })
+    }
 }
 
 fn advance(first: IpAddr, offset: u128) -> Option<IpAddr> {

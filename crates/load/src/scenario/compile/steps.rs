@@ -43,7 +43,7 @@ impl Compiler<'_> {
         collect_known(&session.steps, &mut self.names.known);
         self.names.feeders_used = BTreeSet::new();
         let mut steps = self.steps("steps", &session.steps, targets);
-        if steps.is_empty() {
+        if session.steps.is_empty() {
             self.complain_at("steps", "a session without steps is over before it begins");
         }
         // Each run of a session has a row of each feeder that it uses, from its beginning.

@@ -7,5 +7,5 @@ mod node;
 mod reader;
 
 pub(super) use compose::compose;
-pub(super) use node::{Content, Node, Path, Place, Segment};
+pub(super) use node::{Content, Node, Path, Segment};
 pub(super) use reader::{ReadError, key_of_a_word, read};

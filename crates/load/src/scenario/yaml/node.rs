@@ -59,14 +59,6 @@ impl Node {
         }
     }
 
-    /// The value under a key.
-    pub(in crate::scenario) fn entry(&self, key: &str) -> Option<&Entry> {
-        match &self.content {
-            Content::Map(entries) => entries.iter().find(|entry| entry.key == key),
-            Content::Scalar { .. } | Content::List(_) => None,
-        }
-    }
-
     /// The place of a path's end, as far as the path exists; of its last key when that is meant.
     pub(in crate::scenario) fn place_of(&self, path: &[Segment], key: bool) -> Place {
         let mut node = self;

@@ -38,11 +38,13 @@ pub(in crate::scenario) struct ReadError {
     path: Vec<Segment>,
     /// The key is what is wrong.
     pub(in crate::scenario) at_key: bool,
+    /// A comma seems to have cut a value in two.
+    pub(in crate::scenario) comma: bool,
 }
 
 impl ReadError {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), allowed: None, path: Vec::new(), at_key: false }
+        Self { message: message.into(), allowed: None, path: Vec::new(), at_key: false, comma: false }
     }
 
     fn within(mut self, segment: Segment) -> Self {
@@ -80,7 +82,11 @@ impl de::Error for ReadError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self { allowed: Some((field.to_owned(), expected)), ..Self::new(format!("unknown key `{field}`")) }
+        Self {
+            allowed: Some((field.to_owned(), expected)),
+            comma: is_cut_by_a_comma(field),
+            ..Self::new(format!("unknown key `{field}`"))
+        }
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -286,7 +292,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
                 [entry] => visitor
                     .visit_enum(Variant { key: &entry.key, value: &entry.value })
                     .map_err(|error| error.within(Segment::Key(entry.key.clone()))),
-                _ => Err(self.mismatch("a mapping with one key")),
+                entries => Err(too_many_keys(entries)),
             },
             (Content::List(_), _) => Err(self.mismatch("a word or a mapping with one key")),
         }
@@ -303,6 +309,19 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     serde::forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u128 f32 bytes byte_buf unit unit_struct tuple_struct
     }
+}
+
+fn too_many_keys(entries: &[Entry]) -> ReadError {
+    let keys: Vec<String> = entries.iter().map(|entry| format!("`{}`", entry.key)).collect();
+    let found = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
+    let mut error = ReadError::new(format!("expected a mapping with one key, found {found}"));
+    error.comma = entries.iter().any(|entry| is_cut_by_a_comma(&entry.key));
+    error
+}
+
+/// Whether a key is the end of a value such as `zipf(10, 1.1)`, cut by its comma within `{ … }`.
+fn is_cut_by_a_comma(key: &str) -> bool {
+    key.ends_with(')') && !key.contains('(')
 }
 
 struct Items<'a> {
