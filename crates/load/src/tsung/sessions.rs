@@ -7,6 +7,7 @@ use super::findings::Findings;
 use super::load::{Load, PhaseRead};
 use super::machines::Server;
 use super::options::Options;
+use super::substitution::variables_used;
 use super::values::Feeders;
 use super::variables::Variables;
 use crate::draw::Distribution;
@@ -45,6 +46,8 @@ pub(super) struct SessionReader<'r, 'd> {
     pub(super) feeders: &'r mut Feeders,
     pub(super) session: Element<'d>,
     pub(super) variables: Variables,
+    /// Variables that something in the session reads.
+    pub(super) used: BTreeSet<&'d str>,
     /// Loops and branches around what is read.
     pub(super) nesting: usize,
     /// Feeders whose first row has been used.
@@ -96,6 +99,7 @@ pub(super) fn read(
             feeders: &mut feeders,
             session: head.element,
             variables: Variables::default(),
+            used: variables_used(head.element),
             nesting: 0,
             fed: BTreeSet::new(),
             origin: None,

@@ -12,6 +12,8 @@ use crate::scenario::{Context, parse};
 
 const BLOG: &str = include_str!("samples/blog.xml");
 const SLIDES: &str = include_str!("samples/slides.xml");
+/// The blog post's, as Tsung plays it against Throng.
+const LOBBY: &str = include_str!("../../../../tests/tsung/lobby.xml");
 const EVERYTHING: &str = include_str!("samples/everything.xml");
 
 fn folder() -> PathBuf {
@@ -97,7 +99,7 @@ fn assert_joins_and_thinks(plan: &Plan, payload: &str) {
 
 #[test]
 fn a_printed_scenario_compiles_to_the_same_plan() {
-    for text in [BLOG, SLIDES, EVERYTHING] {
+    for text in [BLOG, SLIDES, LOBBY, EVERYTHING] {
         let imported = imported(text);
         let yaml = imported.scenario.to_yaml();
         let printed = parse(&yaml, "sample.yaml", &folder(), &BTreeMap::new())
@@ -319,7 +321,7 @@ fn a_session_that_is_not_played_goes_if_nobody_plays_it() {
 
 #[test]
 fn a_deep_document_is_refused() {
-    let steps = format!("{}{}", "<transaction name=\"t\">".repeat(2000), "</transaction>".repeat(2000));
+    let steps = format!("{}{}", "<transaction name=\"t\">".repeat(100_000), "</transaction>".repeat(100_000));
     let errors = import(&session(&steps), "t.xml").expect_err("too deep");
     assert!(errors.to_string().contains("more than 64 elements within each other"), "{errors}");
 }
