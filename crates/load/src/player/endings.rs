@@ -101,7 +101,8 @@ impl Shard {
             }
             Phase::Cutting { place } => {
                 let next = self.tell_some(io, place, Self::cut_at_end);
-                self.phase = next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
+                self.phase =
+                    next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
                 true
             }
             Phase::Leaving { why } => {

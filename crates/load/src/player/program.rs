@@ -18,8 +18,6 @@ pub(crate) type Position = u32;
 pub(crate) struct Program {
     /// What is done, in order but for jumps. The last one is [`Operation::End`].
     pub(crate) operations: Vec<Operation>,
-    /// How many registers a user of this program needs: as many as its loops and transactions are deep.
-    pub(crate) registers: u8,
     /// Where each transaction's steps are, inner ones after outer ones.
     pub(crate) transactions: Vec<TransactionSpan>,
     /// Label of the whole session's time.
@@ -59,16 +57,26 @@ pub(crate) enum Operation {
     Wait(Option<LabelId>, Box<Wait>),
     Think(Distribution),
     Pace(Distribution),
-    Barrier { label: Option<LabelId>, barrier: BarrierId, users: Option<u64>, timeout: Duration },
+    Barrier {
+        label: Option<LabelId>,
+        barrier: BarrierId,
+        users: Option<u64>,
+        timeout: Duration,
+    },
     Set(VariableId, Expression),
     Capture(VariableId, Extractor),
     Http(Option<LabelId>, Box<HttpRequest>),
-    Close { code: u16, reason: Arc<str> },
+    Close {
+        code: u16,
+        reason: Arc<str>,
+    },
     Cut,
     HalfOpen(Duration),
     SlowReader(Option<u64>),
     Stay,
-    Abort { whole_run: bool },
+    Abort {
+        whole_run: bool,
+    },
     Jump(Position),
     JumpUnless(Condition, Position),
     /// Goes to one of the positions by weight; the weights are cumulative and the last is their sum.
