@@ -173,10 +173,14 @@ pub(crate) struct Playing {
 }
 
 pub(crate) fn begin(plan: Plan) -> Playing {
+    begin_with(plan, Some(2))
+}
+
+fn begin_with(plan: Plan, shards: Option<usize>) -> Playing {
     let (sink, source) = sync_channel::<Batch>(64);
     let reader = thread::spawn(move || source.iter().flat_map(|batch| batch.observations).collect());
     let options = Options {
-        shards: Some(2),
+        shards,
         share: Share::whole(),
         start: Instant::now(),
         start_unix_ns: 1_700_000_000_000_000_000,
@@ -197,4 +201,11 @@ impl Playing {
 
 pub(crate) fn play(plan: Plan) -> Run {
     begin(plan).wait()
+}
+
+/// As [`play`], with as many shards as it takes; returns how many those were.
+pub(crate) fn play_with(plan: Plan, shards: Option<usize>) -> (Run, usize) {
+    let playing = begin_with(plan, shards);
+    let shards = playing.player.shards();
+    (playing.wait(), shards)
 }
