@@ -117,11 +117,11 @@ tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
 ##### Files
 
 .PHONY: page
-page: web/dist/index.html ## Build the page that the server embeds
+page: web/dist/index.html ## Build the pages that the server and Stampede embed
 
-web/dist/index.html: web/node_modules $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print)
+web/dist/index.html: web/node_modules $(shell find web -path web/node_modules -prune -o -path 'web/dist*' -prune -o -type f -print)
 	cd web && npm run --silent build
-	@touch $@
+	@touch $@ web/dist-lab/lab.html
 
 %/node_modules: %/package-lock.json
 	cd $* && $(NPM_CI)

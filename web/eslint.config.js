@@ -1,11 +1,11 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-// `protocol`, `lobby` and `identity/name` are the part that a test, a worker or another page can use: no DOM there.
+// `protocol`, `lobby`, `identity/name` and `lab/model` are the part that a test, a worker or another page can use: no DOM there.
 const domGlobals = ["window", "document", "navigator", "location", "localStorage", "sessionStorage", "history"];
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/"] },
+  { ignores: ["dist/", "dist-lab/", "node_modules/"] },
   js.configs.recommended,
   {
     files: ["**/*.{ts,tsx}"],
@@ -22,7 +22,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/protocol/**", "src/lobby/**", "src/identity/name.ts"],
+    files: ["src/protocol/**", "src/lobby/**", "src/identity/name.ts", "src/lab/model/**"],
     rules: { "no-restricted-globals": ["error", ...domGlobals] },
   },
 );

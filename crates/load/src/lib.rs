@@ -1,14 +1,23 @@
 //! Stampede, the load lab: it plays millions of clients against any WebSocket or HTTP server, and says honestly what it
 //! saw. This crate must never be able to make a server look better than it is.
 
+pub mod chat;
 pub mod cli;
+pub mod commands;
+pub mod doctor;
 pub mod draw;
 pub mod floor;
 pub mod ledger;
+pub mod live;
+pub mod monitor;
 pub mod observe;
 pub mod player;
 pub mod presets;
+pub mod record;
+pub mod report;
+pub mod run;
 pub mod scenario;
 pub mod schedule;
 pub mod search;
 pub mod statistics;
+pub mod tsung;

@@ -1,3 +1,9 @@
-//! The `stampede` binary.
+//! The `stampede` binary: the command line, and what it asks for.
 
-fn main() {}
+use clap::Parser;
+use load::cli::Cli;
+use load::commands::{self, Exit};
+
+fn main() -> Exit {
+    commands::run(Cli::parse())
+}

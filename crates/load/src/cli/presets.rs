@@ -227,12 +227,15 @@ pub struct Http {
 pub struct Chat {
     /// The room: ws://HOST:PORT/ROOM, or a Phoenix socket such as ws://127.0.0.1:4000/socket/websocket
     pub url: String,
-    /// Your name
-    #[arg(long, short, env = "USER", default_value = "somebody")]
-    pub name: String,
-    /// Phoenix: topic
-    #[arg(long, default_value = "rooms:lobby")]
-    pub topic: String,
+    /// Your name [default: the user's on this machine]
+    #[arg(long, short)]
+    pub name: Option<String>,
+    /// Topic on a Phoenix server [default: rooms:lobby where the URL's path ends in /websocket]
+    #[arg(long)]
+    pub topic: Option<String>,
+    /// Send the text as typed to a server with rooms by URL, instead of JSON
+    #[arg(long)]
+    pub plain_text: bool,
     /// Do not talk, play a load of talkers in this room
     #[arg(long)]
     pub load: bool,

@@ -100,3 +100,74 @@ fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use rand::Rng as _;
+
+    use super::*;
+
+    #[test]
+    fn it_is_splitmix64() {
+        let mut rng = Rng { state: 0 };
+        let drawn: Vec<u64> = (0..3).map(|_| rng.next_u64()).collect();
+        assert_eq!(drawn, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
+        assert_eq!(size_of::<Rng>(), 8);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_user_the_same_numbers_in_every_version() {
+        let users = [(0, 0), (0, 1), (1, 0), (u64::MAX, UserId::MAX)];
+        let firsts = users.map(|(seed, user)| Rng::for_user(seed, user).bits());
+        let expected = [
+            2_952_671_057_175_321_964,
+            899_492_025_199_979_184,
+            15_453_050_337_563_922_905,
+            16_306_431_706_598_040_973,
+        ];
+        assert_eq!(firsts, expected);
+    }
+
+    #[test]
+    fn streams_of_users_seeds_and_purposes_have_nothing_in_common() {
+        let streams = (0..200)
+            .flat_map(|n| [Rng::for_user(n, 7), Rng::for_user(7, n as u32), Rng::for_purpose(7, n as u32)])
+            .collect::<Vec<_>>();
+        let firsts: HashSet<u64> = streams.into_iter().map(|mut stream| stream.bits()).collect();
+        // User 7 of seed 7 was asked for twice.
+        assert_eq!(firsts.len(), 599);
+    }
+
+    #[test]
+    fn unit_and_below_stay_in_their_bounds_and_fill_them_evenly() {
+        let mut rng = Rng::for_user(1, 1);
+        let mut tenths = [0_i32; 10];
+        let mut sevenths = [0_i32; 7];
+        for _ in 0..70_000 {
+            tenths[(rng.unit() * 10.0) as usize] += 1;
+            sevenths[rng.below(7) as usize] += 1;
+        }
+        // Five standard deviations of a binomial count.
+        assert!(tenths.iter().all(|count| (count - 7_000).abs() < 400), "{tenths:?}");
+        assert!(sevenths.iter().all(|count| (count - 10_000).abs() < 465), "{sevenths:?}");
+        assert_eq!(rng.below(0), 0);
+        assert_eq!(rng.below(1), 0);
+    }
+
+    #[test]
+    fn letters_and_digits_are_appended_in_the_wanted_number_and_evenly() {
+        let mut rng = Rng::for_user(2, 2);
+        for length in [0, 1, 8, 9, 10, 100] {
+            let mut text = b"-".to_vec();
+            rng.append_alphanumeric(length, &mut text);
+            assert_eq!(text.len(), length + 1);
+            assert!(text[1..].iter().all(u8::is_ascii_alphanumeric));
+        }
+        let mut text = Vec::new();
+        rng.append_alphanumeric(62_000, &mut text);
+        let counts = ALPHANUMERIC.map(|digit| text.iter().filter(|&&byte| byte == digit).count());
+        assert!(counts.iter().all(|&count| (count as i32 - 1_000).abs() < 160), "{counts:?}");
+    }
+}

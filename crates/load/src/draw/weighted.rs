@@ -90,3 +90,50 @@ pub fn choose(weights: impl Iterator<Item = f64> + Clone, rng: &mut Rng) -> Opti
     }
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_is_drawn_as_often_as_its_weight_says() {
+        let weights = [0.0, 1.0, 0.0, 3.0, 0.5, 0.0];
+        let weighted = Weighted::new(&weights).expect("these are weights");
+        let mut rng = Rng::for_user(3, 3);
+        let mut prepared = [0_u32; 6];
+        let mut direct = [0_u32; 6];
+        for _ in 0..90_000 {
+            prepared[weighted.draw(&mut rng)] += 1;
+            direct[choose(weights.into_iter(), &mut rng).expect("a weight is above 0")] += 1;
+        }
+        for counts in [prepared, direct] {
+            for (count, weight) in counts.into_iter().zip(weights) {
+                let expected = weight * 20_000.0;
+                assert!((f64::from(count) - expected).abs() <= 700.0, "{counts:?}");
+                assert_eq!(count == 0, weight == 0.0, "{counts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_that_are_none_are_named() {
+        let table = [
+            (vec![], "no weight is above 0; at least one must be"),
+            (vec![0.0, 0.0], "no weight is above 0; at least one must be"),
+            (vec![1.0, -2.0], "weight 2 is -2; it must be a number from 0 up"),
+            (vec![f64::NAN], "weight 1 is NaN; it must be a number from 0 up"),
+            (vec![f64::MAX, f64::MAX], "the weights' sum is too large; use smaller numbers"),
+        ];
+        for (weights, expected) in table {
+            assert_eq!(Weighted::new(&weights).expect_err("these are no weights").to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_chosen_where_nothing_has_weight() {
+        let mut rng = Rng::for_user(0, 0);
+        assert_eq!(choose([0.0, f64::NAN, -1.0].into_iter(), &mut rng), None);
+        assert_eq!(choose(std::iter::empty(), &mut rng), None);
+        assert_eq!(choose([0.0, 2.0].into_iter(), &mut rng), Some(1));
+    }
+}

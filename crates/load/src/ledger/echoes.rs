@@ -97,3 +97,92 @@ impl Echoes {
 }
 
 const _: () = assert!(size_of::<Echoes>() <= 16);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn echo(key: u64) -> Echo {
+        Echo { key, intended: key * 10, sent: key * 10 + 1 }
+    }
+
+    #[test]
+    fn each_echo_is_told_once_and_out_of_order_where_it_is() {
+        let mut echoes = Echoes::default();
+        assert_eq!(echoes.received(1), EchoReceipt::Unexpected);
+        for key in [1, 2, 3, 7] {
+            assert_eq!(echoes.sent(echo(key)), None);
+        }
+        let table = [
+            (1, EchoReceipt::Ok(echo(1))),
+            (1, EchoReceipt::Duplicate),
+            (7, EchoReceipt::Ok(echo(7))),
+            (2, EchoReceipt::Reordered(echo(2))),
+            (8, EchoReceipt::Unexpected),
+            (3, EchoReceipt::Reordered(echo(3))),
+            (3, EchoReceipt::Duplicate),
+        ];
+        for (key, expected) in table {
+            assert_eq!(echoes.received(key), expected, "{key}");
+        }
+        assert_eq!((echoes.pending(), &echoes.pending), (0, &None));
+        // Nothing was overtaken that was sent after all others had come.
+        assert_eq!(echoes.sent(echo(9)), None);
+        assert_eq!(echoes.received(9), EchoReceipt::Ok(echo(9)));
+    }
+
+    #[test]
+    fn what_did_not_come_is_lost_if_it_had_time() {
+        let mut echoes = Echoes::default();
+        for key in 1..=5 {
+            assert_eq!(echoes.sent(echo(key)), None);
+        }
+        echoes.received(2);
+        // Sent at 11, 31, 41 and 51.
+        assert_eq!(echoes.close(61, 20), Account { expected: 4, delivered: 0, lost: 3, in_flight: 1 });
+        assert_eq!(echoes.close(61, 20), Account::default());
+        assert_eq!(echoes.received(5), EchoReceipt::Duplicate);
+    }
+
+    #[test]
+    fn of_too_many_the_oldest_is_given_up() {
+        let mut echoes = Echoes::default();
+        let limit = ECHOES_PENDING_MAX as u64;
+        assert!((1..=limit).all(|key| echoes.sent(echo(key)).is_none()));
+        assert_eq!(echoes.sent(echo(limit + 1)), Some(echo(1)));
+        assert_eq!(echoes.received(1), EchoReceipt::Duplicate);
+        assert_eq!(echoes.pending(), ECHOES_PENDING_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_as_a_map(steps in prop::collection::vec((any::<bool>(), 1..6_u64), 1..200)) {
+            let (mut echoes, mut model, mut newest) = (Echoes::default(), BTreeMap::new(), 0);
+            let mut overtakers: Vec<u64> = Vec::new();
+            for (sends, step) in steps {
+                if sends {
+                    newest += step;
+                    prop_assert_eq!(echoes.sent(echo(newest)), None);
+                    model.insert(newest, echo(newest));
+                    continue;
+                }
+                let key = newest.saturating_sub(2 * step) + 3;
+                let expected = match model.remove(&key) {
+                    Some(echo) if overtakers.iter().any(|&overtaker| overtaker > key) => EchoReceipt::Reordered(echo),
+                    Some(echo) => EchoReceipt::Ok(echo),
+                    None if key <= newest => EchoReceipt::Duplicate,
+                    None => EchoReceipt::Unexpected,
+                };
+                if matches!(expected, EchoReceipt::Ok(_) | EchoReceipt::Reordered(_)) {
+                    overtakers.push(key);
+                }
+                prop_assert_eq!(echoes.received(key), expected);
+                prop_assert_eq!(echoes.pending(), model.len());
+            }
+        }
+    }
+}

@@ -67,3 +67,40 @@ impl Holes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_merged_filled_and_split() {
+        let mut holes = Holes::default();
+        holes.push(3, 3);
+        holes.push(5, 6);
+        holes.push(6, 10);
+        holes.push(20, 21);
+        assert_eq!(holes.ranges, [(5, 10), (20, 21)]);
+        let table = [(4, false), (7, true), (7, false), (5, true), (9, true), (20, true), (21, false)];
+        for (index, missing) in table {
+            assert_eq!(holes.fill(index), missing, "{index}");
+            assert!(!holes.contains(index));
+        }
+        assert_eq!(holes.ranges, [(6, 7), (8, 9)]);
+        assert_eq!(holes.count_within(0, 100), 2);
+        assert_eq!(holes.count_within(7, 9), 1);
+    }
+
+    #[test]
+    fn of_too_many_runs_the_oldest_is_given_up() {
+        let mut holes = Holes::default();
+        for place in 0..=HOLE_RANGES_MAX as u32 {
+            holes.push(place * 10, place * 10 + 5);
+        }
+        assert_eq!(holes.ranges.len(), HOLE_RANGES_MAX);
+        assert!(holes.has_forgotten(4) && !holes.has_forgotten(5));
+        // Splitting one makes one more.
+        assert!(holes.fill(12));
+        assert!(holes.has_forgotten(11) && !holes.has_forgotten(13));
+        assert_eq!(holes.ranges.len(), HOLE_RANGES_MAX);
+    }
+}

@@ -7,8 +7,11 @@
 mod account;
 mod echoes;
 mod holes;
+#[cfg(test)]
+mod network;
 mod publications;
 mod recent;
+mod room;
 mod rooms;
 mod stamp;
 mod table;
@@ -18,8 +21,9 @@ pub use account::Account;
 pub use echoes::{ECHOES_PENDING_MAX, Echo, EchoReceipt, Echoes};
 pub use holes::HOLE_RANGES_MAX;
 pub use publications::{FinishedPublication, PUBLICATIONS_OPEN_MAX, Publications};
-pub use recent::RECENT_SENDERS;
-pub use rooms::{Publication, Receipt, Rooms, RoomsFull, Unjudged, WITHDRAWN_MAX};
+pub use recent::{RECENT_SENDERS, WITHDRAWN_MAX};
+pub use room::Publication;
+pub use rooms::{Receipt, Rooms, RoomsFull, Unjudged};
 pub use stamp::{STAMP_BYTES, Stamp};
 pub use table::ROOMS_MAX;
 pub use tracker::{Seen, Tracker};

@@ -189,3 +189,70 @@ impl Hasher for MessageHasher {
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finished(
+        message: u64,
+        expected: Option<u32>,
+        received: u32,
+        first_at: Nanos,
+        last_at: Nanos,
+    ) -> FinishedPublication {
+        FinishedPublication { message, intended: message * 100, expected, received, first_at, last_at }
+    }
+
+    /// Feeds `S message expected` and `R message at` and returns what was finished on the way, and at the end.
+    fn play(limit: usize, events: &str) -> (Vec<FinishedPublication>, Vec<FinishedPublication>) {
+        let mut publications = Publications::with_limit(limit);
+        let (mut on_the_way, mut at_the_end) = (Vec::new(), Vec::new());
+        let mut collect = |finished| on_the_way.push(finished);
+        for event in events.split(", ") {
+            let numbers: Vec<u64> =
+                event[2..].split(' ').map(|number| number.parse().expect("a number")).collect();
+            let (message, value) = (numbers[0], numbers[1]);
+            match &event[..1] {
+                "S" => publications.sent(message, message * 100, value as u32, &mut collect),
+                _ => publications.received(message, message * 100, value, &mut collect),
+            }
+        }
+        let open = publications.open();
+        publications.finish(&mut |finished| at_the_end.push(finished));
+        assert_eq!(open, at_the_end.len());
+        (on_the_way, at_the_end)
+    }
+
+    #[test]
+    fn a_publication_is_finished_when_the_last_receiver_has_it() {
+        let (on_the_way, at_the_end) =
+            play(9, "S 1 2, R 1 150, R 2 230, R 1 140, S 2 2, R 2 260, S 3 0, S 4 3, R 4 410");
+        let expected = [
+            finished(1, Some(2), 2, 140, 150),
+            finished(2, Some(2), 2, 230, 260),
+            finished(3, Some(0), 0, 0, 0),
+        ];
+        assert_eq!(on_the_way, expected);
+        assert!(on_the_way.iter().all(FinishedPublication::is_complete));
+        assert_eq!(at_the_end, [finished(4, Some(3), 1, 410, 410)]);
+        assert!(!at_the_end[0].is_complete());
+    }
+
+    #[test]
+    fn beyond_the_limit_the_oldest_is_finished_as_it_is() {
+        let (on_the_way, at_the_end) =
+            play(3, "S 1 2, S 2 1, S 3 1, R 2 250, R 3 350, S 4 1, R 1 999, R 4 450");
+        // Message 1 goes when message 4 begins although only it is open: between them lie the places of 2 and 3.
+        let expected = [
+            finished(2, Some(1), 1, 250, 250),
+            finished(3, Some(1), 1, 350, 350),
+            finished(1, Some(2), 0, 0, 0),
+            finished(4, Some(1), 1, 450, 450),
+        ];
+        assert_eq!(on_the_way, expected);
+        // Its straggler belongs to a publication of which nothing else is known.
+        assert_eq!(at_the_end, [finished(1, None, 1, 999, 999)]);
+        assert!(!at_the_end[0].is_complete());
+    }
+}

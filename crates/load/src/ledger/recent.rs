@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::ledger::WITHDRAWN_MAX;
 use crate::observe::UserId;
 
 /// Publications behind a room's newest whose senders are known.
 pub const RECENT_SENDERS: u32 = 1 << (FIRST_SEGMENT_BITS + SEGMENTS as u32 - 1);
+
+/// Publications of one room that can be taken back; further ones stay expected, and are counted.
+pub const WITHDRAWN_MAX: usize = 1024;
 
 const FIRST_SEGMENT_BITS: u32 = 4;
 const SEGMENTS: usize = 9;

@@ -2,19 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::ledger::recent::{RECENT_SENDERS, Recent};
+use crate::ledger::room::{Publication, Room};
 use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
 use crate::observe::{Nanos, UserId};
-
-/// Publications of one room that can be taken back; further ones stay expected, and are counted.
-pub const WITHDRAWN_MAX: usize = 1024;
-
-/// Publications of one room that can be numbered; further ones have no index and are not judged.
-const PUBLICATIONS_MAX: u32 = u32::MAX - 1;
 
 /// All rooms, shared by the shards. Nothing but a new room's name takes a lock that others wait for.
 #[derive(Debug)]
@@ -28,28 +22,6 @@ pub struct Rooms {
     unjudged_publications: AtomicU64,
 }
 
-#[derive(Debug)]
-struct Room {
-    name: Arc<str>,
-    /// Members above, next publication below, so that both are read and changed at the same moment.
-    state: AtomicU64,
-    recent: OnceLock<Box<Recent>>,
-    settling: Settling,
-}
-
-/// Which publications are old enough to be called lost when they are missing.
-#[derive(Debug, Default)]
-struct Settling {
-    /// When the last publication was.
-    published_at: AtomicU64,
-    /// When `marked` was set.
-    marked_at: AtomicU64,
-    /// Publications below were made before `marked_at`.
-    marked: AtomicU32,
-    /// Publications below are old enough.
-    settled: AtomicU32,
-}
-
 /// No more rooms can be named: [`ROOMS_MAX`] are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoomsFull;
@@ -61,15 +33,6 @@ impl fmt::Display for RoomsFull {
 }
 
 impl std::error::Error for RoomsFull {}
-
-/// A room's new publication.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Publication {
-    /// Its number in the room, from 0.
-    pub index: u32,
-    /// Members of the room on this machine at that moment, the sender included if it is one.
-    pub members: u32,
-}
 
 /// What a received publication is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,11 +141,7 @@ impl Rooms {
     /// nothing.
     #[must_use]
     pub fn join(&self, room: u32) -> Tracker {
-        const ONE_MEMBER: u64 = 1 << 32;
-        Tracker::new(self.table.entry(room).map_or(0, |room| {
-            let before = room.state.fetch_add(ONE_MEMBER, Ordering::AcqRel);
-            before as u32
-        }))
+        Tracker::new(self.table.entry(room).map_or(0, Room::add_member))
     }
 
     /// A user begins to leave: nothing that is published from now on is expected of it. What was published before may
@@ -210,40 +169,15 @@ impl Rooms {
             return Receipt::Unexpected;
         };
         match tracker.observe(stamp.index) {
-            Seen::Fresh => Receipt::Ok,
-            Seen::Duplicate => Receipt::Duplicate,
-            Seen::Unexpected => Receipt::Unexpected,
-            Seen::Stale => {
-                self.stale.fetch_add(1, Ordering::Relaxed);
-                Receipt::Stale
-            }
-            Seen::Overtaken => match room.overtaken_by_same_sender(tracker, stamp) {
-                Some(true) => Receipt::Reordered,
-                Some(false) => Receipt::Ok,
-                None => {
-                    self.unjudged_order.fetch_add(1, Ordering::Relaxed);
-                    Receipt::Ok
-                }
-            },
+            Seen::Overtaken => self.judge_order(room.overtaken_by_same_sender(tracker, stamp)),
+            seen => self.judge(seen),
         }
     }
 
     /// The same for a message that another machine of this run published, by a tracker of that room and origin which
     /// began as `Tracker::new(index)` with the first that came. Whether the same sender overtook it is not known.
     pub fn receive_remote(&self, tracker: &mut Tracker, stamp: &Stamp) -> Receipt {
-        match tracker.observe(stamp.index) {
-            Seen::Fresh => Receipt::Ok,
-            Seen::Duplicate => Receipt::Duplicate,
-            Seen::Unexpected => Receipt::Unexpected,
-            Seen::Stale => {
-                self.stale.fetch_add(1, Ordering::Relaxed);
-                Receipt::Stale
-            }
-            Seen::Overtaken => {
-                self.unjudged_order.fetch_add(1, Ordering::Relaxed);
-                Receipt::Ok
-            }
-        }
+        self.judge(tracker.observe(stamp.index))
     }
 
     /// What could not be judged so far.
@@ -255,105 +189,178 @@ impl Rooms {
             publications: self.unjudged_publications.load(Ordering::Relaxed),
         }
     }
+
+    fn judge(&self, seen: Seen) -> Receipt {
+        match seen {
+            Seen::Fresh => Receipt::Ok,
+            Seen::Overtaken => self.judge_order(None),
+            Seen::Duplicate => Receipt::Duplicate,
+            Seen::Unexpected => Receipt::Unexpected,
+            Seen::Stale => {
+                self.stale.fetch_add(1, Ordering::Relaxed);
+                Receipt::Stale
+            }
+        }
+    }
+
+    fn judge_order(&self, overtaken: Option<bool>) -> Receipt {
+        match overtaken {
+            Some(true) => Receipt::Reordered,
+            Some(false) => Receipt::Ok,
+            None => {
+                self.unjudged_order.fetch_add(1, Ordering::Relaxed);
+                Receipt::Ok
+            }
+        }
+    }
 }
 
-impl Room {
-    fn new(name: Arc<str>) -> Self {
-        Self { name, state: AtomicU64::new(0), recent: OnceLock::new(), settling: Settling::default() }
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::ledger::{RECENT_SENDERS, WITHDRAWN_MAX};
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    fn stamp(room: u32, index: u32, sender: UserId) -> Stamp {
+        Stamp { room, index, sender, ..Stamp::default() }
     }
 
-    /// Members and next publication.
-    fn state(&self) -> (u32, u32) {
-        let state = self.state.load(Ordering::Acquire);
-        ((state >> 32) as u32, state as u32)
+    #[test]
+    fn a_name_has_one_number_and_a_number_its_name() {
+        let rooms = Rooms::new(SECOND);
+        let numbers: Vec<_> = ["a", "b", "a", ""].into_iter().map(|name| rooms.intern(name)).collect();
+        assert_eq!(numbers, [Ok(0), Ok(1), Ok(0), Ok(2)]);
+        assert_eq!(rooms.count(), 3);
+        assert_eq!(rooms.name(1).as_deref(), Some("b"));
+        assert_eq!(rooms.name(3), None);
     }
 
-    fn recent(&self) -> &Recent {
-        self.recent.get_or_init(Box::default)
+    #[test]
+    fn a_member_should_get_what_is_published_between_its_join_and_its_leave() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        assert_eq!(rooms.publish(room, 1, 0), Some(Publication { index: 0, members: 0 }));
+        let mut member = rooms.join(room);
+        assert_eq!(rooms.publish(room, 1, 1), Some(Publication { index: 1, members: 1 }));
+        assert_eq!(rooms.publish(room, 1, 2), Some(Publication { index: 2, members: 1 }));
+        let receipts = [0, 1, 1, 3].map(|index| rooms.receive(&mut member, &stamp(room, index, 1)));
+        // Nobody has published number 3, whatever the message says.
+        assert_eq!(receipts, [Receipt::Unexpected, Receipt::Ok, Receipt::Duplicate, Receipt::Unexpected]);
+        rooms.depart(room, &mut member);
+        rooms.depart(room, &mut member);
+        assert_eq!(rooms.members(room), 0);
+        assert_eq!(rooms.publish(room, 1, 3), Some(Publication { index: 3, members: 0 }));
+        let account = rooms.account(room, member, 4);
+        assert_eq!(account, Account { expected: 2, delivered: 1, lost: 0, in_flight: 1 });
     }
 
-    fn publish(&self, sender: UserId, now: Nanos, settle_after: Nanos) -> Option<Publication> {
-        // Before the number is given out, so that nobody takes a publication of now for a settled one.
-        self.settling.published_at.fetch_max(now, Ordering::AcqRel);
-        // Not a plain addition: beyond the last number it would make a member.
-        let before = self
-            .state
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                ((state as u32) < PUBLICATIONS_MAX).then_some(state + 1)
-            })
-            .ok()?;
-        let publication = Publication { index: before as u32, members: (before >> 32) as u32 };
-        self.recent().set_sender(publication.index, sender);
-        self.settling.roll(publication.index, now, settle_after);
-        Some(publication)
-    }
-
-    /// Returns the first publication that the member is not to get.
-    fn remove_member(&self) -> u32 {
-        let one_less = |state: u64| Some(if state >> 32 == 0 { state } else { state - (1 << 32) });
-        match self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less) {
-            Ok(before) | Err(before) => before as u32,
+    #[test]
+    fn out_of_order_is_what_the_same_sender_overtook() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        let mut member = rooms.join(room);
+        for sender in [1, 2, 1, 2] {
+            rooms.publish(room, sender, 0);
         }
+        let receipts = [(2, 1), (1, 2), (0, 1), (3, 2)]
+            .map(|(index, sender)| rooms.receive(&mut member, &stamp(room, index, sender)));
+        assert_eq!(receipts, [Receipt::Ok, Receipt::Ok, Receipt::Reordered, Receipt::Ok]);
+        assert_eq!(rooms.unjudged(), Unjudged::default());
     }
 
-    fn settled(&self, now: Nanos, settle_after: Nanos) -> u32 {
-        let next = self.state().1;
-        if now.saturating_sub(self.settling.published_at.load(Ordering::Acquire)) >= settle_after {
-            return next;
+    #[test]
+    fn what_cannot_be_judged_any_more_is_counted() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        let mut member = rooms.join(room);
+        for sender in 0..RECENT_SENDERS + 10 {
+            rooms.publish(room, sender, 0);
         }
-        self.settling.roll(next, now, settle_after);
-        self.settling.settled.load(Ordering::Acquire)
+        assert_eq!(rooms.receive(&mut member, &stamp(room, 5, 5)), Receipt::Ok);
+        assert_eq!(rooms.receive(&mut member, &stamp(room, 3, 3)), Receipt::Ok);
+        assert_eq!(rooms.unjudged(), Unjudged { order: 1, ..Unjudged::default() });
+        assert_eq!(rooms.publish(room + 1, 0, 0), None);
+        assert_eq!(rooms.unjudged().publications, 1);
     }
 
-    /// Whether a later publication of the same sender came before this one; `None` where senders were forgotten.
-    fn overtaken_by_same_sender(&self, tracker: &Tracker, stamp: &Stamp) -> Option<bool> {
-        let recent = self.recent.get()?;
-        // Publications that far behind have lost their place, so there is no point in looking at more.
-        let mut forgotten = tracker.next() - stamp.index > RECENT_SENDERS;
-        let first = (stamp.index + 1).max(tracker.next().saturating_sub(RECENT_SENDERS));
-        for index in (first..tracker.next()).rev() {
-            if tracker.has_seen(index) != Some(true) {
-                continue;
-            }
-            let sender = recent.sender(index);
-            if self.state().1 - index > RECENT_SENDERS {
-                forgotten = true;
-                break;
-            }
-            if sender == Some(stamp.sender) {
-                return Some(true);
-            }
+    #[test]
+    fn what_is_missing_is_lost_after_the_settling_time_and_in_flight_before() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        let join = || rooms.join(room);
+        let members = [join(), join(), join(), join()];
+        // One each 100 ms.
+        for beat in 0..40 {
+            rooms.publish(room, 1, beat * SECOND / 10);
         }
-        (!forgotten).then_some(false)
+        let at_ms = [3_900, 3_950, 4_899, 4_900];
+        let accounts =
+            [0, 1, 2, 3].map(|n| rooms.account(room, members[n].clone(), at_ms[n] * SECOND / 1_000));
+        for (account, at_ms) in accounts.into_iter().zip(at_ms) {
+            assert_eq!((account.expected, account.lost + account.in_flight), (40, 40));
+            let older =
+                |settle_ms: u64| (0..40).filter(|beat| beat * 100 + settle_ms <= at_ms).count() as u64;
+            assert!(account.lost <= older(1_000), "at {at_ms} ms: {account:?}");
+            assert!(account.lost >= older(2_200), "at {at_ms} ms: {account:?}");
+        }
+        assert_eq!(accounts[3].lost, 40);
     }
 
-    /// Publications that were taken back and did not come are not expected.
-    fn excuse_withdrawn(&self, tracker: &Tracker, settled: u32, mut account: Account) -> Account {
-        let Some(recent) = self.recent.get() else { return account };
-        let end = tracker.departed().unwrap_or(tracker.next());
-        recent.for_each_withdrawn(tracker.joined(), end, |index| {
-            let missing = if index < settled { &mut account.lost } else { &mut account.in_flight };
-            if tracker.has_seen(index) == Some(false) && *missing > 0 {
-                *missing -= 1;
-                account.expected -= 1;
-            }
+    #[test]
+    fn what_was_taken_back_is_expected_of_nobody_who_did_not_get_it() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        let (mut lucky, unlucky) = (rooms.join(room), rooms.join(room));
+        for _ in 0..3 {
+            rooms.publish(room, 1, 0);
+        }
+        rooms.withdraw(room, 1);
+        rooms.withdraw(room, 1);
+        rooms.receive(&mut lucky, &stamp(room, 1, 1));
+        let account = |expected, delivered| Account { expected, delivered, lost: 2, in_flight: 0 };
+        assert_eq!(rooms.account(room, lucky, 5 * SECOND), account(3, 1));
+        assert_eq!(rooms.account(room, unlucky, 5 * SECOND), account(2, 0));
+        (0..=WITHDRAWN_MAX as u32).for_each(|index| rooms.withdraw(room, index));
+        assert_eq!(rooms.unjudged().publications, 1);
+    }
+
+    #[test]
+    fn many_threads_share_the_rooms() {
+        const THREADS: u32 = 4;
+        const ROUNDS: u32 = 2_000;
+        let rooms = Rooms::new(SECOND);
+        let results: Vec<(u64, u64, Vec<u32>)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| {
+                    let rooms = &rooms;
+                    scope.spawn(move || {
+                        let (mut receivers, mut expected, mut indices) = (0, 0, Vec::new());
+                        for round in 0..ROUNDS {
+                            let room = rooms.intern(&format!("room {}", round % 100)).expect("there is room");
+                            let member = rooms.join(room);
+                            let publication =
+                                rooms.publish(room, thread, u64::from(round)).expect("it is a room");
+                            receivers += u64::from(publication.members);
+                            expected += rooms.account(room, member, u64::from(round)).expected;
+                            if round % 100 == 0 {
+                                indices.push(publication.index);
+                            }
+                        }
+                        (receivers, expected, indices)
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("it did not panic")).collect()
         });
-        account
-    }
-}
-
-impl Settling {
-    /// Once the mark is old enough, what lies below it is settled, and the mark moves to publication `next`, before
-    /// which everything was published by now.
-    fn roll(&self, next: u32, now: Nanos, settle_after: Nanos) {
-        let marked_at = self.marked_at.load(Ordering::Acquire);
-        if now.saturating_sub(marked_at) < settle_after {
-            return;
-        }
-        let won = self.marked_at.compare_exchange(marked_at, now, Ordering::AcqRel, Ordering::Acquire);
-        if won.is_ok() {
-            self.settled.fetch_max(self.marked.load(Ordering::Acquire), Ordering::AcqRel);
-            self.marked.fetch_max(next, Ordering::AcqRel);
-        }
+        let receivers: u64 = results.iter().map(|(receivers, ..)| receivers).sum();
+        let expected: u64 = results.iter().map(|(_, expected, _)| expected).sum();
+        assert_eq!(receivers, expected, "each publication is expected by those who were members then");
+        let indices: HashSet<u32> = results.into_iter().flat_map(|(.., indices)| indices).collect();
+        assert_eq!(indices.len() as u32, THREADS * ROUNDS / 100);
+        assert_eq!(rooms.count(), 100);
+        assert!((0..100).all(|room| rooms.members(room) == 0 && rooms.next(room) == THREADS * ROUNDS / 100));
     }
 }

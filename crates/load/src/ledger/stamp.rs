@@ -92,14 +92,14 @@ impl Stamp {
 
     fn from_digits(digits: &[u8]) -> Option<Self> {
         let mut body = [0; BODY_BYTES];
+        let mut all_values = 0;
         for (bytes, digits) in body.chunks_exact_mut(3).zip(digits.chunks_exact(4)) {
-            let mut bits = 0;
-            for &digit in digits {
-                bits = bits << 6 | u32::from(value_of(digit)?);
-            }
+            let values = [0, 1, 2, 3].map(|place| VALUES[usize::from(digits[place])]);
+            let bits = values.iter().fold(0, |bits, &value| bits << 6 | u32::from(value));
+            all_values |= values[0] | values[1] | values[2] | values[3];
             bytes.copy_from_slice(&bits.to_be_bytes()[1..]);
         }
-        Self::from_body(&body)
+        if all_values > 63 { None } else { Self::from_body(&body) }
     }
 
     /// Numbers in network order, then the checksum.
@@ -119,7 +119,11 @@ impl Stamp {
     }
 
     fn from_body(body: &[u8; BODY_BYTES]) -> Option<Self> {
-        let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &b| n << 8 | u64::from(b));
+        let number = |from: usize, to: usize| {
+            let mut bytes = [0; 8];
+            bytes[8 - (to - from)..].copy_from_slice(&body[from..to]);
+            u64::from_be_bytes(bytes)
+        };
         (number(31, 33) as u16 == checksum(&body[..31])).then(|| Self {
             run_tag: number(0, 2) as u16,
             origin: number(2, 4) as u16,
@@ -146,22 +150,141 @@ fn lengthen(delay: u32) -> u64 {
     u64::from(delay & ((1 << DELAY_DIGITS) - 1)) << (delay >> DELAY_DIGITS)
 }
 
-/// Text that was not written as a stamp passes for one once in 65,536 times, on top of the magic's chance.
+/// CRC-16 with the polynomial of CCITT: sees every change of one digit, and of other text one in 65,536 passes, on top
+/// of the magic's chance.
 fn checksum(bytes: &[u8]) -> u16 {
-    // FNV-1a, its 64 bits folded.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    (hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48) as u16
+    const TABLE: [u16; 256] = checksums_of_bytes();
+    bytes.iter().fold(u16::MAX, |sum, &byte| sum << 8 ^ TABLE[usize::from((sum >> 8) as u8 ^ byte)])
 }
 
-fn value_of(digit: u8) -> Option<u8> {
-    match digit {
-        b'A'..=b'Z' => Some(digit - b'A'),
-        b'a'..=b'z' => Some(digit - b'a' + 26),
-        b'0'..=b'9' => Some(digit - b'0' + 52),
-        b'-' => Some(62),
-        b'_' => Some(63),
-        _ => None,
+const fn checksums_of_bytes() -> [u16; 256] {
+    const POLYNOMIAL: u16 = 0x1021;
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let mut sum = (byte as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            sum = if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ POLYNOMIAL };
+            bit += 1;
+        }
+        table[byte] = sum;
+        byte += 1;
+    }
+    table
+}
+
+/// The value of each digit, and more than 63 for what is none.
+const VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut value = 0;
+    while value < DIGITS.len() {
+        values[DIGITS[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stamp() -> impl Strategy<Value = Stamp> {
+        let numbers = (any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+        (numbers, 0..=INTENDED_MAX, 0..1_u64 << DELAY_DIGITS).prop_map(
+            |((run_tag, origin, room, index, sender, sequence), intended, delay_ns)| Stamp {
+                run_tag,
+                origin,
+                room,
+                index,
+                sender,
+                sequence,
+                intended,
+                delay_ns,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_found_as_it_was_written_wherever_it_stands(
+            stamp in stamp(),
+            before in prop::collection::vec(any::<u8>(), 0..80),
+            after in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let message = [&before[..], &stamp.to_text(), &after].concat();
+            prop_assert_eq!(Stamp::find(&message), Some(stamp));
+        }
+
+        #[test]
+        fn it_needs_no_escape_in_json(stamp in stamp()) {
+            let text = String::from_utf8(stamp.to_text().to_vec()).expect("it is ASCII");
+            prop_assert_eq!(serde_json::to_string(&text).expect("text is JSON"), format!("\"{text}\""));
+        }
+
+        #[test]
+        fn garbage_is_no_stamp_and_no_panic(
+            pieces in prop::collection::vec(
+                prop_oneof![Just(MAGIC.to_vec()), prop::collection::vec(any::<u8>(), 0..60), Just(vec![b'A'; 44])],
+                0..12,
+            ),
+        ) {
+            for found in Stamp::find_all(&pieces.concat()) {
+                // Whatever passes the checksum is a stamp that could have been written.
+                prop_assert!(pieces.concat().windows(STAMP_BYTES).any(|window| window == found.to_text()));
+            }
+        }
+
+        #[test]
+        fn a_changed_stamp_is_not_another_one(stamp in stamp(), place in 4..STAMP_BYTES, digit in 0..64_usize) {
+            let mut text = stamp.to_text();
+            prop_assume!(text[place] != DIGITS[digit]);
+            text[place] = DIGITS[digit];
+            prop_assert_eq!(Stamp::find(&text), None);
+        }
+
+        #[test]
+        fn long_delays_keep_27_binary_digits(delay_ns in 0..1_u64 << 58) {
+            let kept = lengthen(shorten(delay_ns));
+            prop_assert!(kept <= delay_ns && delay_ns - kept <= delay_ns >> 26);
+        }
+    }
+
+    #[test]
+    fn its_form_stays_the_same() {
+        let stamp = Stamp {
+            run_tag: 0x0102,
+            origin: 3,
+            room: 4,
+            index: 5,
+            sender: 6,
+            sequence: 7,
+            intended: 8_000_000_000,
+            delay_ns: 9,
+        };
+        let text = "~St~AQIAAwAAAAQAAAAFAAAABgAAAAcAAAHc1lAAAAAACQuH";
+        assert_eq!(std::str::from_utf8(&stamp.to_text()), Ok(text));
+        assert_eq!((stamp.sent(), stamp.message()), (8_000_000_009, 6 << 32 | 7));
+    }
+
+    #[test]
+    fn several_in_one_message_are_all_found() {
+        let stamps = [1, 2, 3].map(|sequence| Stamp { sequence, ..Stamp::default() });
+        let message = stamps.map(|stamp| stamp.to_text()).concat();
+        assert_eq!(Stamp::find_all(&message).collect::<Vec<_>>(), stamps);
+        // One that is cut short, or was spoilt, does not hide the next.
+        let cut = [&message[..30], &message[48..]].concat();
+        assert_eq!(Stamp::find_all(&cut).collect::<Vec<_>>(), stamps[1..]);
+        assert_eq!(Stamp::find(&message[..47]), None);
+    }
+
+    #[test]
+    fn times_beyond_what_fits_are_cut() {
+        let stamp = Stamp { intended: u64::MAX, delay_ns: u64::MAX, ..Stamp::default() };
+        let found = Stamp::find(&stamp.to_text()).expect("it is a stamp");
+        assert_eq!(found.intended, INTENDED_MAX);
+        assert!(found.delay_ns > 9 * 365 * 24 * 3600 * 1_000_000_000);
     }
 }

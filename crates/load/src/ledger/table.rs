@@ -46,3 +46,35 @@ fn place_of(number: u32) -> (usize, usize) {
     let first = if segment == 0 { 0 } else { (1usize << FIRST_SEGMENT_BITS) << (segment - 1) };
     (segment, number as usize - first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_has_a_place_of_its_own() {
+        let mut expected = (0, 0);
+        for number in 0..20_000 {
+            let (segment, place) = place_of(number);
+            if segment != expected.0 {
+                expected = (expected.0 + 1, 0);
+            }
+            assert_eq!((segment, place), expected, "{number}");
+            expected.1 += 1;
+        }
+        assert_eq!(place_of(ROOMS_MAX - 1).0, SEGMENTS - 1);
+        assert_eq!(place_of(ROOMS_MAX).0, SEGMENTS);
+    }
+
+    #[test]
+    fn entries_are_read_as_they_were_written() {
+        let table = Table::new();
+        assert_eq!(table.entry(0), None);
+        for number in 0..1_000 {
+            table.set(number, number * 3);
+        }
+        assert!((0..1_000).all(|number| table.entry(number) == Some(&(number * 3))));
+        assert_eq!(table.entry(1_000), None);
+        assert_eq!(table.entry(u32::MAX), None);
+    }
+}

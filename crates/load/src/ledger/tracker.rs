@@ -205,3 +205,142 @@ impl Tracker {
 }
 
 const _: () = assert!(size_of::<Tracker>() <= 32);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn account(expected: u64, delivered: u64, lost: u64, in_flight: u64) -> Account {
+        Account { expected, delivered, lost, in_flight }
+    }
+
+    #[test]
+    fn each_publication_counts_once_wherever_it_comes() {
+        let mut tracker = Tracker::new(10);
+        let table = [
+            (9, Seen::Unexpected),
+            (10, Seen::Fresh),
+            (10, Seen::Duplicate),
+            (13, Seen::Fresh),
+            (12, Seen::Overtaken),
+            (12, Seen::Duplicate),
+            (500, Seen::Fresh),
+            (11, Seen::Overtaken),
+            (11, Seen::Duplicate),
+            (14, Seen::Overtaken),
+            (13, Seen::Duplicate),
+            (u32::MAX, Seen::Unexpected),
+        ];
+        for (index, expected) in table {
+            assert_eq!(tracker.observe(index), expected, "{index}");
+        }
+        assert_eq!(tracker.leave(502, 502), account(492, 6, 486, 0));
+        // Publications from 300 on are too young to be called lost: 201 of them are missing.
+        assert_eq!(tracker.leave(502, 300), account(492, 6, 285, 201));
+    }
+
+    #[test]
+    fn what_comes_while_leaving_counts_if_it_was_published_before() {
+        let mut tracker = Tracker::new(0);
+        tracker.observe(0);
+        tracker.depart(3);
+        assert_eq!(tracker.observe(2), Seen::Fresh);
+        assert_eq!(tracker.observe(3), Seen::Unexpected);
+        tracker.depart(9);
+        assert_eq!(tracker.departed(), Some(3));
+        assert_eq!(tracker.leave(100, 0), account(3, 2, 0, 1));
+    }
+
+    #[test]
+    fn the_users_own_publications_are_not_expected() {
+        let mut tracker = Tracker::new(0);
+        tracker.observe(0);
+        tracker.exclude(1);
+        tracker.exclude(1);
+        assert_eq!(tracker.observe(2), Seen::Fresh);
+        tracker.depart(3);
+        tracker.exclude(3);
+        assert_eq!(tracker.leave(3, 3), account(2, 2, 0, 0));
+    }
+
+    #[test]
+    fn a_remote_origin_is_judged_by_its_gaps() {
+        let mut tracker = Tracker::new(7);
+        assert_eq!(tracker.observe(7), Seen::Fresh);
+        assert_eq!(tracker.observe(10), Seen::Fresh);
+        assert_eq!(tracker.account_gaps(true), account(4, 2, 2, 0));
+        assert_eq!(tracker.account_gaps(false), account(4, 2, 0, 2));
+    }
+
+    #[test]
+    fn memory_is_bounded_and_given_back() {
+        let mut tracker = Tracker::new(0);
+        for index in (0..200_000).step_by(2) {
+            tracker.observe(index);
+        }
+        assert_eq!(tracker.observe(1), Seen::Stale);
+        assert_eq!(tracker.has_seen(1), None);
+        assert_eq!(tracker.observe(199_701), Seen::Overtaken);
+        assert_eq!(tracker.leave(200_000, 200_000), account(200_000, 100_001, 99_999, 0));
+        let mut healed = Tracker::new(0);
+        healed.observe(100);
+        (0..100).for_each(|index| assert_eq!(healed.observe(index), Seen::Overtaken));
+        assert_eq!(healed.rare, None);
+        assert_eq!(healed.observe(3), Seen::Duplicate);
+    }
+
+    proptest! {
+        /// As long as not more is missing than a tracker remembers, it is as good as a set.
+        #[test]
+        fn it_behaves_as_a_set(
+            joined in prop_oneof![0..100_u32, (u32::MAX - 5_000)..(u32::MAX - 4_000)],
+            steps in prop::collection::vec((0..400_i64, -300..8_i64, 0..10_u8), 1..300),
+            settled in 0..1_400_u32,
+        ) {
+            let mut tracker = Tracker::new(joined);
+            let (mut came, mut own, mut newest) = (BTreeSet::new(), BTreeSet::new(), i64::from(joined) - 1);
+            for (far, near, choice) in steps {
+                let index = if choice == 0 { i64::from(joined) + far } else { (newest + near).max(0) };
+                let Ok(index) = u32::try_from(index) else { continue };
+                if choice == 1 {
+                    tracker.exclude(index);
+                    if index >= joined && !came.contains(&index) {
+                        own.insert(index);
+                        newest = newest.max(i64::from(index));
+                    }
+                    continue;
+                }
+                let expected = if index < joined {
+                    Seen::Unexpected
+                } else if came.contains(&index) || own.contains(&index) {
+                    Seen::Duplicate
+                } else if i64::from(index) > newest {
+                    Seen::Fresh
+                } else {
+                    Seen::Overtaken
+                };
+                prop_assert_eq!(tracker.observe(index), expected);
+                if matches!(expected, Seen::Fresh | Seen::Overtaken) {
+                    came.insert(index);
+                    newest = newest.max(i64::from(index));
+                }
+            }
+            let end = (newest + 1) as u32;
+            let settled = joined.saturating_add(settled);
+            let missing = (joined..end).filter(|index| !came.contains(index) && !own.contains(index));
+            let (lost, in_flight): (Vec<u32>, Vec<u32>) = missing.partition(|&index| index < settled);
+            let expected = u64::from(end - joined) - own.len() as u64;
+            prop_assert_eq!(
+                tracker.leave(end, settled),
+                account(expected, came.len() as u64, lost.len() as u64, in_flight.len() as u64)
+            );
+            for index in joined..end {
+                prop_assert_eq!(tracker.has_seen(index), Some(came.contains(&index) || own.contains(&index)));
+            }
+        }
+    }
+}

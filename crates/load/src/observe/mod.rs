@@ -5,6 +5,7 @@
 
 mod batch;
 mod examples;
+mod names;
 mod observation;
 
 pub use batch::Batch;

@@ -1,5 +1,7 @@
 //! One thing that happened to one user.
 
+use serde::{Deserialize, Serialize};
+
 /// Nanoseconds since the run's start. The start of all machines of a run is the same moment, as well as their clocks
 /// agree.
 pub type Nanos = u64;
@@ -44,7 +46,8 @@ pub struct Observation {
 }
 
 /// What happened.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Kind {
     /// A user arrived (`intended` is the schedule's time), or could not be started (`Dropped`).
@@ -81,7 +84,8 @@ pub enum Kind {
 }
 
 /// How it went. Everything except [`Outcome::Ok`] and the outcomes of messages is an error.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Outcome {
     /// As it should.

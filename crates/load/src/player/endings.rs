@@ -62,6 +62,7 @@ impl Shard {
         self.arrivals.stop(now);
         self.report_dropped(now);
         self.phase = Phase::Quieting { place: 0, why };
+        self.stage.shard_drains();
     }
 
     /// Ends everything now.

@@ -169,6 +169,18 @@ impl Player {
         self.brake().abort();
     }
 
+    /// Whether nothing new begins any more, and what is on its way is waited for.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.stage.is_draining()
+    }
+
+    /// Whether the run is over.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.stage.has_ended()
+    }
+
     /// Waits for the end. All observations are in the sink then.
     #[must_use]
     pub fn wait(mut self) -> Ended {

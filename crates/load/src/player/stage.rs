@@ -1,6 +1,7 @@
 //! What all shards of a run share: read by all, changed only through atomics and short locks.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 
 use engine::{Mailboxes, ShardIndex};
@@ -33,6 +34,8 @@ pub(crate) struct Stage {
     pub(crate) course: Course,
     pub(crate) barriers: Barriers,
     mailboxes: OnceLock<Mailboxes<Mail>>,
+    /// Whether a shard has begun to drain; the others do in the same moment.
+    draining: AtomicBool,
     /// Shards that have not ended.
     playing: AtomicUsize,
     ended: mpsc::Sender<Why>,
@@ -68,6 +71,18 @@ pub enum Why {
     GivenUp,
 }
 
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "finished",
+            Self::Duration => "duration",
+            Self::Stopped => "stopped",
+            Self::Aborted => "aborted",
+            Self::GivenUp => "given up by the scenario",
+        })
+    }
+}
+
 /// Everything that [`Stage::new`] is made of and that is made elsewhere.
 pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
@@ -96,6 +111,7 @@ impl Stage {
             course: Course::new(usize::from(shards)),
             barriers: Barriers::new(plan.barriers.len()),
             mailboxes: OnceLock::new(),
+            draining: AtomicBool::new(false),
             playing: AtomicUsize::new(usize::from(shards)),
             ended,
             plan,
@@ -157,6 +173,19 @@ impl Stage {
         for opening in self.barriers.recount(everybody) {
             self.tell_all(Mail::Open(opening));
         }
+    }
+
+    /// A shard waits for what is on its way.
+    pub(crate) fn shard_drains(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.playing.load(Ordering::Acquire) == 0
     }
 
     /// A shard has ended. The last one's reason is the run's.

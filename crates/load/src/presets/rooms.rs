@@ -1,7 +1,7 @@
 //! `stampede rooms`: rooms of clients who talk at a rate, as in "Scaling a basic chat"; and one such room.
 
 use super::{DRAIN, PresetError, Talk, above_zero, at_least_one, gathered, gathering};
-use crate::cli::{Chat, Rooms};
+use crate::cli::{Chat, Dialect, Rooms};
 use crate::draw::Distribution;
 use crate::scenario::source::{
     Action, Expression, Loop, Named, Nothing, Pause, Scenario, Session, Sizes, Step, Time,
@@ -9,6 +9,8 @@ use crate::scenario::source::{
 
 /// The variable with the number of a user's room.
 const ROOM: &str = "room";
+/// Where people talk on a Phoenix server unless they say otherwise.
+const LOBBY: &str = "rooms:lobby";
 
 /// What everybody does once the crowd has gathered.
 struct Conversation {
@@ -52,7 +54,9 @@ pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
 /// # Errors
 /// A [`PresetError`].
 pub fn room(flags: &Chat) -> Result<Scenario, PresetError> {
-    let talk = Talk::at(&flags.url, None)?;
+    let topic = flags.topic.as_deref().unwrap_or(LOBBY);
+    let dialect = flags.topic.as_ref().map(|_| Dialect::PhoenixV2);
+    let talk = Talk::at(&flags.url, dialect)?;
     let conversation = Conversation {
         users: at_least_one("--clients", flags.clients)?,
         arrivals: 1000.0,
@@ -60,8 +64,8 @@ pub fn room(flags: &Chat) -> Result<Scenario, PresetError> {
         size: flags.size,
         seconds: at_least_one("--seconds", flags.seconds)?,
     };
-    let mut steps = talk.enter(&flags.topic);
-    steps.extend(conversation.steps(&talk, &flags.topic));
+    let mut steps = talk.enter(topic);
+    steps.extend(conversation.steps(&talk, topic));
     let description = format!("{} talkers in one room", flags.clients);
     Ok(scenario("chat", description, &talk, &conversation, steps))
 }

@@ -1,14 +1,21 @@
-//! Scenarios: as written (YAML) and as meant ([`plan::Plan`]).
+//! Scenarios: as written ([`source`], the YAML format of docs/scenarios.md) and as meant ([`plan::Plan`]).
+//!
+//! A scenario comes from a file ([`load`]), from text ([`parse`]) or from a program, which builds a
+//! [`source::Scenario`] and compiles it. Nothing here plays anything: the only things touched besides the scenario are
+//! the files that it names and, for `source_addresses: machine`, the machine's list of addresses.
 
+mod compile;
+mod constants;
 pub mod plan;
+mod problem;
+mod schema;
 pub mod source;
 pub mod template;
+mod text;
+mod yaml;
 
-/// The format's JSON Schema (2020-12), for editors and checks outside.
-#[must_use]
-pub fn schema() -> serde_json::Value {
-    schemars::generate::SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<source::Scenario>()
-        .to_value()
-}
+pub use compile::{Context, literal};
+pub(crate) use problem::suggestion;
+pub use problem::{Problem, ScenarioErrors};
+pub use schema::schema;
+pub use text::{FILE_BYTES_MAX, load, parse, read};

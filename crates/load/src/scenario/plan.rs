@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::draw::Distribution;
 use crate::scenario::template::Template;
 
@@ -15,7 +17,7 @@ use crate::scenario::template::Template;
 pub struct VariableId(pub u16);
 
 /// Names a label of [`Plan::labels`]: a transaction, a request or a step that reports under a name of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LabelId(pub u16);
 
 /// Place of a session in [`Plan::sessions`].
@@ -515,7 +517,7 @@ impl Default for Limits {
 }
 
 /// What must hold at the end, such as `p99 < 100ms` or `errors == 0`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Threshold {
     /// As written.
     pub text: String,
@@ -528,7 +530,8 @@ pub struct Threshold {
 }
 
 /// What a threshold judges.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// A percentile (0 … 100) of a metric's times.
     Percentile(Metric, f64),
@@ -555,7 +558,8 @@ pub enum Measure {
 }
 
 /// Times that are measured. Latencies count from the intended send time.
-#[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Message latency from the intended send time.
     Latency,
@@ -578,7 +582,8 @@ pub enum Metric {
 }
 
 /// How a threshold compares.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ThresholdComparison {
     /// `<`
     Less,

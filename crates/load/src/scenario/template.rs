@@ -3,6 +3,9 @@
 use crate::draw::Distribution;
 use crate::scenario::plan::VariableId;
 
+/// Length of a stamp: what [`Part::Stamp`] is filled with.
+pub const STAMP_BYTES: usize = 48;
+
 /// Text with holes; without any it is just text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Template {
@@ -31,7 +34,7 @@ pub enum Part {
     Number(Distribution),
     /// So many random letters and digits; the length is drawn.
     Filler(Distribution),
-    /// The stamp that tells message, sender and times to whoever receives it; 48 characters, safe in JSON.
+    /// The stamp that tells message, sender and times to whoever receives it; [`STAMP_BYTES`] characters, safe in JSON.
     Stamp,
     /// Filler until the whole text is so many bytes long, drawn; nothing if it is that long already. At most one.
     PadTo(Distribution),

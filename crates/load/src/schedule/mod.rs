@@ -2,12 +2,14 @@
 //!
 //! Pure arithmetic over the run's nanoseconds. Nothing here reads a clock, sleeps, or knows what a user does.
 
+mod arrival;
+mod arrivals;
 mod gaps;
 mod phase;
-mod plan;
 mod share;
 mod wheel;
 
-pub use plan::{Arrival, Due, Repeat, Schedule, ScheduleError};
+pub use arrival::{Arrival, Due, Repeat, ScheduleError};
+pub use arrivals::Schedule;
 pub use share::{CYCLE_MAX, Share, ShareError};
 pub use wheel::{TICK_NS, Wheel};

@@ -116,10 +116,8 @@ impl Share {
 
 /// Turns of each machine in a cycle: exact where a cycle of at most [`CYCLE_MAX`] can be, else by largest remainder.
 fn turns(weights: &[f64]) -> Vec<u32> {
-    let largest = weights.iter().copied().fold(0.0, f64::max);
-    // Divided twice, so that weights near the end of what a number can be do not overflow.
-    let sum: f64 = weights.iter().map(|weight| weight / largest).sum();
-    let wanted = |cycle: usize| weights.iter().map(move |weight| weight / largest / sum * cycle as f64);
+    let sum: f64 = weights.iter().sum();
+    let wanted = |cycle: usize| weights.iter().map(move |weight| weight / sum * cycle as f64);
     let is_exact = |cycle: &usize| {
         wanted(*cycle).zip(weights).all(|(turns, &weight)| {
             (turns - turns.round()).abs() < 1e-9 && (weight == 0.0 || turns.round() >= 1.0)
@@ -156,4 +154,91 @@ fn places(turns: &[u32], cycle: u32, machine: usize) -> Vec<u32> {
         }
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_shares_of_all_machines_and_shards_hold_every_user_once(
+            weights in prop::collection::vec(prop_oneof![Just(0.0), 0.01..100.0_f64, (1..5_u8).prop_map(f64::from)], 1..6),
+            shards in 1..7_usize,
+            users in 0..5_000_u64,
+        ) {
+            prop_assume!(weights.iter().any(|&weight| weight > 0.0));
+            let mut owners = vec![0_u32; users as usize];
+            for machine in 0..weights.len() {
+                let whole = Share::of_machine(&weights, machine).expect("there is such a machine");
+                for shard in 0..shards {
+                    let share = whole.of_shard(shard, shards).expect("there is such a shard");
+                    let count = share.count_of(users);
+                    let mut last = None;
+                    for nth in 0..count {
+                        let user = share.user(nth).expect("users have 32 bits");
+                        prop_assert!(Some(user) > last);
+                        last = Some(user);
+                        owners[user as usize] += 1;
+                    }
+                    let next = share.user(count).map_or(u64::MAX, u64::from);
+                    prop_assert!(next >= users, "the next belongs to those after");
+                }
+            }
+            prop_assert!(owners.iter().all(|&owners| owners == 1));
+        }
+    }
+
+    #[test]
+    fn machines_play_what_their_weights_say() {
+        let table: [(&[f64], &[u64]); 4] = [
+            (&[1.0], &[1_000]),
+            (&[1.0, 1.0], &[500, 500]),
+            (&[3.0, 1.0], &[750, 250]),
+            (&[0.5, 0.0, 0.75], &[400, 0, 600]),
+        ];
+        for (weights, expected) in table {
+            for (machine, &expected) in expected.iter().enumerate() {
+                let share = Share::of_machine(weights, machine).expect("there is such a machine");
+                assert_eq!(share.count_of(1_000), expected, "{weights:?}");
+            }
+        }
+        // No short cycle fits these; one part in 1024 is the promise, and no machine is left out.
+        let weights = [std::f64::consts::PI, 1.0, 0.0001];
+        let counts = [0, 1, 2].map(|machine| {
+            Share::of_machine(&weights, machine).expect("there is such a machine").count_of(102_400)
+        });
+        let sum: f64 = weights.iter().sum();
+        for (count, weight) in counts.into_iter().zip(weights) {
+            assert!((count as f64 / 102_400.0 - weight / sum).abs() < 2.0 / 1024.0, "{counts:?}");
+        }
+        assert!(counts[2] > 0);
+    }
+
+    #[test]
+    fn machines_take_their_turns_evenly() {
+        let share = Share::of_machine(&[3.0, 1.0], 1).expect("there is such a machine");
+        let users: Vec<_> = (0..4).filter_map(|nth| share.user(nth)).collect();
+        assert!(users.windows(2).all(|pair| pair[1] - pair[0] == 4), "{users:?}");
+    }
+
+    #[test]
+    fn parts_that_are_none_are_named() {
+        let error = |share: Result<Share, ShareError>| share.expect_err("there is no such part").to_string();
+        assert_eq!(error(Share::of_machine(&[1.0], 1)), "part 1 of 1 was asked for; the first is 0");
+        assert_eq!(error(Share::whole().of_shard(3, 3)), "part 3 of 3 was asked for; the first is 0");
+        assert_eq!(error(Share::whole().of_shard(0, 0)), "part 0 of 0 was asked for; the first is 0");
+        assert_eq!(error(Share::of_machine(&[1.0; 1025], 0)), "1025 machines; at most 1024 can share a run");
+        assert!(error(Share::of_machine(&[0.0], 0)).starts_with("the machines' weights: "));
+    }
+
+    #[test]
+    fn numbers_end_with_the_last_user() {
+        let share = Share::whole().of_shard(1, 2).expect("there is such a shard");
+        assert_eq!(share.user(u64::from(u32::MAX) / 2), Some(u32::MAX));
+        assert_eq!(share.user(u64::from(u32::MAX) / 2 + 1), None);
+        assert_eq!(share.user(u64::MAX), None);
+    }
 }

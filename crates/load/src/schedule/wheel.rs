@@ -254,3 +254,150 @@ impl Wheel {
 fn tick(moment: Nanos) -> u64 {
     (moment >> TICK_BITS).min(TICK_MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DAY_NS: Nanos = 24 * 3600 * 1_000_000_000;
+
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Arm(u32, Nanos),
+        Cancel(u32),
+        Advance(Nanos),
+        /// To the wheel's next due moment.
+        Sleep,
+    }
+
+    /// Spans of every size: half of the digits of a number up to 2^bits.
+    fn span(bits: u32) -> impl Strategy<Value = Nanos> {
+        (0..bits).prop_flat_map(|bits| 0..(1_u64 << bits))
+    }
+
+    fn operation() -> impl Strategy<Value = Operation> {
+        let slot = 0..40_u32;
+        prop_oneof![
+            6 => (slot.clone(), span(53)).prop_map(|(slot, after)| Operation::Arm(slot, after)),
+            1 => slot.clone().prop_map(|slot| Operation::Arm(slot, Nanos::MAX)),
+            2 => slot.prop_map(Operation::Cancel),
+            2 => span(52).prop_map(Operation::Advance),
+            4 => Just(Operation::Sleep),
+        ]
+    }
+
+    /// Takes all that are due from both.
+    fn pop_and_compare(wheel: &mut Wheel, model: &mut BTreeMap<u32, Nanos>, now: Nanos) {
+        let mut last_tick = 0;
+        while let Some(slot) = wheel.pop_expired(now) {
+            let deadline = model.remove(&slot).expect("an armed timer fires");
+            assert!(deadline <= now, "slot {slot} is due at {deadline}, it is {now}");
+            assert!(tick(deadline) >= last_tick, "in order of time");
+            last_tick = tick(deadline);
+        }
+        assert!(model.values().all(|&deadline| deadline > now), "all that are due are taken");
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_as_a_sorted_map(operations in prop::collection::vec(operation(), 1..200)) {
+            let mut wheel = Wheel::new();
+            let mut model = BTreeMap::new();
+            let mut now: Nanos = 0;
+            for operation in operations {
+                match operation {
+                    Operation::Arm(slot, after) => {
+                        let deadline = now.saturating_add(after);
+                        wheel.arm(slot, deadline);
+                        model.insert(slot, deadline);
+                    }
+                    Operation::Cancel(slot) => {
+                        prop_assert_eq!(wheel.cancel(slot), model.remove(&slot).is_some());
+                    }
+                    Operation::Advance(by) => {
+                        now += by;
+                        pop_and_compare(&mut wheel, &mut model, now);
+                    }
+                    Operation::Sleep => {
+                        now = now.max(wheel.next_due().unwrap_or(now).min(400 * DAY_NS));
+                        pop_and_compare(&mut wheel, &mut model, now);
+                    }
+                }
+                prop_assert_eq!(wheel.armed(), model.len());
+                for slot in 0..40 {
+                    prop_assert_eq!(wheel.deadline(slot), model.get(&slot).copied());
+                }
+                let earliest = model.values().min().copied();
+                prop_assert_eq!(wheel.next_due().is_some(), earliest.is_some());
+                prop_assert!(wheel.next_due() <= earliest, "never too late");
+            }
+        }
+
+        #[test]
+        fn without_cancelling_every_wake_up_finds_the_earliest_timer(
+            deadlines in prop::collection::vec(span(53), 1..100),
+        ) {
+            let mut wheel = Wheel::new();
+            for (slot, &deadline) in deadlines.iter().enumerate() {
+                wheel.arm(slot as u32, deadline);
+            }
+            let mut left = deadlines;
+            left.sort_unstable();
+            left.dedup();
+            for deadline in left {
+                prop_assert_eq!(wheel.next_due(), Some(deadline));
+                prop_assert!(wheel.expired(deadline).count() > 0);
+            }
+            prop_assert_eq!(wheel.next_due(), None);
+        }
+    }
+
+    #[test]
+    fn a_timer_fires_at_its_nanosecond_and_not_before() {
+        for deadline in [1, TICK_NS - 1, TICK_NS, TICK_NS + 1, 30 * DAY_NS + 7, 10_000 * DAY_NS] {
+            let mut wheel = Wheel::new();
+            wheel.arm(3, deadline);
+            assert_eq!(wheel.pop_expired(deadline - 1), None, "{deadline}");
+            assert_eq!(wheel.next_due(), Some(deadline));
+            assert_eq!(wheel.pop_expired(deadline), Some(3));
+            assert_eq!(wheel.pop_expired(deadline), None);
+        }
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_is_due_at_once() {
+        let mut wheel = Wheel::new();
+        assert_eq!(wheel.pop_expired(DAY_NS), None);
+        wheel.arm(0, 5);
+        assert!(wheel.next_due().is_some_and(|due| due <= DAY_NS));
+        assert_eq!(wheel.pop_expired(DAY_NS), Some(0));
+    }
+
+    #[test]
+    fn a_cancelled_timer_costs_at_most_one_early_wake_up() {
+        let mut wheel = Wheel::new();
+        wheel.arm(0, 1_000_000_000);
+        wheel.arm(1, 1_100_000_000);
+        wheel.cancel(0);
+        let mut wake_ups = 0;
+        while wheel.pop_expired(wheel.next_due().expect("one is armed")).is_none() {
+            wake_ups += 1;
+        }
+        assert!(wake_ups <= 1, "{wake_ups}");
+    }
+
+    #[test]
+    fn a_slot_costs_16_bytes_and_room_grows_with_the_slots() {
+        let mut wheel = Wheel::new();
+        for slot in 0..100_000 {
+            wheel.arm(slot, u64::from(slot) * 1_000);
+        }
+        assert!(wheel.slots.capacity() * size_of::<Slot>() <= 16 * 115_000);
+        assert_eq!(wheel.expired(DAY_NS).count(), 100_000);
+        assert_eq!(wheel.armed(), 0);
+    }
+}

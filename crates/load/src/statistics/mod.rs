@@ -1,12 +1,40 @@
 //! Counting what a run saw: totals, distributions of times, and a row per second.
 //!
 //! Owns the arithmetic only. It never looks at a socket or a clock, so that the same code counts a live run and a log.
+//! [`Statistics`] is fed one observation after the other; with [`RunFacts`] it comes to a [`Summary`].
 
+mod counts;
+mod errors;
+#[cfg(test)]
+pub(crate) mod example;
+mod facts;
+mod fan_out;
+mod findings;
+mod hdr;
+pub mod limits;
+mod plateau;
+mod population;
+#[cfg(test)]
+mod properties;
+mod second;
+mod seconds;
 mod series;
+mod summarise;
 mod summary;
+mod tally;
+mod text;
+mod thresholds;
+pub mod verdict;
+pub mod wsdemo;
 
+pub use errors::is_error;
+pub use facts::{ErrorExample, RunFacts};
+pub use hdr::HistogramError;
+pub use population::Population;
+pub use second::MachineSample;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
     Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, Severity, Summary,
     ThresholdResult, Times, Verdict,
 };
+pub use tally::Statistics;

@@ -1,0 +1,139 @@
+//! The processors and how their time was spent.
+
+use std::io;
+
+use super::{read, text_of};
+
+/// What `/proc/cpuinfo` says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Processor {
+    /// Name of the model, where the architecture has one.
+    pub model: Option<String>,
+    /// Logical processors that are on line.
+    pub count: u32,
+    /// Clock frequency of the first, in MHz, where it is told; it may change at any time.
+    pub mhz: Option<f64>,
+    /// Whether the processor says that a hypervisor runs it.
+    pub virtual_machine: bool,
+}
+
+/// How the time of all processors was spent since the machine started, in clock ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CpuTime {
+    /// All of it.
+    pub total_ticks: u64,
+    /// Without work.
+    pub idle_ticks: u64,
+    /// Given to others by the hypervisor while there was work.
+    pub steal_ticks: u64,
+}
+
+/// How many threads of this process can run at once, by affinity and by the quota of its control group.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn cores() -> io::Result<usize> {
+    std::thread::available_parallelism().map(std::num::NonZero::get)
+}
+
+/// Reads `/proc/cpuinfo`.
+///
+/// # Errors
+/// If it cannot be read or names no processor.
+pub fn processor() -> io::Result<Processor> {
+    read("/proc/cpuinfo", parse_cpuinfo)
+}
+
+/// The frequency governor of the first processor, such as `performance` or `powersave`.
+///
+/// # Errors
+/// `NotFound` where the machine does not scale its frequency, as most virtual machines.
+pub fn governor() -> io::Result<String> {
+    text_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").map(|text| text.trim().to_owned())
+}
+
+/// Reads how the time of all processors was spent from `/proc/stat`.
+///
+/// # Errors
+/// If it cannot be read or has an unknown form.
+pub fn cpu_time() -> io::Result<CpuTime> {
+    read("/proc/stat", parse_cpu_time)
+}
+
+/// The processors from the text of `/proc/cpuinfo`; `None` when it names none.
+#[must_use]
+pub fn parse_cpuinfo(text: &str) -> Option<Processor> {
+    let value = |name: &str| {
+        text.lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(key, _)| key.trim() == name)
+            .map(|pair| pair.1.trim())
+    };
+    let count = text.lines().filter(|line| line.starts_with("processor")).count();
+    let processor = Processor {
+        model: value("model name").or_else(|| value("Model")).map(str::to_owned),
+        count: u32::try_from(count).ok()?,
+        mhz: value("cpu MHz").and_then(|mhz| mhz.parse().ok()),
+        virtual_machine: value("flags")
+            .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
+    };
+    (processor.count > 0).then_some(processor)
+}
+
+/// The time from the text of `/proc/stat`; `None` when it has an unknown form.
+#[must_use]
+pub fn parse_cpu_time(text: &str) -> Option<CpuTime> {
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    // user, nice, system, idle, iowait, irq, softirq, steal; the guests' times that follow are part of user and nice.
+    let ticks =
+        line.split_ascii_whitespace().take(8).map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    Some(CpuTime {
+        total_ticks: ticks.iter().try_fold(0_u64, |sum, part| sum.checked_add(*part))?,
+        idle_ticks: ticks.get(3)?.checked_add(*ticks.get(4)?)?,
+        steal_ticks: *ticks.get(7)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_virtual_machine_of_two_processors_is_read() {
+        let one = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Processor @ 2.50GHz\ncpu MHz\t\t: 2499.982\n\
+                   flags\t\t: fpu vme hypervisor lahf_lm\n\n";
+        let expected = Processor {
+            model: Some("Intel(R) Xeon(R) Processor @ 2.50GHz".to_owned()),
+            count: 2,
+            mhz: Some(2499.982),
+            virtual_machine: true,
+        };
+        assert_eq!(parse_cpuinfo(&one.repeat(2)), Some(expected));
+    }
+
+    #[test]
+    fn a_processor_that_tells_little_is_read_too() {
+        let arm = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU part\t: 0xd0c\n";
+        let expected = Processor { model: None, count: 1, mhz: None, virtual_machine: false };
+        assert_eq!(parse_cpuinfo(arm), Some(expected));
+        assert_eq!(parse_cpuinfo("nothing\n"), None);
+    }
+
+    #[test]
+    fn the_time_is_the_first_lines() {
+        let text = "cpu  100 10 20 600 40 5 15 10 3 0\ncpu0 50 5 10 300 20 2 8 5 1 0\nintr 1\n";
+        let expected = CpuTime { total_ticks: 800, idle_ticks: 640, steal_ticks: 10 };
+        assert_eq!(parse_cpu_time(text), Some(expected));
+        assert_eq!(parse_cpu_time("cpu  1 2 3\n"), None);
+        assert_eq!(parse_cpu_time("cpu  1 2 3 4 5 6 7 many\n"), None);
+        assert_eq!(parse_cpu_time("intr 1\n"), None);
+    }
+
+    #[test]
+    fn this_machine_can_be_read() {
+        assert!(processor().expect("the machine has a processor").count > 0);
+        assert!(cores().expect("the process may run") > 0);
+        let time = cpu_time().expect("the machine has run");
+        assert!(time.total_ticks > time.idle_ticks);
+    }
+}

@@ -1,0 +1,291 @@
+//! A person's place in a room, kept over lost connections, on a thread of its own.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, mpsc as std_mpsc};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::chat::address::{Address, BadAddress};
+use crate::chat::conversation::{Conversation, Effects, Event};
+use crate::chat::link::{self, Link, LinkError};
+use crate::chat::{NAME_CHARS_MAX, Options};
+
+/// How many messages may wait to be sent.
+const SAY_MAX: usize = 64;
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// For answers to what was said, and then for the server's part of the closing handshake.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(5);
+/// Between attempts; the last holds for all that follow.
+const BACK_OFF_MS: [u64; 7] = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+
+/// Why a session cannot begin.
+#[derive(Debug)]
+pub enum SessionError {
+    /// The URL names no room.
+    Address(BadAddress),
+    /// The name has no character or more than [`NAME_CHARS_MAX`], or control characters.
+    Name(String),
+    /// The certificates cannot be read; why.
+    Certificates(String),
+    /// The thread or its runtime cannot be made.
+    Thread(io::Error),
+}
+
+/// A session that goes on until it is dropped.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    room: String,
+    server: String,
+    events: std_mpsc::Receiver<Event>,
+    say: Option<mpsc::Sender<String>>,
+    /// Dropped to end it whatever waits.
+    _running: oneshot::Sender<()>,
+}
+
+/// What a session is asked for, taken from elsewhere than where its events are heard.
+#[derive(Clone, Debug)]
+pub struct Speaker(mpsc::Sender<String>);
+
+impl Session {
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// See [`SessionError`]; a server that cannot be reached is not among them, but told as [`Event::Lost`].
+    pub fn begin(options: Options) -> Result<Self, SessionError> {
+        let address =
+            Address::parse(&options.url, options.topic.as_deref()).map_err(SessionError::Address)?;
+        let name = options.name.or_else(user_name).unwrap_or_else(|| "guest".to_owned());
+        let length = name.chars().count();
+        if !(1..=NAME_CHARS_MAX).contains(&length) || name.chars().any(char::is_control) {
+            return Err(SessionError::Name(name));
+        }
+        let tls = match address.secure {
+            true => Some(link::tls_config(options.ca).map_err(SessionError::Certificates)?),
+            false => None,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(SessionError::Thread)?;
+        let (say, to_say) = mpsc::channel(SAY_MAX);
+        let (tell, events) = std_mpsc::channel();
+        let (running, dropped) = oneshot::channel();
+        let session = Self {
+            name: name.clone(),
+            room: address.room.clone(),
+            server: address.authority.clone(),
+            events,
+            say: Some(say),
+            _running: running,
+        };
+        let conversation = Conversation::new(&address, name, options.plain_text);
+        let driver = Driver { address, tls, conversation, to_say, tell };
+        let drive = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = driver.run() => {}
+                    _ = dropped => {}
+                }
+            });
+        };
+        thread::Builder::new().name("chat".into()).spawn(drive).map_err(SessionError::Thread)?;
+        Ok(session)
+    }
+
+    /// How others see the person.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The room, as people call it.
+    pub fn room(&self) -> &str {
+        &self.room
+    }
+
+    /// Host and port.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// What happens, in order. It ends when the session has: after [`Session::finish`].
+    pub fn events(&self) -> &std_mpsc::Receiver<Event> {
+        &self.events
+    }
+
+    /// For another thread to speak by. The session is not finished while there is one.
+    pub fn speaker(&self) -> Option<Speaker> {
+        self.say.clone().map(Speaker)
+    }
+
+    /// Says something as soon as the person is in the room. Gives it back when too much waits already.
+    ///
+    /// # Errors
+    /// The message.
+    pub fn say(&self, body: String) -> Result<(), String> {
+        match &self.say {
+            Some(say) => say.try_send(body).map_err(|error| match error {
+                mpsc::error::TrySendError::Full(body) | mpsc::error::TrySendError::Closed(body) => body,
+            }),
+            None => Err(body),
+        }
+    }
+
+    /// Nothing more will be said: leaves in an orderly way when what was said has been sent and answered.
+    pub fn finish(&mut self) {
+        self.say = None;
+    }
+}
+
+impl Speaker {
+    /// Says something, and waits as long as too much waits already; `false` when the session has ended.
+    pub fn say(&self, body: String) -> bool {
+        self.0.blocking_send(body).is_ok()
+    }
+}
+
+struct Driver {
+    address: Address,
+    tls: Option<Arc<rustls::ClientConfig>>,
+    conversation: Conversation,
+    to_say: mpsc::Receiver<String>,
+    tell: std_mpsc::Sender<Event>,
+}
+
+/// How one connection ended.
+enum End {
+    /// As the person wished.
+    Left,
+    Lost(String),
+}
+
+impl Driver {
+    async fn run(mut self) {
+        let mut failures = 0;
+        loop {
+            self.tell(vec![Event::Connecting]);
+            let mut was_joined = false;
+            let end = match Link::open(&self.address, self.tls.clone()).await {
+                Ok(mut link) => self.converse(&mut link, &mut was_joined).await,
+                Err(error) => End::Lost(error.to_string()),
+            };
+            let End::Lost(reason) = end else { return };
+            let mut effects = Effects::default();
+            self.conversation.lost(&mut effects);
+            self.tell(effects.tell);
+            failures = if was_joined { 0 } else { failures + 1 };
+            if self.is_finished() {
+                self.tell(vec![Event::Lost { reason, retry_in: Duration::ZERO }]);
+                return;
+            }
+            let retry_in = back_off(failures);
+            self.tell(vec![Event::Lost { reason, retry_in }]);
+            tokio::time::sleep(retry_in).await;
+        }
+    }
+
+    /// Whether nothing is left to be said, and nothing more will be.
+    fn is_finished(&self) -> bool {
+        self.to_say.is_closed() && self.to_say.is_empty()
+    }
+
+    async fn converse(&mut self, link: &mut Link, was_joined: &mut bool) -> End {
+        let mut effects = Effects::default();
+        self.conversation.opened(&mut effects);
+        let mut beats = tokio::time::interval(HEARTBEAT);
+        beats.reset();
+        loop {
+            if let Err(end) = self.carry_out(link, &mut effects).await {
+                return end;
+            }
+            let is_joined = self.conversation.is_joined();
+            *was_joined |= is_joined;
+            tokio::select! {
+                heard = link.receive() => match heard {
+                    Ok(text) => self.conversation.heard(&text, &mut effects),
+                    Err(error) => return End::Lost(error.to_string()),
+                },
+                said = self.to_say.recv(), if is_joined => match said {
+                    Some(body) => self.conversation.say(body, &mut effects),
+                    None => return self.leave(link).await,
+                },
+                _ = beats.tick() => self.conversation.beat(&mut effects),
+            }
+        }
+    }
+
+    /// Hears what is still on its way: answers to what was said, then what comes before the server's close.
+    async fn leave(&mut self, link: &mut Link) -> End {
+        let leaving = async {
+            let mut effects = Effects::default();
+            let mut is_closing = false;
+            loop {
+                if !is_closing && self.conversation.is_settled() {
+                    link.close().await?;
+                    is_closing = true;
+                }
+                let text = link.receive().await?;
+                self.conversation.heard(&text, &mut effects);
+                self.tell(std::mem::take(&mut effects.tell));
+            }
+        };
+        let ended: Result<Result<(), LinkError>, _> = tokio::time::timeout(FINISH_TIMEOUT, leaving).await;
+        // The server's close, or whatever else ended it, is the end that was wished for, unless answers are missing.
+        drop(ended);
+        let mut effects = Effects::default();
+        self.conversation.lost(&mut effects);
+        self.tell(effects.tell);
+        End::Left
+    }
+
+    async fn carry_out(&mut self, link: &mut Link, effects: &mut Effects) -> Result<(), End> {
+        self.tell(std::mem::take(&mut effects.tell));
+        for text in effects.send.drain(..) {
+            link.say(&text).await.map_err(|error| End::Lost(error.to_string()))?;
+        }
+        match effects.end.take() {
+            Some(reason) => Err(End::Lost(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// An owner that listens no more is about to drop the session.
+    fn tell(&self, events: Vec<Event>) {
+        for event in events {
+            let _ = self.tell.send(event);
+        }
+    }
+}
+
+fn back_off(failures: usize) -> Duration {
+    let at = failures.saturating_sub(1).min(BACK_OFF_MS.len() - 1);
+    Duration::from_millis(BACK_OFF_MS[at])
+}
+
+fn user_name() -> Option<String> {
+    std::env::var("USER").ok().filter(|name| !name.is_empty())
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SessionError::Address(error) => error.fmt(f),
+            SessionError::Name(name) => {
+                write!(
+                    f,
+                    "{name:?} is no name: 1 to {NAME_CHARS_MAX} characters, none of them a control character"
+                )
+            }
+            SessionError::Certificates(error) => write!(f, "the certificates cannot be read: {error}"),
+            SessionError::Thread(error) => write!(f, "the chat cannot be started: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SessionError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! From a file or a ready-made scenario and flags to a job.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::exit::Failure;
+use crate::cli::Overrides;
+use crate::run::Job;
+use crate::scenario::source::Scenario;
+use crate::scenario::{self, Context};
+use crate::tsung;
+
+/// A scenario as written, with where the files that it names are.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) scenario: Scenario,
+    pub(super) file_name: String,
+    pub(super) base_dir: PathBuf,
+}
+
+impl Written {
+    /// Reads a scenario, or translates Tsung's XML; of that, what could not be translated is said on standard error.
+    pub(super) fn read(path: &Path, set: &[(String, String)]) -> Result<Self, Failure> {
+        let file_name = path.display().to_string();
+        let base_dir = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        if is_xml(path) {
+            let imported = import(path)?;
+            for remark in imported.unsupported() {
+                let note = remark.verdict.note().unwrap_or_default();
+                eprintln!("stampede: {file_name}:{}: {}: {note}", remark.line, remark.element);
+            }
+            return Ok(Self { scenario: imported.scenario, file_name, base_dir });
+        }
+        let set: BTreeMap<String, String> = set.iter().cloned().collect();
+        // Compiled first with its text at hand, so that each fault is said with its line.
+        scenario::load(path, &set).map_err(Failure::usage)?;
+        let text =
+            fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+        let mut scenario = scenario::read(&text, &file_name, &set).map_err(Failure::usage)?;
+        if scenario.name.is_empty() {
+            scenario.name =
+                path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        }
+        Ok(Self { scenario, file_name, base_dir })
+    }
+
+    /// One of the ready-made runs.
+    pub(super) fn ready_made(scenario: Scenario) -> Self {
+        Self { file_name: scenario.name.clone(), scenario, base_dir: PathBuf::new() }
+    }
+
+    /// With what the flags change.
+    pub(super) fn with(mut self, overrides: &Overrides) -> Self {
+        let scenario = &mut self.scenario;
+        if let Some(seed) = overrides.seed {
+            scenario.seed = seed;
+        }
+        if !overrides.sources.is_empty() {
+            scenario.source_addresses.0.clone_from(&overrides.sources);
+        }
+        scenario.thresholds.0.extend(overrides.thresholds.iter().cloned());
+        if let Some(ca) = &overrides.ca {
+            // Relative to where the command is given, not to the scenario.
+            let ca = std::path::absolute(ca).unwrap_or_else(|_| ca.clone());
+            scenario.tls.ca = Some(ca.to_string_lossy().into_owned());
+        }
+        scenario.tls.insecure |= overrides.insecure;
+        self
+    }
+
+    /// What it means.
+    pub(super) fn job(&self) -> Result<Job, Failure> {
+        let context = Context { file_name: &self.file_name, base_dir: &self.base_dir };
+        let plan = self.scenario.compile(&context).map_err(Failure::usage)?;
+        Ok(Job { plan: Arc::new(plan), yaml: self.scenario.to_yaml(), keeps_samples: false })
+    }
+}
+
+/// Translates Tsung's XML.
+pub(super) fn import(path: &Path) -> Result<tsung::Imported, Failure> {
+    let file_name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+    tsung::import(&text, &file_name).map_err(Failure::usage)
+}
+
+/// Whether a file is Tsung's, by its name.
+pub(super) fn is_xml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
+}

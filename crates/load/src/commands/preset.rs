@@ -1,0 +1,99 @@
+//! The ready-made runs.
+
+use std::time::Duration;
+
+use super::exit::{Done, Failure};
+use super::job::Written;
+use super::run::{play, play_job};
+use crate::cli::{C10k, Churn, FanOut, Hold, Http, Rooms, Storm};
+use crate::doctor::visits;
+use crate::presets;
+use crate::report;
+use crate::run::{Job, Results, Settings, Show};
+use crate::statistics::wsdemo;
+
+pub(super) fn c10k(flags: &C10k) -> Done {
+    let written =
+        Written::ready_made(presets::c10k(flags).map_err(Failure::usage)?).with(&flags.run.overrides);
+    if flags.run.print_scenario {
+        return play(written, &flags.run, |_| String::new());
+    }
+    let job = Job { keeps_samples: true, ..written.job()? };
+    let settings = Settings::new(&flags.run, &job.plan);
+    if !flags.run.json {
+        eprintln!("Running test with {} clients for {} seconds", flags.clients, flags.seconds);
+    }
+    let uses_reservoir = flags.reservoir;
+    play_job(&job, &settings, &flags.run, move |results| {
+        let all = || wsdemo::C10k::of_population(&results.statistics);
+        let sampled = || wsdemo::C10k::of_samples(&results.statistics);
+        let result = if uses_reservoir { sampled().unwrap_or_else(all) } else { all() };
+        format!("\nResult: {result}\n")
+    })
+}
+
+pub(super) fn hold(flags: &Hold) -> Done {
+    let scenario = match &flags.http {
+        Some(file) => presets::hold_http(flags, file),
+        None => presets::hold(flags),
+    };
+    let written = Written::ready_made(scenario.map_err(Failure::usage)?).with(&flags.run.overrides);
+    if flags.run.print_scenario {
+        return play(written, &flags.run, |_| String::new());
+    }
+    let job = written.job()?;
+    let mut settings = Settings::new(&flags.run, &job.plan);
+    if settings.show == Show::View {
+        settings.show = Show::Lines(flags.every.max(1));
+    }
+    play_job(&job, &settings, &flags.run, |results| memory_log(results, flags.every.max(1)))
+}
+
+/// Time, memory and connections of each server, as the log of the original's shell loop had them.
+fn memory_log(results: &Results, every_seconds: u64) -> String {
+    let mut text = String::new();
+    let rows = results.run.series.iter().filter(|row| u64::from(row.second).is_multiple_of(every_seconds));
+    for (row, server) in rows.flat_map(|row| row.servers.iter().map(move |server| (row, server))) {
+        if text.is_empty() {
+            text.push_str("\n  second  connected    server RSS KiB  server\n");
+        }
+        let rss = server.rss_bytes.map_or("-".to_owned(), |bytes| (bytes / 1024).to_string());
+        text.push_str(&format!("{:>8} {:>10} {rss:>17}  {}\n", row.second, row.connected, server.name));
+    }
+    text
+}
+
+pub(super) fn fan_out(flags: &FanOut) -> Done {
+    play(Written::ready_made(presets::fan_out(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+}
+
+pub(super) fn rooms(flags: &Rooms) -> Done {
+    play(Written::ready_made(presets::rooms(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+}
+
+pub(super) fn churn(flags: &Churn) -> Done {
+    play(Written::ready_made(presets::churn(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+}
+
+pub(super) fn storm(flags: &Storm) -> Done {
+    play(Written::ready_made(presets::storm(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+}
+
+pub(super) fn http(flags: &Http) -> Done {
+    let users = match (flags.members_per_hour, flags.visit_minutes) {
+        (Some(members), Some(minutes)) => {
+            let visit = Duration::try_from_secs_f64(minutes * 60.0)
+                .map_err(|_| Failure::usage(format!("--visit-minutes {minutes}: it must be 0 or more")))?;
+            let users = visits::users(members, visit).map_err(Failure::usage)?;
+            eprintln!("{members} members per hour × {minutes} minutes each: {users} users at the same time");
+            users
+        }
+        (None, _) | (_, None) => flags.concurrent,
+    };
+    let written = Written::ready_made(presets::http(flags, users).map_err(Failure::usage)?);
+    // The report of a run with HTTP has Siege's lines already.
+    play(written, &flags.run, |results| match results.run.summary.counts.http {
+        0 => format!("\n{}", report::siege(&results.run.summary)),
+        1.. => String::new(),
+    })
+}

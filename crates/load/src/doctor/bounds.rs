@@ -1,0 +1,229 @@
+//! How many clients each resource of the machine suffices for. Arithmetic only.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::amounts::{bytes, counted, grouped};
+use super::scene::Scene;
+
+/// Descriptors of a table that are not clients: standard streams, readiness, timers, logs, the live view.
+pub const DESCRIPTORS_RESERVED: u64 = 512;
+/// Threads with connections that the engine allows.
+const THREADS_MAX: u64 = 65_535;
+/// Kernel memory of one end of an idle TCP connection: socket, inode, file, directory entry and readiness entry.
+/// Measured on Linux 6 (8,350 bytes for both ends, `docs/performance.md`).
+pub const KERNEL_BYTES_PER_END: u64 = 4_200;
+/// Memory of Stampede's own for one connected client, at most.
+pub const CLIENT_BYTES: u64 = 1_024;
+/// What a TLS session takes besides: its keys and its handshake's remains. An estimate.
+pub const TLS_BYTES: u64 = 12 * 1_024;
+/// Share of the usable memory that clients may have; the rest is for bursts and for everybody else.
+const MEMORY_SHARE: f64 = 0.9;
+/// Ports that are nobody's in particular: all but those below 1,024.
+const PORTS_MOST: u64 = 64_512;
+
+/// What a machine can run out of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Descriptors of the process, in as many tables as it takes.
+    Descriptors,
+    /// Open files of the machine.
+    Files,
+    /// Source addresses and ports.
+    Ports,
+    /// Memory.
+    Memory,
+    /// Memory of TCP's buffers.
+    TcpMemory,
+    /// Entries of connection tracking.
+    Conntrack,
+}
+
+impl Resource {
+    /// As people call it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Descriptors => "descriptors",
+            Self::Files => "open files",
+            Self::Ports => "source ports",
+            Self::Memory => "memory",
+            Self::TcpMemory => "TCP buffers",
+            Self::Conntrack => "conntrack",
+        }
+    }
+}
+
+/// How many clients one resource suffices for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Bound {
+    /// Which.
+    pub resource: Resource,
+    /// The clients.
+    pub clients: u64,
+    /// Whether not one more can connect; otherwise it is reached only when all clients are busy at the same moment.
+    pub firm: bool,
+    /// How it is reckoned.
+    pub basis: String,
+    /// What to change when it is too few for the wish.
+    pub remedy: Option<String>,
+}
+
+/// The bounds that are known, the lowest first.
+pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
+    let all =
+        [descriptors(scene), files(scene), ports(scene), memory(scene), tcp_memory(scene), conntrack(scene)];
+    let mut bounds: Vec<Bound> = all.into_iter().flatten().collect();
+    for bound in &mut bounds {
+        if bound.clients >= scene.wish.clients {
+            bound.remedy = None;
+        }
+    }
+    bounds.sort_by_key(|bound| (bound.clients, bound.resource));
+    bounds
+}
+
+/// Clients that one descriptor table holds.
+pub(super) fn clients_per_table(scene: &Scene<'_>) -> Option<u64> {
+    scene.facts.table_size().map(|size| size.saturating_sub(DESCRIPTORS_RESERVED))
+}
+
+fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
+    let each = clients_per_table(scene)?;
+    let tables = scene.wish.clients.div_ceil(each.max(1));
+    let basis = match tables {
+        0 | 1 => format!("{} in the process's table", grouped(each)),
+        _ => format!("{} in a table; {} threads have one each", grouped(each), grouped(tables)),
+    };
+    Some(Bound {
+        resource: Resource::Descriptors,
+        clients: each.saturating_mul(THREADS_MAX),
+        firm: true,
+        basis,
+        remedy: Some(
+            "ulimit -Hn 1048576 (as root, before stampede), or nofile in /etc/security/limits.conf"
+                .to_owned(),
+        ),
+    })
+}
+
+fn files(scene: &Scene<'_>) -> Option<Bound> {
+    let descriptors = &scene.facts.descriptors;
+    let (max, open) = (*descriptors.file_max.known()?, *descriptors.files_open.known()?);
+    let needed = round_up((scene.wish.clients.saturating_mul(scene.ends())).saturating_add(open), 100_000);
+    Some(Bound {
+        resource: Resource::Files,
+        clients: max.saturating_sub(open) / scene.ends(),
+        firm: true,
+        basis: format!("fs.file-max {}, {} open{}", grouped(max), grouped(open), both_ends(scene)),
+        remedy: Some(format!("sysctl -w fs.file-max={needed}")),
+    })
+}
+
+fn ports(scene: &Scene<'_>) -> Option<Bound> {
+    let each = scene.ports_each()?;
+    let sources = counted(scene.source_count(), "source address", "source addresses");
+    let targets = counted(scene.target_count(), "target", "targets");
+    Some(Bound {
+        resource: Resource::Ports,
+        clients: each.saturating_mul(scene.pairs()),
+        firm: true,
+        basis: format!("{sources} × {} × {targets}", counted(each, "port", "ports")),
+        remedy: Some(more_ports(scene, each)),
+    })
+}
+
+fn more_ports(scene: &Scene<'_>, each: u64) -> String {
+    let widened = PORTS_MOST.saturating_sub(scene.facts.ports.reserved.known().copied().unwrap_or_default());
+    let can_widen = scene.wish.sources.ports.is_none() && widened > each;
+    let widen = "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"";
+    if can_widen && widened.saturating_mul(scene.pairs()) >= scene.wish.clients {
+        return widen.to_owned();
+    }
+    let more = |each: u64| {
+        let needed = scene.wish.clients.div_ceil(each.saturating_mul(scene.target_count()).max(1));
+        let example = match loopback_range(needed).filter(|_| scene.is_loopback()) {
+            Some(range) => format!(", such as {range}"),
+            None => ", each added by: ip address add ADDRESS/PREFIX dev INTERFACE".to_owned(),
+        };
+        (needed, example)
+    };
+    let (needed, example) = more(each);
+    if can_widen && !scene.is_loopback() {
+        let (fewer, _) = more(widened);
+        return format!("more source addresses: {needed}{example}; or {fewer} of them with: {widen}");
+    }
+    format!("more source addresses: {needed}{example}")
+}
+
+/// `count` addresses of the loopback network; its first million are enough to show.
+fn loopback_range(count: u64) -> Option<String> {
+    let last = u32::try_from(count).ok().filter(|count| (1..=1_000_000).contains(count))?;
+    let address = |offset: u32| std::net::Ipv4Addr::from(0x7f00_0000 + offset);
+    Some(if last == 1 { address(1).to_string() } else { format!("{} to {}", address(1), address(last)) })
+}
+
+fn memory(scene: &Scene<'_>) -> Option<Bound> {
+    let usable = scene.facts.usable_bytes()?;
+    let tls = if scene.wish.targets.iter().any(|target| target.tls) { TLS_BYTES } else { 0 };
+    let each = KERNEL_BYTES_PER_END * scene.ends() + CLIENT_BYTES + tls;
+    let servers_own = if scene.is_local() { ", without the server's own" } else { "" };
+    let limited = scene.facts.memory.limit_bytes == Some(usable);
+    let remedy = if limited {
+        "raise the control group's memory limit (memory.max; docker run --memory), or use more machines: --agents"
+    } else {
+        "more memory, or more machines: --agents"
+    };
+    Some(Bound {
+        resource: Resource::Memory,
+        clients: (usable as f64 * MEMORY_SHARE / each as f64) as u64,
+        firm: true,
+        basis: format!("{} usable, about {} a client{servers_own}", bytes(usable), bytes(each)),
+        remedy: Some(remedy.to_owned()),
+    })
+}
+
+/// Idle connections take none of it. One that has something on its way takes at least a page.
+fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
+    let [_, _, most] = *scene.facts.network.tcp_mem.known()?;
+    let needed = scene.wish.clients.saturating_mul(scene.ends());
+    let page_bytes = scene.facts.memory.page_bytes;
+    Some(Bound {
+        resource: Resource::TcpMemory,
+        clients: most / scene.ends(),
+        firm: false,
+        basis: format!(
+            "tcp_mem's {} if every client has a message on its way{}",
+            bytes(most.saturating_mul(page_bytes)),
+            both_ends(scene)
+        ),
+        remedy: Some(format!(
+            "sysctl -w net.ipv4.tcp_mem=\"{needed} {} {}\"",
+            needed.saturating_add(needed / 4),
+            needed.saturating_add(needed / 2)
+        )),
+    })
+}
+
+/// Only a firewall that follows connections enters them; then each takes an entry, and its packets are dropped without.
+fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
+    let conntrack = scene.facts.network.conntrack?;
+    let used = if conntrack.count == 0 { "and nothing is followed now" } else { "of which some are used" };
+    let needed = round_up(scene.wish.clients.saturating_add(conntrack.count), 100_000);
+    Some(Bound {
+        resource: Resource::Conntrack,
+        clients: conntrack.max.saturating_sub(conntrack.count),
+        firm: conntrack.count > 0,
+        basis: format!("nf_conntrack_max {}, {used}", grouped(conntrack.max)),
+        remedy: Some(format!("sysctl -w net.netfilter.nf_conntrack_max={needed}")),
+    })
+}
+
+fn both_ends(scene: &Scene<'_>) -> &'static str {
+    if scene.is_local() { ", both ends here" } else { "" }
+}
+
+fn round_up(number: u64, step: u64) -> u64 {
+    number.div_ceil(step).saturating_mul(step)
+}

@@ -1,0 +1,282 @@
+//! What stands out among the facts of the machine, judged by the wish.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::amounts::{bytes, counted, grouped, percent};
+use super::bounds::clients_per_table;
+use super::scene::Scene;
+
+/// Queues below these are filled by ordinary bursts of a load test.
+const ACCEPT_QUEUE_MIN: u64 = 4_096;
+const PACKET_QUEUE_MIN: u64 = 10_000;
+/// A send or receive buffer below this cannot keep a connection busy.
+const BUFFER_BYTES_MIN: u64 = 64 * 1_024;
+/// Share of stolen time from which figures of one run differ from those of the next.
+const STEAL_MAX: f64 = 0.01;
+/// How long the kernel keeps a port after its connection was closed by this side (TCP_TIMEWAIT_LEN).
+const TIME_WAIT_SECONDS: u64 = 60;
+/// Clocks that are read without a system call, by architecture.
+const FAST_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+
+/// How a fact bears on the wish.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It stands in nobody's way.
+    Ok,
+    /// Good to know.
+    Note,
+    /// It may make the figures worse than they are.
+    Caution,
+    /// The run cannot go as wished.
+    Stop,
+}
+
+/// One fact, judged.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// What it is about.
+    pub subject: String,
+    /// How it bears on the wish.
+    pub state: State,
+    /// What is so, and why it matters.
+    pub text: String,
+    /// The command or step that changes it.
+    pub remedy: Option<String>,
+}
+
+impl Check {
+    pub(super) fn new(subject: &str, state: State, text: impl Into<String>) -> Self {
+        Self { subject: subject.to_owned(), state, text: text.into(), remedy: None }
+    }
+
+    pub(super) fn with(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+}
+
+/// The checks of the machine, in reading order. A fact that is not known has none here; see [`unknown`].
+pub(super) fn machine_checks(scene: &Scene<'_>) -> Vec<Check> {
+    let checks = [
+        cores(scene),
+        governor(scene),
+        steal(scene),
+        descriptors(scene),
+        time_wait(scene),
+        Some(tw_recycle()),
+        accept_queue(scene),
+        syn_queue(scene),
+        packet_queue(scene),
+        buffers(scene),
+        clock_source(scene),
+        clock_kept(scene),
+    ];
+    checks.into_iter().flatten().collect()
+}
+
+fn cores(scene: &Scene<'_>) -> Option<Check> {
+    let processor = &scene.facts.processor;
+    let cores = *processor.cores.known()?;
+    let named = counted(cores, "core", "cores");
+    let check = |state, text: String| Some(Check::new("cores", state, text));
+    if scene.is_local() {
+        let text =
+            format!("the target runs here too: generator and server share {named}, and each slows the other");
+        return check(State::Caution, text).map(|check| {
+            check.with("measure from another machine, or say in the result that both ran on one")
+        });
+    }
+    match processor.count.known() {
+        Some(count) if u64::from(*count) > cores => check(
+            State::Note,
+            format!("{named} of the machine's {count} are this process's (affinity or quota)"),
+        ),
+        Some(_) | None => check(State::Ok, format!("{named} for the generator")),
+    }
+}
+
+fn governor(scene: &Scene<'_>) -> Option<Check> {
+    let governor = scene.facts.processor.governor.as_deref()?;
+    if governor == "performance" {
+        return Some(Check::new("frequency", State::Ok, "the governor is \"performance\""));
+    }
+    let text =
+        format!("the governor \"{governor}\" lowers the frequency of idle cores: times vary with the load");
+    Some(Check::new("frequency", State::Caution, text).with("cpupower frequency-set -g performance"))
+}
+
+fn steal(scene: &Scene<'_>) -> Option<Check> {
+    let steal = *scene.facts.processor.steal.known()?;
+    let text =
+        format!("the hypervisor gave {} of the time to others since the machine started", percent(steal));
+    if steal <= STEAL_MAX {
+        return Some(Check::new("steal", State::Ok, text));
+    }
+    let check = Check::new("steal", State::Caution, format!("{text}: figures will not repeat"));
+    Some(check.with("a machine, or an instance type, with cores of its own"))
+}
+
+fn descriptors(scene: &Scene<'_>) -> Option<Check> {
+    let limits = &scene.facts.descriptors;
+    let each = clients_per_table(scene)?;
+    let state_and_text = if scene.wish.clients <= each {
+        let raised = match (limits.soft, limits.hard) {
+            (Some(soft), Some(hard)) if soft < hard => {
+                format!("{} now, raised to {} at the start of a run", grouped(soft), grouped(hard))
+            }
+            (_, Some(hard)) => grouped(hard),
+            (_, None) => "no limit but fs.nr_open".to_owned(),
+        };
+        (State::Ok, format!("nofile: {raised}"))
+    } else {
+        let threads = scene.wish.clients.div_ceil(each.max(1));
+        let table = each.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
+        let text = format!(
+            "a table holds {} descriptors: the clients go on {} with tables of their own",
+            grouped(table),
+            counted(threads, "thread", "threads")
+        );
+        (State::Note, text)
+    };
+    Some(Check::new("descriptors", state_and_text.0, state_and_text.1))
+}
+
+fn time_wait(scene: &Scene<'_>) -> Option<Check> {
+    let ports = &scene.facts.ports;
+    let (reuse, timestamps) = (*ports.tw_reuse.known()?, ports.timestamps.known().copied().unwrap_or(1));
+    let reused = timestamps != 0 && (reuse == 1 || (reuse == 2 && scene.is_loopback()));
+    if reused {
+        let text =
+            format!("ports of closed connections are used again after a second (tcp_tw_reuse {reuse})");
+        return Some(Check::new("TIME_WAIT", State::Ok, text));
+    }
+    let each_second = scene.ports_each()?.saturating_mul(scene.pairs()) / TIME_WAIT_SECONDS;
+    let text = format!(
+        "a port rests {TIME_WAIT_SECONDS} s after its connection (tcp_tw_reuse {reuse}): users who come and go can be \
+         {} a second at most",
+        grouped(each_second)
+    );
+    let remedy = if timestamps == 0 {
+        "sysctl -w net.ipv4.tcp_timestamps=1 net.ipv4.tcp_tw_reuse=1"
+    } else {
+        "sysctl -w net.ipv4.tcp_tw_reuse=1"
+    };
+    Some(Check::new("TIME_WAIT", State::Caution, text).with(remedy))
+}
+
+fn tw_recycle() -> Check {
+    let text = "net.ipv4.tcp_tw_recycle, which older guides set, no longer exists: Linux 4.12 removed it, as it broke \
+                clients behind NAT; leave it out";
+    Check::new("tcp_tw_recycle", State::Note, text)
+}
+
+fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
+    const SUBJECT: &str = "accept queue";
+    if !scene.is_local() {
+        let text = "somaxconn, SYN backlog and SYN cookies matter where the server is: run stampede doctor there too";
+        return Some(Check::new(SUBJECT, State::Note, text));
+    }
+    let network = &scene.facts.network;
+    let somaxconn = *network.somaxconn.known()?;
+    let overflows = network.listen_overflows.known().copied().unwrap_or_default();
+    let seen = match overflows {
+        0 => String::new(),
+        count => {
+            format!("; {} overflowed since the machine started", counted(count, "connection", "connections"))
+        }
+    };
+    if somaxconn >= ACCEPT_QUEUE_MIN {
+        let state = if overflows == 0 { State::Ok } else { State::Note };
+        return Some(Check::new(SUBJECT, state, format!("somaxconn {}{seen}", grouped(somaxconn))));
+    }
+    let text = format!(
+        "somaxconn {}: when more connect at once than the server accepts, the rest wait a second or more{seen}",
+        grouped(somaxconn)
+    );
+    Some(
+        Check::new(SUBJECT, State::Caution, text)
+            .with("sysctl -w net.core.somaxconn=65535 (then restart the server)"),
+    )
+}
+
+fn syn_queue(scene: &Scene<'_>) -> Option<Check> {
+    if !scene.is_local() {
+        return None;
+    }
+    let (backlog, cookies) =
+        (*scene.facts.network.syn_backlog.known()?, *scene.facts.network.syncookies.known()?);
+    let text = format!("tcp_max_syn_backlog {}, SYN cookies {}", grouped(backlog), cookies_in_words(cookies));
+    if cookies != 0 || backlog >= ACCEPT_QUEUE_MIN {
+        return Some(Check::new("SYN queue", State::Ok, text));
+    }
+    let text = format!("{text}: handshakes beyond the queue are dropped and tried again after a second");
+    let remedy = "sysctl -w net.ipv4.tcp_max_syn_backlog=65535 net.ipv4.tcp_syncookies=1";
+    Some(Check::new("SYN queue", State::Caution, text).with(remedy))
+}
+
+/// The words for `net.ipv4.tcp_syncookies`.
+pub(super) fn cookies_in_words(setting: u64) -> &'static str {
+    match setting {
+        0 => "off",
+        1 => "when it is full",
+        _ => "always",
+    }
+}
+
+fn packet_queue(scene: &Scene<'_>) -> Option<Check> {
+    let network = &scene.facts.network;
+    let backlog = *network.netdev_backlog.known()?;
+    let dropped = network.backlog_dropped.known().copied().unwrap_or_default();
+    let seen = match dropped {
+        0 => "none dropped".to_owned(),
+        count => format!("{} dropped since the machine started", counted(count, "packet", "packets")),
+    };
+    let text = format!("netdev_max_backlog {}, {seen}", grouped(backlog));
+    // Loopback goes through this queue with every packet; a network card only when its traffic is steered.
+    let short = backlog < PACKET_QUEUE_MIN && (scene.is_local() || dropped > 0);
+    if !short {
+        return Some(Check::new("packet queue", State::Ok, text));
+    }
+    let text = format!("{text}: a burst beyond it is lost, and each loss delays someone by 200 ms or more");
+    Some(Check::new("packet queue", State::Caution, text).with("sysctl -w net.core.netdev_max_backlog=30000"))
+}
+
+fn buffers(scene: &Scene<'_>) -> Option<Check> {
+    let network = &scene.facts.network;
+    let ([_, _, receive], [_, _, send]) = (*network.tcp_rmem.known()?, *network.tcp_wmem.known()?);
+    let text = format!("a connection may receive {} and send {} ahead", bytes(receive), bytes(send));
+    if receive.min(send) >= BUFFER_BYTES_MIN {
+        return Some(Check::new("buffers", State::Ok, text));
+    }
+    let text = format!("{text}: large messages and bursts go in many small steps");
+    let remedy =
+        "sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\" net.ipv4.tcp_wmem=\"4096 16384 4194304\"";
+    Some(Check::new("buffers", State::Caution, text).with(remedy))
+}
+
+fn clock_source(scene: &Scene<'_>) -> Option<Check> {
+    let source = scene.facts.clock.source.known()?;
+    if FAST_CLOCKS.contains(&source.as_str()) {
+        return Some(Check::new("clock", State::Ok, format!("read from {source}, without a system call")));
+    }
+    let text = format!("read from {source}, by a system call: each time stamp costs the generator more");
+    let remedy = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource (where the kernel lists it)";
+    Some(Check::new("clock", State::Caution, text).with(remedy))
+}
+
+fn clock_kept(scene: &Scene<'_>) -> Option<Check> {
+    let check = |state, text| Some(Check::new("time of day", state, text));
+    match scene.facts.clock.synchronised.known() {
+        Some(true) => check(State::Ok, "kept with the world's"),
+        Some(false) => {
+            check(State::Caution, "not kept with the world's: logs of several machines will not fit together")
+                .map(|check| check.with("timedatectl set-ntp true"))
+        }
+        None => check(
+            State::Note,
+            "not known whether it is kept with the world's; on one machine that does not matter, agents measure \
+             their offsets",
+        ),
+    }
+}

@@ -1,0 +1,217 @@
+//! What can be known of a server under test before the run, from outside and, on the same machine, from inside.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use engine::machine;
+use rustls::ClientConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::reading::Reading;
+use crate::monitor::fetch::{Page, PageAddress, fetch};
+use crate::monitor::samples;
+use crate::scenario::plan::Target;
+
+/// How long each question may take: the name, the connect, each page.
+const QUESTION_LIMIT: Duration = Duration::from_secs(5);
+/// Metrics worth showing before a run.
+const METRICS: [&str; 4] =
+    ["process_resident_memory_bytes", "process_open_fds", "process_max_fds", "throng_connections_open"];
+/// Samples of those metrics that are kept; a metric may have many.
+const SAMPLES_MAX: usize = 8;
+
+/// A server that is to be looked at.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TargetAddress {
+    /// Whether it is reached by TLS.
+    pub tls: bool,
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Its process, when it runs on this machine and its id is known.
+    pub pid: Option<u32>,
+    /// URL of its Prometheus endpoint, when it is known.
+    pub metrics: Option<String>,
+}
+
+impl From<&Target> for TargetAddress {
+    fn from(target: &Target) -> Self {
+        Self { tls: target.tls, host: target.host.clone(), port: target.port, pid: None, metrics: None }
+    }
+}
+
+/// What is known of one server. What was not asked for says so.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TargetFacts {
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Whether it is reached by TLS.
+    pub tls: bool,
+    /// What its name stands for.
+    pub resolution: Reading<Resolution>,
+    /// How long the TCP connect to its first address took, in microseconds.
+    pub connect_us: Reading<u64>,
+    /// How it answers `GET /`.
+    pub http: Reading<HttpAnswer>,
+    /// Its process; `None` when no id was given.
+    pub process: Option<Reading<ProcessFacts>>,
+    /// Figures of its metrics page by name; `None` when no URL was given.
+    pub metrics: Option<Reading<Vec<(String, f64)>>>,
+}
+
+/// What a name stands for.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Resolution {
+    /// Addresses in the order given; the first is used. At least one.
+    pub addresses: Vec<IpAddr>,
+    /// How long it took, in microseconds.
+    pub time_us: u64,
+}
+
+/// How a server answers a plain request.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HttpAnswer {
+    /// Status.
+    pub status: u16,
+    /// The `Server` header, where there is one.
+    pub server: Option<String>,
+}
+
+/// A server's process.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessFacts {
+    /// Process id.
+    pub pid: u32,
+    /// Name.
+    pub name: String,
+    /// Resident memory, in bytes.
+    pub rss_bytes: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Descriptors open in its main table; not known where that is not allowed.
+    pub descriptors: Reading<u64>,
+    /// Its descriptor limit in force, per table.
+    pub descriptor_limit: Reading<Option<u64>>,
+}
+
+impl TargetFacts {
+    /// Looks at a server: its name, its port, its answer, and what was given besides. Takes as long as it takes the
+    /// server, at most some seconds for each question. `tls` is for `https`; `None` trusts the machine's authorities.
+    #[must_use]
+    pub fn read(target: &TargetAddress, tls: Option<&Arc<ClientConfig>>) -> Self {
+        let resolution = resolve(&target.host, target.port);
+        let address = resolution.as_ref().ok().and_then(|resolution| resolution.addresses.first()).copied();
+        let connect_us = match address {
+            Some(address) => connect(SocketAddr::new(address, target.port)).into(),
+            None => Reading::Unknown { unknown: "it has no address".to_owned() },
+        };
+        let http = match &connect_us {
+            Reading::Known(_) => answer(target, tls).into(),
+            Reading::Unknown { .. } => Reading::Unknown { unknown: "it cannot be reached".to_owned() },
+        };
+        Self {
+            host: target.host.clone(),
+            port: target.port,
+            tls: target.tls,
+            resolution: resolution.into(),
+            connect_us,
+            http,
+            process: target.pid.map(|pid| process(pid).into()),
+            metrics: target.metrics.as_ref().map(|url| metrics(url, tls).into()),
+        }
+    }
+
+    /// The address that connections go to.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.resolution.known().and_then(|resolution| resolution.addresses.first()).copied()
+    }
+
+    /// Host and port, as people write them.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{host}:{}{}", self.port, if self.tls { " (TLS)" } else { "" })
+    }
+}
+
+/// The system's resolver can take longer than anybody waits, and cannot be stopped: its thread is left behind.
+fn resolve(host: &str, port: u16) -> io::Result<Resolution> {
+    let (sender, answer) = mpsc::channel();
+    let host = host.to_owned();
+    thread::Builder::new().name("resolver".to_owned()).spawn(move || {
+        let start = Instant::now();
+        let found = (host.as_str(), port).to_socket_addrs().map(|found| {
+            let mut addresses: Vec<IpAddr> = found.map(|address| address.ip()).collect();
+            addresses.dedup();
+            Resolution { addresses, time_us: start.elapsed().as_micros() as u64 }
+        });
+        let _ = sender.send(found);
+    })?;
+    let found = answer.recv_timeout(QUESTION_LIMIT).map_err(|_late| {
+        io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {QUESTION_LIMIT:?}"))
+    })??;
+    if found.addresses.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+    }
+    Ok(found)
+}
+
+fn connect(address: SocketAddr) -> io::Result<u64> {
+    let start = Instant::now();
+    TcpStream::connect_timeout(&address, QUESTION_LIMIT)?;
+    Ok(start.elapsed().as_micros() as u64)
+}
+
+fn answer(target: &TargetAddress, tls: Option<&Arc<ClientConfig>>) -> Result<HttpAnswer, String> {
+    let address =
+        PageAddress { tls: target.tls, host: target.host.clone(), port: target.port, path: "/".to_owned() };
+    let page = page(&address, tls)?;
+    Ok(HttpAnswer { status: page.status, server: page.server })
+}
+
+fn metrics(url: &str, tls: Option<&Arc<ClientConfig>>) -> Result<Vec<(String, f64)>, String> {
+    let page = page(&PageAddress::parse(url)?, tls)?;
+    if page.status != 200 {
+        return Err(format!("{url} answered with status {}", page.status));
+    }
+    let text = String::from_utf8_lossy(&page.body);
+    let mut figures = Vec::new();
+    for sample in samples(&text) {
+        let sample = sample.map_err(|error| format!("{url}: {error}"))?;
+        if METRICS.contains(&sample.name) && figures.len() < SAMPLES_MAX {
+            figures.push((sample.name.to_owned(), sample.value));
+        }
+    }
+    Ok(figures)
+}
+
+fn page(address: &PageAddress, tls: Option<&Arc<ClientConfig>>) -> Result<Page, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime to ask with: {error}"))?;
+    let page = runtime.block_on(fetch(address, tls, QUESTION_LIMIT)).map_err(|error| error.to_string());
+    runtime.shutdown_background();
+    page
+}
+
+fn process(pid: u32) -> io::Result<ProcessFacts> {
+    let usage = machine::process_usage_of(pid)?;
+    Ok(ProcessFacts {
+        pid,
+        name: machine::process_time(pid)?.name,
+        rss_bytes: usage.resident_bytes,
+        threads: usage.threads,
+        descriptors: machine::open_descriptors(pid).into(),
+        descriptor_limit: machine::descriptor_limit_of(pid).map(|limit| limit.soft).into(),
+    })
+}

@@ -1,0 +1,81 @@
+//! The thread that reads `/proc` at the end of each second.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::own::{OwnBooks, OwnReading};
+use super::process::Watched;
+use super::rows::Rows;
+
+/// When a run stops in the middle of a second, what is shorter than this has no row: too few clock ticks fall into it.
+const PART_OF_SECOND_MIN: Duration = Duration::from_millis(100);
+
+/// What the thread has at hand.
+pub(super) struct Sampler {
+    rows: Arc<Rows>,
+    watched: Vec<Watched>,
+    own: OwnBooks,
+}
+
+impl Sampler {
+    pub(super) fn new(rows: Arc<Rows>, watched: Vec<Watched>, own: OwnBooks) -> Self {
+        Self { rows, watched, own }
+    }
+
+    /// Samples until it is stopped, and gives the books back.
+    pub(super) fn run(mut self, stopped: &mpsc::Receiver<()>) -> OwnBooks {
+        let start = self.rows.beginning_of(0);
+        if start > Instant::now() {
+            if is_stopped_before(start, stopped) {
+                return self.own;
+            }
+            self.begin_anew();
+        }
+        let mut second = self.rows.second_of(Instant::now());
+        loop {
+            if is_stopped_before(self.rows.beginning_of(second.saturating_add(1)), stopped) {
+                if self.own.last_at().elapsed() >= PART_OF_SECOND_MIN {
+                    self.sample(second);
+                }
+                return self.own;
+            }
+            self.sample(second);
+            // Seconds that a suspended machine slept through have no row.
+            second = self.rows.second_of(Instant::now()).max(second.saturating_add(1));
+        }
+    }
+
+    /// What was used before the run's start is not the run's.
+    fn begin_anew(&mut self) {
+        let now = Instant::now();
+        if let Ok(reading) = OwnReading::read(now) {
+            self.own = OwnBooks::open(reading);
+        }
+        for process in &mut self.watched {
+            process.sample(now);
+        }
+    }
+
+    fn sample(&mut self, second: u32) {
+        let now = Instant::now();
+        if let Ok(reading) = OwnReading::read(now) {
+            let used = self.own.enter(reading);
+            self.rows.enter_own(second, used);
+        }
+        for (server, process) in self.watched.iter_mut().enumerate() {
+            match process.sample(now) {
+                Some(row) => self.rows.enter_process(second, server, row),
+                None => self.rows.enter_loss(second, server),
+            }
+        }
+    }
+}
+
+/// Waits until `end`, or for the stop.
+fn is_stopped_before(end: Instant, stopped: &mpsc::Receiver<()>) -> bool {
+    match stopped.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        Err(RecvTimeoutError::Timeout) => false,
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
+    }
+}

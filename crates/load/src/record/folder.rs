@@ -1,0 +1,324 @@
+//! The folder that a run leaves behind.
+
+use std::fmt::{self, Display};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::log_writer::LogForm;
+use super::{Histograms, series_csv};
+use crate::statistics::{MachineSample, RunFacts, Statistics, Summary};
+
+/// What is known of the run besides its observations.
+const FACTS: &str = "run.json";
+const SUMMARY: &str = "summary.json";
+const HISTOGRAMS: &str = "histograms.json";
+const SERIES: &str = "series.csv";
+const SERVERS: &str = "servers.csv";
+/// One sample of the machine and the servers a line.
+const SCENARIO: &str = "scenario.yaml";
+const SAMPLES: &str = "samples.jsonl";
+
+/// The longest name of a run in its folder's name, in characters.
+const NAME_CHARACTERS_MAX: usize = 64;
+/// Folders of the same second and name are told apart by a number up to this.
+const SAME_NAME_MAX: u32 = 1000;
+
+/// A file or folder that cannot be written or read.
+#[derive(Debug)]
+pub struct FolderError {
+    /// Which.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+impl Display for FolderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for FolderError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+/// The folder of one run. What each file in it holds is documented in `docs/stampede-files.md`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes `YYYYMMDD-HHMMSS-name` (UTC) in the parent, which is made if need be. What a file name should not hold
+    /// becomes `-` in the name.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(parent: &Path, name: &str) -> Result<Self, FolderError> {
+        fs::create_dir_all(parent).map_err(failed(parent))?;
+        let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        let first = parent.join(format!("{now}-{}", file_name(name)));
+        for number in 1..SAME_NAME_MAX {
+            let mut path = first.clone().into_os_string();
+            if number > 1 {
+                path.push(format!("-{number}"));
+            }
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path: path.into() }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(Path::new(&path))(error)),
+            }
+        }
+        Err(failed(&first)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// An existing folder.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Ok(Self { path: path.to_owned() }),
+            Ok(_) => Err(failed(path)(io::ErrorKind::NotADirectory.into())),
+            Err(error) => Err(failed(path)(error)),
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the event log's file; `None` for [`LogForm::None`].
+    ///
+    /// # Errors
+    /// If it cannot be made, or is there already.
+    pub fn create_log(&self, form: LogForm) -> Result<Option<File>, FolderError> {
+        let Some(name) = form.file_name() else { return Ok(None) };
+        let path = self.path.join(name);
+        File::create_new(&path).map(Some).map_err(failed(&path))
+    }
+
+    /// Writes everything that the end of a run leaves: facts, summary, histograms and series; gives the summary.
+    ///
+    /// # Errors
+    /// If a file cannot be written; those before it are.
+    pub fn write_results(&self, statistics: &Statistics, facts: &RunFacts) -> Result<Summary, FolderError> {
+        let summary = statistics.summary(facts);
+        self.write_facts(facts)?;
+        self.write_summary(&summary)?;
+        self.write_json(HISTOGRAMS, &Histograms::of(statistics, facts))?;
+        let rows = statistics.series();
+        self.write(SERIES, |file| series_csv::write_series(&rows, file))?;
+        self.write(SERVERS, |file| series_csv::write_servers(&rows, file))?;
+        Ok(summary)
+    }
+
+    /// Writes `run.json`: once at the start, so that the log's tables are known whatever ends the run, and once at the
+    /// end.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_facts(&self, facts: &RunFacts) -> Result<(), FolderError> {
+        self.write_json(FACTS, facts)
+    }
+
+    /// Writes `scenario.yaml`: what was played.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_scenario(&self, yaml: &str) -> Result<(), FolderError> {
+        let path = self.path.join(SCENARIO);
+        std::fs::write(&path, yaml).map_err(failed(&path))
+    }
+
+    /// Writes `summary.json`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_summary(&self, summary: &Summary) -> Result<(), FolderError> {
+        self.write_json(SUMMARY, summary)
+    }
+
+    /// Reads `run.json`; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read_facts(&self) -> Result<Option<RunFacts>, FolderError> {
+        self.read_json(FACTS)
+    }
+
+    /// Reads `summary.json`; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read_summary(&self) -> Result<Option<Summary>, FolderError> {
+        self.read_json(SUMMARY)
+    }
+
+    /// Reads `histograms.json`; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read_histograms(&self) -> Result<Option<Histograms>, FolderError> {
+        self.read_json(HISTOGRAMS)
+    }
+
+    /// Opens `samples.jsonl` for adding to it.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn sample_log(&self) -> Result<SampleLog, FolderError> {
+        let path = self.path.join(SAMPLES);
+        let file = File::options().create(true).append(true).open(&path).map_err(failed(&path))?;
+        Ok(SampleLog { path, file })
+    }
+
+    /// Reads `samples.jsonl`: the samples with their seconds; none if there is no such file. A last line that was cut
+    /// off is left out.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read_samples(&self) -> Result<Vec<(u32, MachineSample)>, FolderError> {
+        let path = self.path.join(SAMPLES);
+        let mut file = match File::open(&path) {
+            Ok(file) => BufReader::new(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&path)(error)),
+        };
+        let mut samples = Vec::new();
+        let mut line = String::new();
+        while file.read_line(&mut line).map_err(failed(&path))? > 0 && line.ends_with('\n') {
+            let sample: SampleLine =
+                serde_json::from_str(&line).map_err(|error| failed(&path)(error.into()))?;
+            samples.push((sample.second, sample.sample));
+            line.clear();
+        }
+        Ok(samples)
+    }
+
+    fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, FolderError> {
+        let path = self.path.join(name);
+        match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| failed(&path)(error.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&path)(error)),
+        }
+    }
+
+    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), FolderError> {
+        self.write(name, |file| {
+            serde_json::to_writer_pretty(&mut *file, value)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// Writes a file whole: under another name first, so that whoever reads it never sees a half.
+    fn write(
+        &self,
+        name: &str,
+        content: impl FnOnce(&mut io::BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        let unfinished = self.path.join(format!("{name}.unfinished"));
+        let written = File::create(&unfinished).and_then(|file| {
+            let mut file = io::BufWriter::new(file);
+            content(&mut file)?;
+            file.flush()?;
+            fs::rename(&unfinished, &path)
+        });
+        written.map_err(failed(&path))
+    }
+}
+
+/// `samples.jsonl`, being written.
+#[derive(Debug)]
+pub struct SampleLog {
+    path: PathBuf,
+    file: File,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SampleLine {
+    second: u32,
+    #[serde(flatten)]
+    sample: MachineSample,
+}
+
+impl SampleLog {
+    /// Adds a second's sample.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, second: u32, sample: &MachineSample) -> Result<(), FolderError> {
+        let line = SampleLine { second, sample: sample.clone() };
+        let written = serde_json::to_vec(&line).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            self.file.write_all(&line)
+        });
+        written.map_err(failed(&self.path))
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError {
+    let path = path.to_owned();
+    move |error| FolderError { path: path.clone(), error }
+}
+
+/// A run's name as part of a file name.
+fn file_name(name: &str) -> String {
+    let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let name: String = name
+        .chars()
+        .take(NAME_CHARACTERS_MAX)
+        .map(|character| if plain(character) { character } else { '-' })
+        .collect();
+    if name.is_empty() { "run".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_by_time_and_run_and_never_used_twice() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let runs = parent.path().join("runs");
+        let first = RunFolder::create(&runs, "a chat/with spaces").expect("a folder");
+        let name = first.path().file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let (time, rest) = name.split_at(15);
+        assert!(
+            time.bytes().enumerate().all(|(place, byte)| byte.is_ascii_digit() != (place == 8)),
+            "{name}"
+        );
+        assert_eq!(rest, "-a-chat-with-spaces");
+        // Within the same second, or not, three folders are three folders.
+        let more = [(); 2].map(|()| RunFolder::create(&runs, "a chat/with spaces").expect("a folder"));
+        assert!(more[0] != more[1] && more.iter().all(|folder| *folder != first));
+    }
+
+    #[test]
+    fn a_last_sample_that_was_cut_off_is_left_out() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::create(parent.path(), "").expect("a folder");
+        assert_eq!(folder.read_samples().expect("no samples"), []);
+        let sample = MachineSample { generator_cpu: 1.5, ..MachineSample::default() };
+        let mut log = folder.sample_log().expect("a file");
+        log.add(3, &sample).expect("written");
+        log.file.write_all(b"{\"second\":4,\"gener").expect("written");
+        assert_eq!(folder.read_samples().expect("readable"), [(3, sample)]);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = RunFolder::open(Path::new("/no/such/folder")).expect_err("it is not there");
+        assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    }
+}

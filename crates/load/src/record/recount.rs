@@ -1,0 +1,173 @@
+//! Counting a recorded run anew.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::folder::{FolderError, RunFolder};
+use super::log_reader::{EventLog, LogError, Part};
+use super::row::Row;
+use crate::observe::{NO_LABEL, Observation};
+use crate::statistics::{RunFacts, Statistics};
+
+/// A run counted anew from its event log.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recount {
+    /// Equal to what was counted live, as far as the log goes.
+    pub statistics: Statistics,
+    /// What is known of the run besides, with the names of all labels and source addresses of the log.
+    pub facts: RunFacts,
+    /// How many rows were counted.
+    pub rows: u64,
+    /// Whether the log's end was cut off in the middle of a frame or row, which is left out.
+    pub is_torn: bool,
+}
+
+/// Why a run cannot be counted anew.
+#[derive(Debug)]
+pub enum RecountError {
+    /// The event log.
+    Log(LogError),
+    /// The other files of the folder.
+    Folder(FolderError),
+}
+
+impl std::fmt::Display for RecountError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Log(error) => error.fmt(f),
+            Self::Folder(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RecountError {}
+
+/// Counts the run in this folder anew, with all cores, in memory that does not grow with the log.
+///
+/// # Errors
+/// See [`RecountError`].
+pub fn recount(folder: &Path) -> Result<Recount, RecountError> {
+    recount_with(folder, thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// As [`recount`], with so many threads.
+///
+/// # Errors
+/// See [`RecountError`].
+pub fn recount_with(folder: &Path, threads: usize) -> Result<Recount, RecountError> {
+    let folder = RunFolder::open(folder).map_err(RecountError::Folder)?;
+    let mut facts = folder.read_facts().map_err(RecountError::Folder)?.unwrap_or_default();
+    let parts =
+        EventLog::find(folder.path()).and_then(|log| log.parts(threads)).map_err(RecountError::Log)?;
+    let tables = Tables::of(&facts);
+    let counted = thread::scope(|scope| {
+        let counting: Vec<_> = parts.iter().map(|part| scope.spawn(|| count(part, &tables))).collect();
+        counting.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    let mut whole = Counted::default();
+    for part in counted {
+        let part =
+            part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(RecountError::Log)?;
+        whole.statistics.merge(&part.statistics);
+        whole.rows += part.rows;
+        whole.is_torn |= part.is_torn;
+    }
+    for (second, sample) in folder.read_samples().map_err(RecountError::Folder)? {
+        whole.statistics.add_sample(second, sample);
+    }
+    (facts.labels, facts.sources) = tables.into_names();
+    Ok(Recount { statistics: whole.statistics, facts, rows: whole.rows, is_torn: whole.is_torn })
+}
+
+#[derive(Default)]
+struct Counted {
+    statistics: Statistics,
+    rows: u64,
+    is_torn: bool,
+}
+
+fn count(part: &Part, tables: &Tables) -> Result<Counted, LogError> {
+    let mut rows = part.rows()?;
+    let mut counted = Counted::default();
+    let mut labels = Known::new(&tables.labels);
+    let mut sources = Known::new(&tables.sources);
+    while let Some(Row { observation, label, source, .. }) = rows.next_row()? {
+        let seen = Observation {
+            label: if observation.label == NO_LABEL { NO_LABEL } else { labels.index(&label) },
+            source: sources.index(&source),
+            ..observation
+        };
+        counted.statistics.observe(&seen);
+        counted.rows += 1;
+    }
+    counted.is_torn = rows.is_torn();
+    Ok(counted)
+}
+
+/// Indexes of names, the same for all threads.
+struct Tables {
+    labels: Mutex<Vec<String>>,
+    sources: Mutex<Vec<String>>,
+}
+
+impl Tables {
+    fn of(facts: &RunFacts) -> Self {
+        Self { labels: Mutex::new(facts.labels.clone()), sources: Mutex::new(facts.sources.clone()) }
+    }
+
+    fn into_names(self) -> (Vec<String>, Vec<String>) {
+        let names = |table: Mutex<Vec<String>>| table.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (names(self.labels), names(self.sources))
+    }
+}
+
+/// What one thread has found in a table.
+struct Known<'a> {
+    table: &'a Mutex<Vec<String>>,
+    indexes: HashMap<Box<[u8]>, u16>,
+    /// Most rows have the name of the row before.
+    last: (Box<[u8]>, u16),
+}
+
+impl<'a> Known<'a> {
+    fn new(table: &'a Mutex<Vec<String>>) -> Self {
+        let mut known = Self { table, indexes: HashMap::new(), last: (Box::default(), 0) };
+        known.last.1 = known.looked_up(b"");
+        known
+    }
+
+    fn index(&mut self, name: &[u8]) -> u16 {
+        if *self.last.0 != *name {
+            self.last = (name.into(), self.looked_up(name));
+        }
+        self.last.1
+    }
+
+    fn looked_up(&mut self, name: &[u8]) -> u16 {
+        if let Some(index) = self.indexes.get(name) {
+            return *index;
+        }
+        let index = self.entered(&String::from_utf8_lossy(name));
+        self.indexes.insert(name.into(), index);
+        index
+    }
+
+    /// The index in the common table, where a name that is not there yet is put at its end. The last index stands for
+    /// all names beyond those that there is room for.
+    fn entered(&self, name: &str) -> u16 {
+        const LAST: u16 = NO_LABEL - 1;
+        if name.is_empty() {
+            return 0;
+        }
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = table.iter().position(|known| known == name).unwrap_or_else(|| {
+            if table.len() < usize::from(LAST) {
+                table.push(name.to_owned());
+            }
+            table.len() - 1
+        });
+        u16::try_from(place).unwrap_or(LAST)
+    }
+}

@@ -1,0 +1,220 @@
+//! Charts: SVG of one look, made of figures alone.
+//!
+//! Owns axes, layout, colours and the kinds of charts. It never knows what a run is, never reads a file, and never puts
+//! a number into a picture that was not measured: where a line has more points than the picture has columns, extremes
+//! stay.
+
+mod axis;
+mod bands;
+mod bars;
+mod boxes;
+mod canvas;
+mod frame;
+mod histogram;
+mod hover;
+mod lines;
+mod means;
+mod percentiles;
+mod raster;
+mod scatter;
+mod theme;
+mod thin;
+mod unit;
+
+pub use bands::{Bands, Moment};
+pub use bars::{Bars, Group, Tone};
+pub use boxes::{Boxes, PercentileBox};
+pub use canvas::escape;
+pub use histogram::{Bin, Histogram};
+pub use lines::{Lines, Series};
+pub use means::{Mean, Means};
+pub use percentiles::{Curve, Percentiles};
+pub use raster::{Fonts, NoFonts, RasterError};
+pub use scatter::{Cloud, Scatter};
+pub use theme::{by_variables, variables};
+pub use unit::{Unit, grouped, plain_number};
+
+use axis::Axis;
+use canvas::Canvas;
+use frame::{Entry, Surroundings};
+use hover::Hover;
+
+/// A chart: figures and the words around them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Chart {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What a reader must know to read it right; may be empty.
+    pub note: String,
+    /// What the vertical axis measures.
+    pub vertical: String,
+    /// What the horizontal axis measures; empty where it has names only.
+    pub horizontal: String,
+    /// What stands in the picture's place when there is nothing to show.
+    pub empty: String,
+    /// The figures.
+    pub figure: Figure,
+}
+
+/// The kinds of charts.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Figure {
+    /// Several series over time.
+    Lines(Lines),
+    /// Percentiles over time.
+    Bands(Bands),
+    /// Values by percentile, each nine as wide as the last.
+    Percentiles(Percentiles),
+    /// How often values lie in each range.
+    Histogram(Histogram),
+    /// Percentiles per configuration.
+    Boxes(Boxes),
+    /// Mean ± standard deviation per configuration.
+    Means(Means),
+    /// Counts side by side and upon each other.
+    Bars(Bars),
+    /// Points, and the straight line through them.
+    Scatter(Scatter),
+}
+
+/// Width and height of a picture, in pixels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Size {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+impl Size {
+    /// The width of a page.
+    pub const WIDE: Self = Self { width: 1040.0, height: 340.0 };
+    /// Half a page: two stand side by side.
+    pub const HALF: Self = Self { width: 510.0, height: 320.0 };
+    /// A telephone.
+    pub const NARROW: Self = Self { width: 360.0, height: 300.0 };
+    /// A file of its own.
+    pub const ALONE: Self = Self { width: 960.0, height: 420.0 };
+}
+
+/// Where a picture stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In a page, which has the heading as text and defines colours and classes ([`by_variables`]).
+    Page,
+    /// In a file of its own, on white.
+    Alone,
+}
+
+impl Chart {
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        match &self.figure {
+            Figure::Lines(lines) => lines.is_empty(),
+            Figure::Bands(bands) => bands.is_empty(),
+            Figure::Percentiles(percentiles) => percentiles.is_empty(),
+            Figure::Histogram(histogram) => histogram.is_empty(),
+            Figure::Boxes(boxes) => boxes.is_empty(),
+            Figure::Means(means) => means.is_empty(),
+            Figure::Bars(bars) => bars.is_empty(),
+            Figure::Scatter(scatter) => scatter.is_empty(),
+        }
+    }
+
+    /// The picture as an `<svg>` element.
+    pub fn svg(&self, size: Size, place: Place) -> String {
+        let mut canvas = Canvas::default();
+        let around = Surroundings {
+            title: &self.title,
+            note: &self.note,
+            legend: self.legend(),
+            vertical: &self.vertical,
+            horizontal: &self.horizontal,
+            size,
+            place,
+        };
+        let hover = if self.is_empty() {
+            frame::nothing(&mut canvas, &around, &self.empty);
+            None
+        } else {
+            self.draw(&mut canvas, &around)
+        };
+        self.element(size, place, hover, &canvas.into_body())
+    }
+
+    fn legend(&self) -> Vec<Entry> {
+        match &self.figure {
+            Figure::Lines(lines) => lines.legend(),
+            Figure::Bands(_) => Bands::legend(),
+            Figure::Percentiles(percentiles) => percentiles.legend(),
+            Figure::Boxes(boxes) => boxes.legend(),
+            Figure::Bars(bars) => bars.legend(),
+            Figure::Scatter(scatter) => scatter.legend(),
+            Figure::Histogram(_) | Figure::Means(_) => Vec::new(),
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) -> Option<Hover> {
+        match &self.figure {
+            Figure::Lines(lines) => return Some(lines.draw(canvas, around)),
+            Figure::Bands(bands) => return Some(bands.draw(canvas, around)),
+            Figure::Percentiles(percentiles) => percentiles.draw(canvas, around),
+            Figure::Histogram(histogram) => histogram.draw(canvas, around),
+            Figure::Boxes(boxes) => boxes.draw(canvas, around),
+            Figure::Means(means) => means.draw(canvas, around),
+            Figure::Bars(bars) => bars.draw(canvas, around),
+            Figure::Scatter(scatter) => scatter.draw(canvas, around),
+        }
+        None
+    }
+
+    fn element(&self, size: Size, place: Place, hover: Option<Hover>, body: &str) -> String {
+        let (width, height, title) = (size.width, size.height, escape(&self.title));
+        let view = format!(r#"viewBox="0 0 {width} {height}" role="img" aria-label="{title}""#);
+        match place {
+            Place::Page => {
+                let hover = hover.map(Hover::attribute).unwrap_or_default();
+                format!("<svg class=\"chart\" {view}{hover}>\n{body}</svg>\n")
+            }
+            // Lengths beside the view box, and the margin of white, are what viewers and renderers of files expect.
+            Place::Alone => format!(
+                "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width}\" \
+                 height=\"{full_height}\" viewBox=\"-12 -10 {full_width} {full_height}\" role=\"img\" \
+                 aria-label=\"{title}\">\n<title>{title}</title>\n<style>\n{style}</style>\n\
+                 <rect class=\"ground\" x=\"-12\" y=\"-10\" width=\"{full_width}\" height=\"{full_height}\"/>\n\
+                 {body}</svg>\n",
+                full_width = width + 24.0,
+                full_height = height + 20.0,
+                style = theme::fixed(),
+            ),
+        }
+    }
+}
+
+/// A vertical axis for these values: by factors where they span several powers of ten, else by differences from 0.
+fn by_span(unit: Unit, values: impl Iterator<Item = f64>, height: f64) -> Axis {
+    /// From this factor between least and greatest on, equal differences would flatten the small values into the axis.
+    const WIDE_SPAN: f64 = 40.0;
+    let (least, most) = values
+        .filter(|value| value.is_finite() && *value > 0.0)
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+    if most > least * WIDE_SPAN {
+        Axis::logarithmic(unit, least, most, ticks_in(height))
+    } else {
+        Axis::linear(unit, 0.0, most, ticks_in(height))
+    }
+}
+
+/// How many ticks stand well in a picture of this height.
+fn ticks_in(height: f64) -> usize {
+    ((height / 62.0) as usize).clamp(3, 7)
+}
+
+/// How many labels of time or numbers stand well in a picture of this width.
+fn labels_in(width: f64) -> usize {
+    ((width / 90.0) as usize).clamp(3, 12)
+}
+
+fn greatest(values: impl Iterator<Item = f64>) -> f64 {
+    values.filter(|value| value.is_finite()).fold(0.0, f64::max)
+}

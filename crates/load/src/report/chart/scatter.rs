@@ -1,0 +1,74 @@
+//! Points, and the straight line through them.
+
+use super::axis::Axis;
+use super::canvas::Canvas;
+use super::frame::{Entry, Frame, Surroundings, Swatch};
+use super::{Unit, by_span, greatest, labels_in, theme, thin, ticks_in};
+
+/// The most points of a cloud that are drawn; more would be a blot.
+const POINTS: usize = 600;
+
+/// Clouds of points.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scatter {
+    /// What lies along the horizontal axis.
+    pub x: Unit,
+    /// What lies along the vertical axis.
+    pub y: Unit,
+    /// The clouds, at most a handful.
+    pub clouds: Vec<Cloud>,
+    /// Whether the vertical axis may go by factors.
+    pub by_factors: bool,
+}
+
+/// Points of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cloud {
+    /// Its name in the legend.
+    pub name: String,
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+    /// Two ends of the line that was fitted to them, in their units.
+    pub line: Option<[(f64, f64); 2]>,
+}
+
+impl Scatter {
+    pub(super) fn is_empty(&self) -> bool {
+        self.clouds.iter().all(|cloud| cloud.points.is_empty())
+    }
+
+    pub(super) fn legend(&self) -> Vec<Entry> {
+        let entry = |(index, cloud): (usize, &Cloud)| Entry {
+            name: cloud.name.clone(),
+            colour: theme::series_colour(index),
+            swatch: Swatch::Dot,
+        };
+        self.clouds.iter().enumerate().map(entry).collect()
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas, around: &Surroundings<'_>) {
+        let points = || self.clouds.iter().flat_map(|cloud| &cloud.points);
+        let height = around.size.height;
+        let x =
+            Axis::linear(self.x, 0.0, greatest(points().map(|point| point.0)), labels_in(around.size.width));
+        let y = if self.by_factors {
+            by_span(self.y, points().map(|point| point.1), height)
+        } else {
+            Axis::linear(self.y, 0.0, greatest(points().map(|point| point.1)), ticks_in(height))
+        };
+        let frame = Frame::with_axes(canvas, around, &x, &y);
+        let place = |point: (f64, f64)| (frame.x(&x, point.0), frame.y(&y, point.1));
+        for (index, cloud) in self.clouds.iter().enumerate() {
+            let class = format!("dot-{}", theme::series_colour(index));
+            for index in thin::evenly(cloud.points.len(), POINTS) {
+                let (x, y) = cloud.points[index];
+                if x.is_finite() && y.is_finite() {
+                    canvas.circle(&class, place((x, y)), 3.0);
+                }
+            }
+        }
+        for [from, to] in self.clouds.iter().filter_map(|cloud| cloud.line) {
+            canvas.line("fit", place(from), place(to));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! report.html: one file that needs nothing else.
+//!
+//! The order is that of a reader's questions: may I believe it, what stands out, how fast, on what, and then why.
+
+mod charts;
+mod figures;
+mod machines;
+mod page;
+mod sections;
+
+use super::chart::{Size, escape};
+use super::{Plot, Run, Table, plots};
+use page::Page;
+
+/// The report of one run.
+pub fn html(run: &Run) -> String {
+    let plots = plots(run);
+    let mut page = Page::new(&title(run), &sections::facts(run));
+    sections::verdict(&mut page, run);
+    sections::findings(&mut page, run);
+    figures::key_figures(&mut page, run);
+    machines::machines(&mut page, run);
+    charts::charts(&mut page, run, &plots);
+    sections::tables(&mut page, run);
+    page.finish()
+}
+
+/// The report of several runs.
+pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
+    let names: Vec<String> = runs.iter().map(title).collect();
+    let mut page = Page::new(&format!("{} configurations", runs.len()), &names.join(" · "));
+    sections::invalid_runs(&mut page, runs);
+    for plot in plots {
+        page.section(plot.name, &plot.chart.title, |page| page.chart(plot, false, Size::WIDE));
+    }
+    page.section("figures", "Figures", |page| page.push(&table.html()));
+    page.finish()
+}
+
+fn title(run: &Run) -> String {
+    match run.configuration.as_str() {
+        "" => run.summary.scenario.clone(),
+        configuration => configuration.to_owned(),
+    }
+}

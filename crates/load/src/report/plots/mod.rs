@@ -1,0 +1,45 @@
+//! Which charts a run has.
+
+mod distributions;
+mod series;
+mod servers;
+
+use super::Run;
+use super::chart::Chart;
+
+pub(super) use distributions::{curve, percentile_box};
+pub(super) use servers::memory_fits;
+
+/// A chart with its place among the others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plot {
+    /// Its file's name, without an ending.
+    pub name: &'static str,
+    /// Whether it takes the whole width of a page.
+    pub wide: bool,
+    /// The chart.
+    pub chart: Chart,
+}
+
+/// All charts of a run, in the order of the report; some may be empty.
+pub fn plots(run: &Run) -> Vec<Plot> {
+    vec![
+        series::users(run),
+        series::joins(run),
+        series::connect_by_users(run),
+        series::join_by_users(run),
+        series::latency(run),
+        distributions::latency(run),
+        distributions::latency_histogram(run),
+        series::http(run),
+        series::send_lag(run),
+        series::generator_cpu(run),
+        series::messages(run),
+        series::bytes(run),
+        series::errors(run),
+        distributions::fan_out(run),
+        servers::memory_by_connections(run),
+        servers::memory(run),
+        servers::cpu(run),
+    ]
+}

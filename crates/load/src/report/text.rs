@@ -1,0 +1,260 @@
+//! One run for the terminal.
+
+use std::fmt::Write as _;
+
+use super::chart::{Unit, grouped};
+use super::plots::memory_fits;
+use super::{Cell, Run, Table, siege};
+use crate::statistics::{Severity, Spread};
+
+/// Whether escape sequences for colours are written. Off wherever the reader is not a terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// No escape sequences.
+    Plain,
+    /// Bold and colours.
+    Coloured,
+}
+
+#[derive(Clone, Copy)]
+enum Paint {
+    Strong,
+    Good,
+    Fair,
+    Bad,
+}
+
+impl Style {
+    fn paint(self, paint: Paint, text: &str) -> String {
+        let code = match paint {
+            Paint::Strong => "1",
+            Paint::Good => "1;32",
+            Paint::Fair => "33",
+            Paint::Bad => "1;31",
+        };
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        }
+    }
+}
+
+/// Verdict, thresholds, findings, users, messages, times, errors and servers of one run. Control characters in what
+/// peers sent are replaced, so that no server writes to the reader's terminal.
+pub fn text(run: &Run, style: Style) -> String {
+    let mut text = String::new();
+    verdict(&mut text, run, style);
+    findings(&mut text, run, style);
+    section(&mut text, style, "Users and messages", &counts(run));
+    section(&mut text, style, "Times", &times(run).text());
+    if !run.summary.errors.is_empty() {
+        section(&mut text, style, "Errors", &errors(run).text());
+    }
+    servers(&mut text, run, style);
+    if run.summary.counts.http + run.summary.counts.http_failed > 0 {
+        section(&mut text, style, "HTTP, as Siege reports it", &siege(&run.summary));
+    }
+    text.chars().map(|character| if is_harmful(character, style) { '\u{fffd}' } else { character }).collect()
+}
+
+/// Our own escape sequences are the only ones; messages of peers were cleaned where they were put in.
+fn is_harmful(character: char, style: Style) -> bool {
+    character.is_control() && character != '\n' && !(character == '\u{1b}' && style == Style::Coloured)
+}
+
+fn clean(words: &str) -> String {
+    words.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
+fn verdict(text: &mut String, run: &Run, style: Style) {
+    let summary = &run.summary;
+    let name = if run.configuration.is_empty() { &summary.scenario } else { &run.configuration };
+    let heading = style.paint(Paint::Strong, &clean(name));
+    let (ended, seconds) = (clean(&summary.ended_by), Unit::Clock.format(summary.seconds));
+    let _ = writeln!(text, "{heading}  seed {}, {seconds} long, ended by: {ended}", summary.seed);
+    match summary.verdict.valid {
+        true => text.push_str(&style.paint(Paint::Good, "VALID")),
+        false => text.push_str(&style.paint(Paint::Bad, "INVALID")),
+    }
+    text.push('\n');
+    for reason in &summary.verdict.reasons {
+        let _ = writeln!(text, "  {}", clean(reason));
+    }
+    for threshold in &summary.thresholds {
+        let measured = threshold.measured.map_or("nothing measured".to_owned(), super::chart::plain_number);
+        let (mark, paint) = if threshold.passed { ("holds ", Paint::Good) } else { ("FAILED", Paint::Bad) };
+        let _ = writeln!(text, "  {} {} ({measured})", style.paint(paint, mark), clean(&threshold.text));
+    }
+}
+
+fn findings(text: &mut String, run: &Run, style: Style) {
+    let mut lines = String::new();
+    for finding in &run.summary.findings {
+        let mark = match finding.severity {
+            Severity::Error => style.paint(Paint::Bad, "error  "),
+            Severity::Warning => style.paint(Paint::Fair, "warning"),
+            Severity::Info => "note   ".to_owned(),
+        };
+        let _ = writeln!(lines, "{mark}  {}", clean(&finding.text));
+    }
+    if !lines.is_empty() {
+        section(text, style, "Findings", &lines);
+    }
+}
+
+fn section(text: &mut String, style: Style, heading: &str, body: &str) {
+    let _ = write!(text, "\n{}\n", style.paint(Paint::Strong, heading));
+    for line in body.lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+fn counts(run: &Run) -> String {
+    let counts = &run.summary.counts;
+    let seconds = run.seconds();
+    let rate = |count: u64| Unit::PerSecond.format(count as f64 / seconds);
+    let mut lines = vec![
+        (
+            "users",
+            format!(
+                "{} of {} wanted, {} failed, {} not started",
+                grouped(counts.users),
+                grouped(counts.users_wanted),
+                grouped(counts.users_failed),
+                grouped(counts.users_dropped)
+            ),
+        ),
+        (
+            "connections",
+            format!(
+                "{} at most, {} opened, {} attempts failed, {} ended by the server",
+                grouped(counts.connected_max),
+                grouped(counts.connects),
+                grouped(counts.connects_failed),
+                grouped(counts.disconnects)
+            ),
+        ),
+    ];
+    if counts.joins + counts.joins_failed > 0 {
+        lines.push(("joins", format!("{}, {} failed", grouped(counts.joins), grouped(counts.joins_failed))));
+    }
+    lines.push((
+        "messages",
+        format!(
+            "{} sent ({}), {} received ({})",
+            grouped(counts.sent),
+            rate(counts.sent),
+            grouped(counts.received),
+            rate(counts.received)
+        ),
+    ));
+    if counts.expected > 0 {
+        lines.push((
+            "deliveries",
+            format!(
+                "{} expected = {} delivered + {} lost + {} late + {} in flight",
+                grouped(counts.expected),
+                grouped(counts.delivered),
+                grouped(counts.lost),
+                grouped(counts.late),
+                grouped(counts.in_flight)
+            ),
+        ));
+        lines.push((
+            "",
+            format!(
+                "{} duplicated, {} reordered, {} unexpected",
+                grouped(counts.duplicates),
+                grouped(counts.reordered),
+                grouped(counts.unexpected)
+            ),
+        ));
+    }
+    lines.push((
+        "payload",
+        format!(
+            "{} sent, {} received",
+            Unit::Bytes.format(counts.bytes_sent as f64),
+            Unit::Bytes.format(counts.bytes_received as f64)
+        ),
+    ));
+    lines.push(("errors", grouped(counts.errors)));
+    lines.iter().map(|(name, value)| format!("{name:<13}{value}\n")).collect()
+}
+
+/// Every kind of time that was measured.
+pub(super) fn times(run: &Run) -> Table {
+    let mut table = Table::new(&["", "count", "mean", "± sd", "median", "p90", "p99", "p99.9", "max"]);
+    let (times, fan_out) = (&run.summary.times, &run.summary.fan_out);
+    let rows = [
+        ("latency from the intended send", &times.latency),
+        ("latency from the actual send", &times.service_latency),
+        ("to the first receiver", &fan_out.first_receiver),
+        ("to the last receiver", &fan_out.last_receiver),
+        ("connect", &times.connect),
+        ("join", &times.join),
+        ("reply", &times.reply),
+        ("HTTP request", &times.http),
+        ("session", &times.session),
+        ("send lag of the generator", &times.send_lag),
+    ];
+    let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));
+    for (name, spread) in rows.into_iter().chain(labelled).filter(|(_, spread)| spread.count > 0) {
+        table.rows.push(row(&clean(name), spread));
+    }
+    table
+}
+
+fn row(name: &str, spread: &Spread) -> Vec<Cell> {
+    let time = |us: f64| Cell::figure(Unit::Microseconds.format(us));
+    vec![
+        Cell::words(name),
+        Cell::figure(grouped(spread.count)),
+        time(spread.mean_us),
+        time(spread.stddev_us),
+        time(spread.p50_us as f64),
+        time(spread.p90_us as f64),
+        time(spread.p99_us as f64),
+        time(spread.p999_us as f64),
+        time(spread.max_us as f64),
+    ]
+}
+
+/// Errors by kind; the addresses they came from are named as long as they are few.
+pub(super) fn errors(run: &Run) -> Table {
+    /// More source addresses than this are counted, not named.
+    const SOURCES: usize = 3;
+    let mut table = Table::new(&["what", "how", "code", "count", "first at", "sources", "first example"]);
+    for error in &run.summary.errors {
+        let named: Vec<String> =
+            error.sources.iter().map(|(source, count)| format!("{source}: {}", grouped(*count))).collect();
+        let sources = match named.len() {
+            0..=SOURCES => named.join(", "),
+            many => format!("{many} addresses"),
+        };
+        table.rows.push(vec![
+            Cell::words(clean(&error.kind)),
+            Cell::words(clean(&error.outcome)),
+            if error.code == 0 { Cell::Missing } else { Cell::figure(error.code.to_string()) },
+            Cell::figure(grouped(error.count)),
+            Cell::figure(format!("{:.1} s", error.first_second)),
+            Cell::words(clean(&sources)),
+            Cell::words(clean(&error.example)),
+        ]);
+    }
+    table
+}
+
+fn servers(text: &mut String, run: &Run, style: Style) {
+    let mut lines = String::new();
+    for one in memory_fits(run) {
+        let slope = match one.fit {
+            Some(fit) => format!("{:.0} ± {:.0} bytes per connection", fit.slope, fit.slope_error),
+            None => "memory sampled, too few numbers of connections for a slope".to_owned(),
+        };
+        let _ = writeln!(lines, "{}: {slope}", clean(&one.server));
+    }
+    if !lines.is_empty() {
+        section(text, style, "Servers", &lines);
+    }
+}

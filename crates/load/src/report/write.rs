@@ -1,0 +1,84 @@
+//! The report's files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::chart::{Fonts, NoFonts, Place, RasterError, Size};
+use super::{Plot, Run, html, plots};
+
+/// The folder of a run's plots.
+const PLOTS: &str = "plots";
+
+/// A report could not be written, or not all of it.
+#[derive(Debug)]
+pub enum ReportError {
+    /// A file or folder could not be written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A plot could not become a PNG.
+    Plot {
+        /// Which.
+        name: &'static str,
+        /// Why.
+        error: RasterError,
+    },
+    /// The machine has no font: everything was written except the PNGs.
+    NoFonts {
+        /// What was written.
+        written: Vec<PathBuf>,
+    },
+}
+
+/// Writes `report.html`, `plots/*.svg` and `plots/*.png` into `folder`, and says which files those are. Charts without
+/// data have no file.
+///
+/// # Errors
+/// [`ReportError`] where a file could not be written; with [`ReportError::NoFonts`] all but the PNGs are there.
+pub fn write(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, ReportError> {
+    write_all(folder, &html(run), &plots(run))
+}
+
+/// Writes a page and its plots.
+pub(super) fn write_all(folder: &Path, page: &str, plots: &[Plot]) -> Result<Vec<PathBuf>, ReportError> {
+    let pictures = folder.join(PLOTS);
+    std::fs::create_dir_all(&pictures)
+        .map_err(|error| ReportError::File { path: pictures.clone(), error })?;
+    let mut written = vec![file(folder.join("report.html"), page.as_bytes())?];
+    let drawn: Vec<(&'static str, String)> = plots
+        .iter()
+        .filter(|plot| !plot.chart.is_empty())
+        .map(|plot| (plot.name, plot.chart.svg(Size::ALONE, Place::Alone)))
+        .collect();
+    for (name, svg) in &drawn {
+        written.push(file(pictures.join(format!("{name}.svg")), svg.as_bytes())?);
+    }
+    let Ok(fonts) = Fonts::of_system() else { return Err(ReportError::NoFonts { written }) };
+    for (name, svg) in drawn {
+        let png = fonts.png(&svg).map_err(|error| ReportError::Plot { name, error })?;
+        written.push(file(pictures.join(format!("{name}.png")), &png)?);
+    }
+    Ok(written)
+}
+
+fn file(path: PathBuf, content: &[u8]) -> Result<PathBuf, ReportError> {
+    match std::fs::write(&path, content) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(ReportError::File { path, error }),
+    }
+}
+
+impl fmt::Display for ReportError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, error } => write!(formatter, "{} cannot be written: {error}", path.display()),
+            Self::Plot { name, error } => write!(formatter, "the plot {name}: {error}"),
+            Self::NoFonts { .. } => NoFonts.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for ReportError {}

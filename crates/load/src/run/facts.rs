@@ -1,0 +1,59 @@
+//! What is known of a run besides what its users saw.
+
+use std::time::{Instant, SystemTime};
+
+use jiff::Timestamp;
+
+use super::error::RunError;
+use super::job::{Job, Settings};
+use super::local::Played;
+use crate::doctor::{Examination, TargetAddress};
+use crate::floor;
+use crate::monitor::GeneratorSamples;
+use crate::statistics::{GeneratorFacts, MachineFacts, RunFacts};
+
+/// Pairs for the floor of a report: enough for its figures to settle, and a few seconds of time.
+const FLOOR_CONNECTIONS: usize = 5_000;
+/// What a machine is looked at for where a plan does not know how many users come.
+const UNKNOWN_CROWD: u64 = 1_000;
+
+/// This machine, with its floor if that is asked for.
+pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, RunError> {
+    let targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
+    let examination =
+        Examination::of_this_machine(job.users().unwrap_or(UNKNOWN_CROWD), &targets, &job.plan.sources, None);
+    let mut facts = examination.for_result();
+    if settings.floor {
+        facts.facts.extend(floor::facts(&floor::report(FLOOR_CONNECTIONS)?));
+    }
+    Ok(facts)
+}
+
+/// What is known when the run begins.
+pub(super) fn beginning(job: &Job, started: SystemTime, machine: MachineFacts) -> RunFacts {
+    RunFacts {
+        format: RunFacts::FORMAT,
+        scenario: job.plan.name.clone(),
+        seed: job.plan.seed,
+        started: Timestamp::try_from(started).map(|time| format!("{time:.3}")).unwrap_or_default(),
+        labels: job.plan.labels.clone(),
+        thresholds: job.plan.thresholds.clone(),
+        machines: vec![machine],
+        ..RunFacts::default()
+    }
+}
+
+/// What is known when it has ended.
+pub(super) fn ending(facts: &mut RunFacts, played: &Played, watched: &GeneratorSamples, start: Instant) {
+    facts.seconds = start.elapsed().as_secs_f64();
+    facts.ended_by.clone_from(&played.ended_by);
+    facts.examples.clone_from(&played.examples);
+    facts.sources.clone_from(&played.sources);
+    facts.generator = GeneratorFacts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        shards: played.shards,
+        stalled_ms: played.stalled_ms,
+        ..GeneratorFacts::default()
+    };
+    watched.fill(&mut facts.generator);
+}

@@ -1,0 +1,53 @@
+//! What a run leaves: the files of its folder, and the run as a report needs it.
+
+use std::path::Path;
+
+use super::error::RunError;
+use crate::record::{Histograms, RunFolder};
+use crate::report::{self, ReportError};
+use crate::statistics::wsdemo::C10k;
+use crate::statistics::{RunFacts, Statistics};
+
+/// A run that is over.
+pub struct Results {
+    /// Where everything is.
+    pub folder: RunFolder,
+    /// What a report needs.
+    pub run: report::Run,
+    /// Everything counted.
+    pub statistics: Statistics,
+    /// What could not be written although the run is whole, such as pictures on a machine without fonts.
+    pub notices: Vec<String>,
+}
+
+/// Writes the results and the report.
+pub(super) fn write(
+    folder: RunFolder,
+    statistics: Statistics,
+    facts: RunFacts,
+    losses: Vec<String>,
+) -> Result<Results, RunError> {
+    folder.write_results(&statistics, &facts)?;
+    let run = report_run(folder.path(), &statistics, &facts);
+    let mut notices = losses;
+    match report::write(folder.path(), &run) {
+        Ok(_) => {}
+        Err(error @ ReportError::NoFonts { .. }) => notices.push(error.to_string()),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Results { folder, run, statistics, notices })
+}
+
+/// A counted run as a report needs it.
+#[must_use]
+pub fn report_run(folder: &Path, statistics: &Statistics, facts: &RunFacts) -> report::Run {
+    let configuration =
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    report::Run {
+        configuration,
+        summary: statistics.summary(facts),
+        series: statistics.series(),
+        histograms: Histograms::of(statistics, facts).distributions(),
+        wsdemo_term: C10k::of_samples(statistics).map(|result| result.to_string()),
+    }
+}

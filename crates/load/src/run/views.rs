@@ -1,0 +1,59 @@
+//! What shows a run while it goes on.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::error::RunError;
+use super::job::{Settings, Show};
+use crate::live::{Board, dashboard, plain, terminal};
+
+/// Between two plain lines, where no other interval is asked for.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The open views of one run.
+pub(super) struct Views {
+    screen: Option<JoinHandle<io::Result<()>>>,
+    pages: Vec<dashboard::Dashboard>,
+}
+
+impl Views {
+    pub(super) fn open(board: &Arc<Board>, settings: &Settings) -> Result<Self, RunError> {
+        let mut pages = Vec::new();
+        if let Some(address) = settings.dashboard {
+            let options = dashboard::Options { address, host_names: Vec::new() };
+            let page = dashboard::serve(Arc::clone(board), &options)?;
+            eprintln!("dashboard: {}", page.url());
+            pages.push(page);
+        }
+        if let Some(address) = settings.metrics {
+            let page = dashboard::serve_metrics(Arc::clone(board), address)?;
+            eprintln!("metrics: {}", page.url());
+            pages.push(page);
+        }
+        Ok(Self { screen: screen(board, settings.show)?, pages })
+    }
+
+    /// Shows the end and gives the terminal back.
+    pub(super) fn close(self) {
+        if let Some(Ok(Err(error))) = self.screen.map(JoinHandle::join) {
+            eprintln!("stampede: the view: {error}");
+        }
+        drop(self.pages);
+    }
+}
+
+fn screen(board: &Arc<Board>, show: Show) -> Result<Option<JoinHandle<io::Result<()>>>, RunError> {
+    let board = Arc::clone(board);
+    let view: Box<dyn FnOnce() -> io::Result<()> + Send> = match show {
+        Show::Nothing => return Ok(None),
+        Show::View if terminal::is_possible() => Box::new(move || terminal::run(&board)),
+        Show::View => Box::new(move || plain::run(&board, &mut io::stderr(), LINE_INTERVAL)),
+        Show::Lines(seconds) => {
+            Box::new(move || plain::run(&board, &mut io::stderr(), Duration::from_secs(seconds)))
+        }
+    };
+    let thread = thread::Builder::new().name("view".to_owned()).spawn(view).map_err(RunError::Thread)?;
+    Ok(Some(thread))
+}

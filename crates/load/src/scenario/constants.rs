@@ -1,0 +1,145 @@
+//! Constants of a scenario: `${name}` in any value, replaced before the value is read.
+
+use std::collections::BTreeMap;
+
+use super::problem::{Complaint, suggestion};
+use super::yaml::{Content, Node, Segment};
+
+/// Bytes of one value after its constants are put in.
+const VALUE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Puts the constants of the tree's `variables`, with other values from outside, into all other values.
+pub(super) fn replace(root: &mut Node, overrides: &BTreeMap<String, String>) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    let constants = take_constants(root, overrides, &mut complaints);
+    if let Content::Map(entries) = &mut root.content {
+        for entry in entries.iter_mut().filter(|entry| entry.key != "variables") {
+            let mut replacement = Replacement {
+                constants: &constants,
+                path: vec![Segment::Key(entry.key.clone())],
+                complaints: &mut complaints,
+            };
+            replacement.node(&mut entry.value);
+        }
+    }
+    complaints
+}
+
+/// The constants by name; their nodes get the values from outside.
+fn take_constants(
+    root: &mut Node,
+    overrides: &BTreeMap<String, String>,
+    complaints: &mut Vec<Complaint>,
+) -> BTreeMap<String, String> {
+    let mut constants = BTreeMap::new();
+    if let Content::Map(entries) = &mut root.content
+        && let Some(variables) = entries.iter_mut().find(|entry| entry.key == "variables")
+        && let Content::Map(variables) = &mut variables.value.content
+    {
+        for variable in variables {
+            let Content::Scalar { text, plain } = &mut variable.value.content else { continue };
+            if let Some(value) = overrides.get(&variable.key) {
+                text.clone_from(value);
+                *plain = false;
+            }
+            constants.insert(variable.key.clone(), text.clone());
+        }
+    }
+    for name in overrides.keys().filter(|name| !constants.contains_key(*name)) {
+        let known = suggestion(name, constants.keys().map(String::as_str));
+        complaints.push(Complaint {
+            path: vec![Segment::Key("variables".to_owned())],
+            at_key: true,
+            message: format!(
+                "`{name}` was given a value from outside and is not one of the scenario's variables"
+            ),
+            help: known.or_else(|| Some(format!("declare it with a default: `variables: {{ {name}: … }}`"))),
+        });
+    }
+    constants
+}
+
+struct Replacement<'a> {
+    constants: &'a BTreeMap<String, String>,
+    path: Vec<Segment>,
+    complaints: &'a mut Vec<Complaint>,
+}
+
+impl Replacement<'_> {
+    fn node(&mut self, node: &mut Node) {
+        match &mut node.content {
+            Content::Scalar { text, .. } if text.contains("${") => match self.fill(text) {
+                Ok(filled) => *text = filled,
+                Err((message, help)) => {
+                    node.ignored = true;
+                    self.complain(message, help);
+                }
+            },
+            Content::Scalar { .. } => {}
+            Content::List(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.path.push(Segment::Index(index));
+                    self.node(item);
+                    self.path.pop();
+                    node.damaged |= item.ignored;
+                }
+            }
+            Content::Map(entries) => {
+                for entry in entries {
+                    self.path.push(Segment::Key(entry.key.clone()));
+                    self.node(&mut entry.value);
+                    if entry.key.contains("${") {
+                        match self.fill(&entry.key) {
+                            Ok(filled) => entry.key = filled,
+                            Err((message, help)) => self.complain(message, help),
+                        }
+                    }
+                    self.path.pop();
+                    node.damaged |= entry.value.ignored;
+                }
+            }
+        }
+    }
+
+    fn complain(&mut self, message: String, help: Option<String>) {
+        self.complaints.push(Complaint { path: self.path.clone(), at_key: false, message, help });
+    }
+
+    /// `${name}` becomes the constant, `$${` becomes `${`.
+    fn fill(&self, text: &str) -> Result<String, (String, Option<String>)> {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(place) = rest.find("${") {
+            let before = &rest[..place];
+            let after = &rest[place + 2..];
+            if let Some(before) = before.strip_suffix('$') {
+                filled.push_str(before);
+                filled.push_str("${");
+                rest = after;
+                continue;
+            }
+            filled.push_str(before);
+            let Some((name, after)) = after.split_once('}') else {
+                return Err((
+                    "`${` has no closing `}`".to_owned(),
+                    Some("`$${` stands for `${` itself".to_owned()),
+                ));
+            };
+            let Some(value) = self.constants.get(name.trim()) else {
+                let message = format!("there is no variable `{}`", name.trim());
+                let help = suggestion(name.trim(), self.constants.keys().map(String::as_str));
+                return Err((
+                    message,
+                    help.or_else(|| Some("declare it under `variables:` with a default".to_owned())),
+                ));
+            };
+            filled.push_str(value);
+            if filled.len() > VALUE_BYTES_MAX {
+                return Err((format!("longer than {VALUE_BYTES_MAX} bytes with its variables put in"), None));
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+}

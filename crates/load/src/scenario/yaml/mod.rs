@@ -1,0 +1,11 @@
+//! YAML with positions: text becomes a tree of nodes that know their place, and the tree becomes types through serde.
+//!
+//! Nothing here knows what a scenario is, except which mappings may be written as one word ([`reader`]).
+
+mod compose;
+mod node;
+mod reader;
+
+pub(super) use compose::compose;
+pub(super) use node::{Content, Node, Path, Segment};
+pub(super) use reader::{ReadError, key_of_a_word, read};

@@ -1,0 +1,88 @@
+//! Totals, and whether they add up.
+
+use super::Counts;
+
+impl Counts {
+    /// What became of the deliveries that should have been: equal to [`Counts::expected`] in a run that adds up.
+    #[must_use]
+    pub fn accounted_for(&self) -> u64 {
+        self.delivered.saturating_add(self.lost).saturating_add(self.late).saturating_add(self.in_flight)
+    }
+
+    /// Whether it is known of each expected delivery what became of it.
+    #[must_use]
+    pub fn adds_up(&self) -> bool {
+        self.expected == self.accounted_for()
+    }
+
+    /// Adds another's totals. The greatest number of connections at once is not a total, and stays as it is.
+    pub(super) fn add(&mut self, other: &Self) {
+        let Self {
+            users_wanted,
+            users,
+            users_finished,
+            users_failed,
+            users_dropped,
+            connected_max: _,
+            connects,
+            connects_failed,
+            connect_timeouts,
+            disconnects,
+            joins,
+            joins_failed,
+            sent,
+            expected,
+            delivered,
+            lost,
+            late,
+            in_flight,
+            duplicates,
+            reordered,
+            unexpected,
+            unstamped,
+            received,
+            bytes_sent,
+            bytes_received,
+            replies,
+            http,
+            http_failed,
+            http_bytes,
+            transactions,
+            errors,
+        } = self;
+        for (mine, others) in [
+            (users_wanted, other.users_wanted),
+            (users, other.users),
+            (users_finished, other.users_finished),
+            (users_failed, other.users_failed),
+            (users_dropped, other.users_dropped),
+            (connects, other.connects),
+            (connects_failed, other.connects_failed),
+            (connect_timeouts, other.connect_timeouts),
+            (disconnects, other.disconnects),
+            (joins, other.joins),
+            (joins_failed, other.joins_failed),
+            (sent, other.sent),
+            (expected, other.expected),
+            (delivered, other.delivered),
+            (lost, other.lost),
+            (late, other.late),
+            (in_flight, other.in_flight),
+            (duplicates, other.duplicates),
+            (reordered, other.reordered),
+            (unexpected, other.unexpected),
+            (unstamped, other.unstamped),
+            (received, other.received),
+            (bytes_sent, other.bytes_sent),
+            (bytes_received, other.bytes_received),
+            (replies, other.replies),
+            (http, other.http),
+            (http_failed, other.http_failed),
+            (http_bytes, other.http_bytes),
+            (transactions, other.transactions),
+            (errors, other.errors),
+        ] {
+            *mine = mine.saturating_add(others);
+        }
+    }
+}

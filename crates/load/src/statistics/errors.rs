@@ -1,0 +1,176 @@
+//! Errors by what was tried, how it went wrong, and from which source address.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ErrorCount;
+use super::facts::RunFacts;
+use super::limits::ERRORS_MAX;
+use crate::observe::{Kind, Nanos, Observation, Outcome, UserId};
+
+/// Whether an observation is an error of its own. The end of a user or of a transaction repeats what a step of it has
+/// reported already; being stopped with the run, and what becomes of a message, is none.
+#[must_use]
+pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
+    match kind {
+        Kind::Finish | Kind::Transaction | Kind::Missing => false,
+        Kind::Arrival
+        | Kind::Connect
+        | Kind::Disconnect
+        | Kind::Join
+        | Kind::Leave
+        | Kind::Send
+        | Kind::Receive
+        | Kind::Reply
+        | Kind::Wait
+        | Kind::Http
+        | Kind::Step => is_failure(outcome),
+    }
+}
+
+/// Whether an outcome is one of those that are neither success, nor what becomes of a message, nor the run's own end.
+pub(super) fn is_failure(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Ok
+        | Outcome::Unstamped
+        | Outcome::Duplicate
+        | Outcome::Reordered
+        | Outcome::Unexpected
+        | Outcome::Late
+        | Outcome::Lost
+        | Outcome::InFlight
+        | Outcome::Stopped => false,
+        Outcome::Dropped
+        | Outcome::ConnectTimeout
+        | Outcome::Refused
+        | Outcome::Reset
+        | Outcome::Unreachable
+        | Outcome::NoPort
+        | Outcome::NoDescriptor
+        | Outcome::Tls
+        | Outcome::HandshakeTimeout
+        | Outcome::Status
+        | Outcome::Redirect
+        | Outcome::BadHandshake
+        | Outcome::Protocol
+        | Outcome::Closed
+        | Outcome::Ended
+        | Outcome::Timeout
+        | Outcome::Rejected
+        | Outcome::Heartbeat
+        | Outcome::NotReady
+        | Outcome::Aborted
+        | Outcome::Overflow => true,
+    }
+}
+
+/// What went wrong, and how often.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Errors {
+    #[serde(with = "as_list")]
+    kinds: BTreeMap<ErrorKind, Seen>,
+}
+
+/// What makes two errors the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+struct ErrorKind {
+    kind: Kind,
+    outcome: Outcome,
+    code: u16,
+}
+
+/// How often one kind of error was seen, and when first.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Seen {
+    first: (Nanos, UserId),
+    sources: BTreeMap<u16, u64>,
+}
+
+impl Errors {
+    pub(super) fn record(&mut self, error: &Observation, count: u64) {
+        let kind = ErrorKind { kind: error.kind, outcome: error.outcome, code: error.code };
+        let seen = self.seen(kind, (error.at, error.user));
+        let of_source = seen.sources.entry(error.source).or_default();
+        *of_source = of_source.saturating_add(count);
+    }
+
+    /// Adds what was seen afterwards, or elsewhere.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (&kind, others) in &other.kinds {
+            let seen = self.seen(kind, others.first);
+            for (&source, &count) in &others.sources {
+                let of_source = seen.sources.entry(source).or_default();
+                *of_source = of_source.saturating_add(count);
+            }
+        }
+    }
+
+    /// Moves the indexes of source addresses.
+    pub(super) fn shift_sources(&mut self, by: u16) {
+        for seen in self.kinds.values_mut() {
+            let sources = std::mem::take(&mut seen.sources);
+            for (source, count) in sources {
+                *seen.sources.entry(source.saturating_add(by)).or_default() += count;
+            }
+        }
+    }
+
+    /// How often a kind of thing went wrong in one way, whatever the code.
+    pub(super) fn count_of(&self, kind: Kind, outcome: Outcome) -> u64 {
+        let same = self.kinds.iter().filter(|(error, _)| error.kind == kind && error.outcome == outcome);
+        same.flat_map(|(_, seen)| seen.sources.values()).fold(0, |sum: u64, count| sum.saturating_add(*count))
+    }
+
+    /// All kinds, most frequent first.
+    pub(super) fn counts(&self, facts: &RunFacts) -> Vec<ErrorCount> {
+        let mut counts: Vec<ErrorCount> =
+            self.kinds.iter().map(|(kind, seen)| kind.count(seen, facts)).collect();
+        counts.sort_by_key(|error| std::cmp::Reverse(error.count));
+        counts
+    }
+
+    fn seen(&mut self, mut kind: ErrorKind, first: (Nanos, UserId)) -> &mut Seen {
+        // The peer chooses the codes: beyond the bound they are not told apart.
+        if self.kinds.len() >= ERRORS_MAX && !self.kinds.contains_key(&kind) {
+            kind.code = 0;
+        }
+        let seen = self.kinds.entry(kind).or_insert_with(|| Seen { first, sources: BTreeMap::new() });
+        seen.first = seen.first.min(first);
+        seen
+    }
+}
+
+impl ErrorKind {
+    fn count(&self, seen: &Seen, facts: &RunFacts) -> ErrorCount {
+        let (first_at, first_user) = seen.first;
+        let example = facts.example(self.kind, self.outcome, self.code);
+        ErrorCount {
+            kind: self.kind.name().to_owned(),
+            outcome: self.outcome.name().to_owned(),
+            code: self.code,
+            count: seen.sources.values().fold(0, |sum: u64, count| sum.saturating_add(*count)),
+            sources: seen.sources.iter().map(|(&source, &count)| (facts.source(source), count)).collect(),
+            first_second: first_at as f64 / 1e9,
+            example: example.map_or_else(|| format!("user {first_user}"), str::to_owned),
+        }
+    }
+}
+
+/// JSON has no objects with such keys.
+mod as_list {
+    use super::*;
+
+    pub(super) fn serialize<S: serde::Serializer>(
+        kinds: &BTreeMap<ErrorKind, Seen>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(kinds)
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<ErrorKind, Seen>, D::Error> {
+        Ok(Vec::<(ErrorKind, Seen)>::deserialize(deserializer)?.into_iter().collect())
+    }
+}

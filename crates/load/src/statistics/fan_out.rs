@@ -1,0 +1,248 @@
+//! Publications with several receivers: when the first and the last of them had it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use super::limits::OPEN_PUBLICATIONS_MAX;
+use super::population::elapsed_us;
+use super::{FanOut, Population};
+use crate::observe::{Nanos, Observation};
+
+/// Publications by message id, until each of their receivers has been heard of.
+///
+/// Send and receipts may come in any order. The open publications lie in two halves, by age: when the younger is full,
+/// the older is settled as it stands.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Publications {
+    younger: HashMap<u64, Publication, MessageHash>,
+    older: HashMap<u64, Publication, MessageHash>,
+    settled: Settled,
+}
+
+/// One publication.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Publication {
+    intended: Nanos,
+    /// Unknown until the send is seen.
+    expected: Option<u32>,
+    received: u32,
+    first: Nanos,
+    last: Nanos,
+}
+
+/// What settled publications come to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct Settled {
+    publications: u64,
+    complete: u64,
+    /// Settled before all receivers were heard of because there was no room.
+    early: u64,
+    first_receiver: Population,
+    last_receiver: Population,
+}
+
+impl Publications {
+    /// A message to a room was sent.
+    pub(super) fn sent(&mut self, send: &Observation) {
+        let of_send = Publication { expected: Some(send.count), ..Publication::unheard(send.intended) };
+        self.note(send.message, of_send);
+    }
+
+    /// A message of a room was delivered as expected.
+    pub(super) fn received(&mut self, receive: &Observation) {
+        let (intended, at) = (receive.intended, receive.at);
+        self.note(
+            receive.message,
+            Publication { intended, expected: None, received: 1, first: at, last: at },
+        );
+    }
+
+    /// Adds what was seen afterwards, or elsewhere.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (&message, publication) in other.older.iter().chain(&other.younger) {
+            self.note(message, *publication);
+        }
+        self.settled.merge(&other.settled);
+    }
+
+    /// What all publications come to, those still open as they stand.
+    pub(super) fn so_far(&self) -> (FanOut, Population) {
+        let mut settled = self.settled.clone();
+        for publication in self.older.values().chain(self.younger.values()) {
+            settled.settle(publication);
+        }
+        let fan_out = FanOut {
+            publications: settled.publications,
+            complete: settled.complete,
+            first_receiver: settled.first_receiver.spread(),
+            last_receiver: settled.last_receiver.spread(),
+        };
+        (fan_out, settled.last_receiver)
+    }
+
+    /// How many were settled before all receivers were heard of because more than [`OPEN_PUBLICATIONS_MAX`] were open.
+    pub(super) fn settled_early(&self) -> u64 {
+        self.settled.early
+    }
+
+    fn note(&mut self, message: u64, news: Publication) {
+        let half = if self.older.contains_key(&message) { &mut self.older } else { &mut self.younger };
+        let publication = half.entry(message).or_insert_with(|| Publication::unheard(news.intended));
+        publication.merge(&news);
+        if publication.is_complete() {
+            self.settled.settle(publication);
+            half.remove(&message);
+        } else if self.younger.len() >= OPEN_PUBLICATIONS_MAX / 2 {
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        for (_, publication) in self.older.drain() {
+            self.settled.settle(&publication);
+            self.settled.early += 1;
+        }
+        std::mem::swap(&mut self.younger, &mut self.older);
+    }
+}
+
+impl Publication {
+    fn unheard(intended: Nanos) -> Self {
+        Self { intended, expected: None, received: 0, first: Nanos::MAX, last: 0 }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.intended = self.intended.min(other.intended);
+        self.expected = self.expected.or(other.expected);
+        self.received = self.received.saturating_add(other.received);
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.expected.is_some_and(|expected| self.received >= expected)
+    }
+}
+
+impl Settled {
+    fn settle(&mut self, publication: &Publication) {
+        // One receiver is no fan-out, and without the send it is not known how many there should be.
+        if publication.expected.is_none_or(|expected| expected < 2) {
+            return;
+        }
+        self.publications += 1;
+        if publication.received > 0 {
+            self.first_receiver.record(elapsed_us(publication.intended, publication.first));
+        }
+        if publication.is_complete() {
+            self.complete += 1;
+            self.last_receiver.record(elapsed_us(publication.intended, publication.last));
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.publications = self.publications.saturating_add(other.publications);
+        self.complete = self.complete.saturating_add(other.complete);
+        self.early = self.early.saturating_add(other.early);
+        self.first_receiver.merge(&other.first_receiver);
+        self.last_receiver.merge(&other.last_receiver);
+    }
+}
+
+/// Hashes message ids, which the generator itself numbers: whoever received one with another's stamp is counted apart,
+/// so nobody outside chooses keys of this table, and a multiplication spreads them well enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct MessageHash(u64);
+
+impl BuildHasher for MessageHash {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        Self(0)
+    }
+}
+
+impl Hasher for MessageHash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The table takes its place from the low bits and its tag from the high ones: fold the product's halves.
+        let product = u128::from(self.0 ^ number) * 0x9E37_79B9_7F4A_7C15;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::example::observation;
+
+    const MILLISECOND: Nanos = 1_000_000;
+
+    fn send(message: u64, receivers: u32) -> Observation {
+        Observation { message, count: receivers, ..observation() }
+    }
+
+    fn receipt(message: u64, at: Nanos) -> Observation {
+        Observation { message, at, ..observation() }
+    }
+
+    #[test]
+    fn a_publication_is_measured_to_its_first_and_its_last_receiver() {
+        let mut publications = Publications::default();
+        // One receipt is seen before the send is.
+        publications.received(&receipt(7, 30 * MILLISECOND));
+        publications.sent(&send(7, 3));
+        publications.received(&receipt(7, 10 * MILLISECOND));
+        publications.received(&receipt(7, 20 * MILLISECOND));
+        let (fan_out, _) = publications.so_far();
+        assert_eq!((fan_out.publications, fan_out.complete), (1, 1));
+        assert_eq!(fan_out.first_receiver.max_us, 10_000);
+        assert_eq!(fan_out.last_receiver.max_us, 30_000);
+        assert!(publications.younger.is_empty(), "a complete publication is not kept");
+    }
+
+    #[test]
+    fn a_publication_that_one_receiver_never_got_is_not_complete() {
+        let mut publications = Publications::default();
+        publications.sent(&send(7, 2));
+        publications.received(&receipt(7, 10 * MILLISECOND));
+        let (fan_out, last_receiver) = publications.so_far();
+        assert_eq!((fan_out.publications, fan_out.complete), (1, 0));
+        assert_eq!(fan_out.first_receiver.count, 1);
+        assert_eq!(last_receiver.count(), 0);
+    }
+
+    #[test]
+    fn one_receiver_is_no_fan_out() {
+        let mut publications = Publications::default();
+        for receivers in [0, 1] {
+            publications.sent(&send(u64::from(receivers), receivers));
+        }
+        publications.received(&receipt(1, MILLISECOND));
+        assert_eq!(publications.so_far().0, FanOut::default());
+        assert!(publications.younger.is_empty());
+    }
+
+    #[test]
+    fn open_publications_are_bounded_and_the_oldest_are_settled_as_they_stand() {
+        let mut publications = Publications::default();
+        let sent = OPEN_PUBLICATIONS_MAX as u64 * 2;
+        for message in 0..sent {
+            publications.sent(&send(message, 2));
+        }
+        assert!(publications.younger.len() + publications.older.len() <= OPEN_PUBLICATIONS_MAX);
+        assert!(publications.settled_early() >= sent - OPEN_PUBLICATIONS_MAX as u64);
+        assert_eq!(publications.so_far().0.publications, sent);
+    }
+}

@@ -1,0 +1,318 @@
+//! What one second of a run is made of.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::hdr::{self, HistogramError};
+use super::limits::{SECOND_DIGITS, TIME_US_MAX};
+use super::{SeriesRow, ServerRow, Spread};
+
+/// Metrics that have a spread in each second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SecondMetric {
+    Latency,
+    ServiceLatency,
+    Connect,
+    Join,
+    Http,
+    SendLag,
+}
+
+const METRICS: usize = 6;
+
+/// One second of a run: how often, how many, how long.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Second {
+    /// Users that arrived or should have, less those that finished.
+    pub(super) wanted: i64,
+    /// Users that arrived, less those that finished.
+    pub(super) users: i64,
+    pub(super) connected: Flow,
+    /// Joins, less leaves.
+    pub(super) joined: i64,
+    pub(super) arrivals: u64,
+    pub(super) finished: u64,
+    pub(super) connects: u64,
+    pub(super) connects_failed: u64,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    pub(super) bytes_sent: u64,
+    pub(super) bytes_received: u64,
+    pub(super) http: u64,
+    pub(super) errors: u64,
+    times: [SecondTimes; METRICS],
+    pub(super) sample: Option<MachineSample>,
+}
+
+/// How something that comes and goes changed within a second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Flow {
+    /// What came less what went.
+    pub(super) net: i64,
+    /// The most above the second's beginning.
+    pub(super) peak: i64,
+}
+
+impl Flow {
+    pub(super) fn change(&mut self, by: i64) {
+        self.net = self.net.saturating_add(by);
+        self.peak = self.peak.max(self.net);
+    }
+
+    /// This flow and then the other.
+    pub(super) fn then(&mut self, other: Self) {
+        self.peak = self.peak.max(self.net.saturating_add(other.peak));
+        self.net = self.net.saturating_add(other.net);
+    }
+}
+
+/// What was sampled in one second of the generator's machine and of the servers under test.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct MachineSample {
+    /// CPU that the generator used, in cores.
+    pub generator_cpu: f64,
+    /// The busiest of the generator's threads, 0 … 1.
+    pub generator_thread_cpu_max: f64,
+    /// Share of the machine's CPU time that the hypervisor gave to others, 0 … 1.
+    pub steal: f64,
+    /// What was sampled of the servers.
+    pub servers: Vec<ServerRow>,
+}
+
+impl MachineSample {
+    fn merge(&mut self, other: &Self) {
+        self.generator_cpu += other.generator_cpu;
+        self.generator_thread_cpu_max = self.generator_thread_cpu_max.max(other.generator_thread_cpu_max);
+        self.steal = self.steal.max(other.steal);
+        self.servers.extend(other.servers.iter().cloned());
+    }
+}
+
+impl Second {
+    pub(super) fn record(&mut self, metric: SecondMetric, time_us: u64) {
+        self.times[metric as usize].record(time_us);
+    }
+
+    /// Adds what was seen of the same second afterwards, or elsewhere.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.wanted = self.wanted.saturating_add(other.wanted);
+        self.users = self.users.saturating_add(other.users);
+        self.connected.then(other.connected);
+        self.joined = self.joined.saturating_add(other.joined);
+        for (mine, others) in [
+            (&mut self.arrivals, other.arrivals),
+            (&mut self.finished, other.finished),
+            (&mut self.connects, other.connects),
+            (&mut self.connects_failed, other.connects_failed),
+            (&mut self.sent, other.sent),
+            (&mut self.received, other.received),
+            (&mut self.bytes_sent, other.bytes_sent),
+            (&mut self.bytes_received, other.bytes_received),
+            (&mut self.http, other.http),
+            (&mut self.errors, other.errors),
+        ] {
+            *mine = mine.saturating_add(others);
+        }
+        for (mine, others) in self.times.iter_mut().zip(&other.times) {
+            mine.merge(others);
+        }
+        if let Some(sample) = &other.sample {
+            self.add_sample(sample);
+        }
+    }
+
+    /// Adds what was sampled in this second on one machine.
+    pub(super) fn add_sample(&mut self, sample: &MachineSample) {
+        self.sample.get_or_insert_default().merge(sample);
+    }
+
+    /// Puts the times into few bytes. They can be counted on, at the cost of unpacking them.
+    pub(super) fn pack(&mut self) {
+        for times in &mut self.times {
+            times.pack();
+        }
+    }
+
+    /// The second as a row; the gauges are those of its beginning with its own changes added.
+    pub(super) fn row(&self, second: u32, before: &Gauges) -> SeriesRow {
+        let after = before.after(self);
+        let gauge = |value: i64| value.max(0) as u64;
+        let spread = |metric: SecondMetric| self.times[metric as usize].spread();
+        let sample = self.sample.clone().unwrap_or_default();
+        SeriesRow {
+            second,
+            users_wanted: gauge(after.wanted),
+            users: gauge(after.users),
+            connected: gauge(after.connected),
+            joined: gauge(after.joined),
+            arrivals: self.arrivals,
+            finished: self.finished,
+            connects: self.connects,
+            sent: self.sent,
+            received: self.received,
+            bytes_sent: self.bytes_sent,
+            bytes_received: self.bytes_received,
+            http: self.http,
+            errors: self.errors,
+            latency: spread(SecondMetric::Latency),
+            service_latency: spread(SecondMetric::ServiceLatency),
+            connect: spread(SecondMetric::Connect),
+            join: spread(SecondMetric::Join),
+            http_time: spread(SecondMetric::Http),
+            send_lag: spread(SecondMetric::SendLag),
+            generator_cpu: sample.generator_cpu,
+            generator_thread_cpu_max: sample.generator_thread_cpu_max,
+            steal: sample.steal,
+            servers: sample.servers,
+        }
+    }
+
+    /// The 99th percentile of the send lag; 0 when nothing was sent.
+    pub(super) fn send_lag_p99_us(&self) -> u64 {
+        self.times[SecondMetric::SendLag as usize].spread().p99_us
+    }
+}
+
+/// What is there at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Gauges {
+    pub(super) wanted: i64,
+    pub(super) users: i64,
+    pub(super) connected: i64,
+    pub(super) joined: i64,
+}
+
+impl Gauges {
+    /// What is there after a second.
+    pub(super) fn after(&self, second: &Second) -> Self {
+        Self {
+            wanted: self.wanted.saturating_add(second.wanted),
+            users: self.users.saturating_add(second.users),
+            connected: self.connected.saturating_add(second.connected.net),
+            joined: self.joined.saturating_add(second.joined),
+        }
+    }
+}
+
+/// One metric's times in one second.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Option<Written>", try_from = "Option<Written>")]
+enum SecondTimes {
+    #[default]
+    None,
+    Open(Box<Times<Histogram<u32>>>),
+    Packed(Box<Times<Box<[u8]>>>),
+}
+
+#[derive(Clone, Debug)]
+struct Times<T> {
+    min_us: u64,
+    max_us: u64,
+    distribution: T,
+}
+
+/// One metric's times in one second as they stand in a file.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    min_us: u64,
+    max_us: u64,
+    hdr: String,
+}
+
+impl SecondTimes {
+    fn record(&mut self, time_us: u64) {
+        let times = self.open();
+        times.min_us = times.min_us.min(time_us);
+        times.max_us = times.max_us.max(time_us);
+        times.distribution.saturating_record(time_us.min(TIME_US_MAX));
+    }
+
+    fn open(&mut self) -> &mut Times<Histogram<u32>> {
+        match self {
+            Self::Open(_) => {}
+            Self::None => {
+                let distribution = empty_distribution();
+                *self = Self::Open(Box::new(Times { min_us: u64::MAX, max_us: 0, distribution }));
+            }
+            Self::Packed(packed) => {
+                let distribution = hdr::unpack(&packed.distribution);
+                let (min_us, max_us) = (packed.min_us, packed.max_us);
+                *self = Self::Open(Box::new(Times { min_us, max_us, distribution }));
+            }
+        }
+        let Self::Open(times) = self else { unreachable!("it has just been opened") };
+        times
+    }
+
+    fn pack(&mut self) {
+        if let Self::Open(times) = self {
+            let distribution = hdr::pack(&times.distribution);
+            *self =
+                Self::Packed(Box::new(Times { min_us: times.min_us, max_us: times.max_us, distribution }));
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if let (Self::None, Self::Open(_) | Self::Packed(_)) = (&self, other) {
+            *self = other.clone();
+        } else if let Some((distribution, min_us, max_us)) = other.read() {
+            let times = self.open();
+            times.min_us = times.min_us.min(min_us);
+            times.max_us = times.max_us.max(max_us);
+            times.distribution.add(distribution).expect("all seconds have the same range");
+        }
+    }
+
+    fn spread(&self) -> Spread {
+        self.read().map_or_else(Spread::default, |(distribution, min_us, max_us)| {
+            Spread::of(&distribution, min_us, max_us)
+        })
+    }
+
+    fn read(&self) -> Option<(std::borrow::Cow<'_, Histogram<u32>>, u64, u64)> {
+        match self {
+            Self::None => None,
+            Self::Open(times) => {
+                Some((std::borrow::Cow::Borrowed(&times.distribution), times.min_us, times.max_us))
+            }
+            Self::Packed(times) => {
+                let distribution = hdr::unpack(&times.distribution);
+                Some((std::borrow::Cow::Owned(distribution), times.min_us, times.max_us))
+            }
+        }
+    }
+}
+
+impl PartialEq for SecondTimes {
+    /// The same times, packed or not.
+    fn eq(&self, other: &Self) -> bool {
+        self.read() == other.read()
+    }
+}
+
+fn empty_distribution() -> Histogram<u32> {
+    Histogram::new_with_bounds(1, TIME_US_MAX, SECOND_DIGITS)
+        .expect("constant bounds that the library documents as valid")
+}
+
+impl From<SecondTimes> for Option<Written> {
+    fn from(times: SecondTimes) -> Self {
+        let (distribution, min_us, max_us) = times.read()?;
+        Some(Written { min_us, max_us, hdr: hdr::to_text(distribution.as_ref()) })
+    }
+}
+
+impl TryFrom<Option<Written>> for SecondTimes {
+    type Error = HistogramError;
+
+    fn try_from(written: Option<Written>) -> Result<Self, HistogramError> {
+        let Some(written) = written else { return Ok(Self::None) };
+        let read = hdr::from_text::<u32>(&written.hdr, SECOND_DIGITS)?;
+        let mut distribution = empty_distribution();
+        distribution.add(&read).map_err(|_| HistogramError::OtherShape(read.sigfig(), read.high()))?;
+        let (min_us, max_us) = (written.min_us, written.max_us.max(written.min_us));
+        let mut times = Self::Open(Box::new(Times { min_us, max_us, distribution }));
+        times.pack();
+        Ok(times)
+    }
+}

@@ -1,0 +1,375 @@
+//! Counting a run, one observation after the other.
+
+use serde::{Deserialize, Serialize};
+
+use super::errors::{Errors, is_error, is_failure};
+use super::fan_out::Publications;
+use super::limits::LABELS_MAX;
+use super::population::elapsed_us;
+use super::second::{MachineSample, Second, SecondMetric};
+use super::seconds::{NANOS_PER_SECOND, Seconds};
+use super::wsdemo::Samples;
+use super::{Counts, Population, SeriesRow};
+use crate::observe::{Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
+use crate::scenario::plan::{LabelId, Metric};
+
+/// What was counted of a run, or of a part of it. Its size depends on the run's seconds, labels and kinds of errors,
+/// and not on its messages.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Statistics {
+    pub(super) counts: Counts,
+    pub(super) times: Measured,
+    pub(super) seconds: Seconds,
+    pub(super) publications: Publications,
+    pub(super) errors: Errors,
+    /// Things that users tried: what the share of errors is of.
+    pub(super) operations: u64,
+    /// Times of labels beyond [`LABELS_MAX`].
+    pub(super) unlabelled: u64,
+    pub(super) samples: Option<Samples>,
+}
+
+/// The whole run's times.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Measured {
+    pub(super) latency: Population,
+    pub(super) service_latency: Population,
+    pub(super) connect: Population,
+    pub(super) join: Population,
+    pub(super) reply: Population,
+    pub(super) http: Population,
+    pub(super) send_lag: Population,
+    pub(super) session: Population,
+    pub(super) labelled: Vec<Option<Box<Population>>>,
+}
+
+impl Statistics {
+    /// Nothing counted yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Nothing counted yet; keeps the random samples of the C10K test too, drawn with this seed.
+    #[must_use]
+    pub fn with_samples(seed: u64) -> Self {
+        Self { samples: Some(Samples::new(seed)), ..Self::default() }
+    }
+
+    /// Counts one observation.
+    pub fn observe(&mut self, seen: &Observation) {
+        match seen.kind {
+            Kind::Arrival => self.arrival(seen),
+            Kind::Finish => self.finish(seen),
+            Kind::Connect => self.connect(seen),
+            Kind::Disconnect => self.disconnect(seen),
+            Kind::Join => self.join(seen),
+            Kind::Leave => self.second(seen).joined -= many(seen) as i64,
+            Kind::Send => self.send(seen),
+            Kind::Receive => self.receive(seen),
+            Kind::Missing => self.missing(seen),
+            Kind::Reply => self.reply(seen),
+            Kind::Http => self.http(seen),
+            Kind::Transaction => self.counts.transactions += 1,
+            Kind::Wait | Kind::Step => self.operations += 1,
+        }
+        if seen.label != NO_LABEL && seen.outcome == Outcome::Ok {
+            self.times.label(seen.label, elapsed_us(seen.began, seen.at), &mut self.unlabelled);
+        }
+        if is_error(seen.kind, seen.outcome) {
+            self.error(seen);
+        }
+    }
+
+    /// Adds what was counted of the same run afterwards, or on another machine. Parts of one machine's stream that are
+    /// merged in their order give what the whole stream gives, within the bounds of [`super::limits`]: beyond them it
+    /// depends on the parts which publications are settled early, and which errors keep their code. Random samples are
+    /// drawn anew from both.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.add(&other.counts);
+        self.times.merge(&other.times);
+        self.seconds.merge(&other.seconds);
+        self.publications.merge(&other.publications);
+        self.errors.merge(&other.errors);
+        self.operations = self.operations.saturating_add(other.operations);
+        self.unlabelled = self.unlabelled.saturating_add(other.unlabelled);
+        match (&mut self.samples, &other.samples) {
+            (Some(mine), Some(others)) => mine.merge(others),
+            (None, Some(others)) => self.samples = Some(others.clone()),
+            (_, None) => {}
+        }
+    }
+
+    /// Adds what was sampled of the generator's machine and of the servers in one second.
+    pub fn add_sample(&mut self, second: u32, sample: MachineSample) {
+        self.seconds.at(u64::from(second) * NANOS_PER_SECOND).add_sample(&sample);
+    }
+
+    /// Moves the indexes of source addresses, so that those of several machines' tables, put one behind the other, are
+    /// told apart.
+    pub fn shift_sources(&mut self, by: u16) {
+        self.errors.shift_sources(by);
+    }
+
+    /// The totals so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts { connected_max: self.seconds.connected_max(), ..self.counts }
+    }
+
+    /// The run second by second, so far.
+    #[must_use]
+    pub fn series(&self) -> Vec<SeriesRow> {
+        self.seconds.rows()
+    }
+
+    /// One second of the run.
+    #[must_use]
+    pub fn row(&self, second: u32) -> SeriesRow {
+        self.seconds.row(second)
+    }
+
+    /// The random samples of the C10K test, where they were asked for.
+    #[must_use]
+    pub fn samples(&self) -> Option<&Samples> {
+        self.samples.as_ref()
+    }
+
+    /// All times of one metric so far; `None` where a label has none.
+    #[must_use]
+    pub fn population(&self, metric: &Metric) -> Option<std::borrow::Cow<'_, Population>> {
+        use std::borrow::Cow;
+        let population = match metric {
+            Metric::Latency => &self.times.latency,
+            Metric::ServiceLatency => &self.times.service_latency,
+            Metric::LastReceiver => return Some(Cow::Owned(self.publications.so_far().1)),
+            Metric::Connect => &self.times.connect,
+            Metric::Join => &self.times.join,
+            Metric::Reply => &self.times.reply,
+            Metric::Http => &self.times.http,
+            Metric::SendLag => &self.times.send_lag,
+            Metric::Labelled(LabelId(label)) => self.times.labelled.get(usize::from(*label))?.as_deref()?,
+        };
+        Some(Cow::Borrowed(population))
+    }
+
+    fn second(&mut self, seen: &Observation) -> &mut Second {
+        self.seconds.at(seen.at)
+    }
+
+    fn arrival(&mut self, seen: &Observation) {
+        let users = many(seen);
+        self.counts.users_wanted += users;
+        self.seconds.at(seen.intended).wanted += users as i64;
+        if is_failure(seen.outcome) {
+            self.counts.users_dropped += users;
+            return;
+        }
+        self.counts.users += users;
+        let second = self.second(seen);
+        second.users += users as i64;
+        second.arrivals += users;
+    }
+
+    fn finish(&mut self, seen: &Observation) {
+        let users = many(seen);
+        let second = self.second(seen);
+        second.wanted -= users as i64;
+        second.users -= users as i64;
+        second.finished += users;
+        if seen.outcome == Outcome::Ok {
+            self.counts.users_finished += users;
+            self.times.session.record(elapsed_us(seen.began, seen.at));
+        } else if is_failure(seen.outcome) {
+            self.counts.users_failed += users;
+        }
+    }
+
+    fn connect(&mut self, seen: &Observation) {
+        self.operations += 1;
+        if seen.outcome != Outcome::Ok {
+            let failed = u64::from(is_failure(seen.outcome));
+            self.counts.connects_failed += failed;
+            self.counts.connect_timeouts += u64::from(seen.outcome == Outcome::ConnectTimeout);
+            self.second(seen).connects_failed += failed;
+            return;
+        }
+        let time_us = elapsed_us(seen.began, seen.at);
+        self.counts.connects += 1;
+        self.times.connect.record(time_us);
+        if let Some(samples) = &mut self.samples {
+            samples.connection_time.add(time_us);
+        }
+        let second = self.second(seen);
+        second.connects += 1;
+        second.connected.change(1);
+        second.record(SecondMetric::Connect, time_us);
+    }
+
+    fn disconnect(&mut self, seen: &Observation) {
+        self.second(seen).connected.change(-1);
+        self.counts.disconnects += u64::from(is_failure(seen.outcome));
+    }
+
+    fn join(&mut self, seen: &Observation) {
+        self.operations += 1;
+        if seen.outcome != Outcome::Ok {
+            self.counts.joins_failed += u64::from(is_failure(seen.outcome));
+            return;
+        }
+        let time_us = elapsed_us(seen.began, seen.at);
+        self.counts.joins += 1;
+        self.times.join.record(time_us);
+        let second = self.second(seen);
+        second.joined += 1;
+        second.record(SecondMetric::Join, time_us);
+    }
+
+    fn send(&mut self, seen: &Observation) {
+        self.operations += 1;
+        if seen.outcome != Outcome::Ok {
+            return;
+        }
+        let lag_us = elapsed_us(seen.began, seen.at);
+        self.counts.sent += 1;
+        self.counts.expected += u64::from(seen.count);
+        self.counts.bytes_sent += u64::from(seen.bytes);
+        self.times.send_lag.record(lag_us);
+        let second = self.second(seen);
+        second.sent += 1;
+        second.bytes_sent += u64::from(seen.bytes);
+        second.record(SecondMetric::SendLag, lag_us);
+        if seen.room != NO_ROOM {
+            self.publications.sent(seen);
+        }
+    }
+
+    fn receive(&mut self, seen: &Observation) {
+        let bytes = u64::from(seen.bytes);
+        self.counts.received += 1;
+        self.counts.bytes_received += bytes;
+        let second = self.seconds.at(seen.at);
+        second.received += 1;
+        second.bytes_received += bytes;
+        let outcome = seen.outcome;
+        let is_delivery = matches!(outcome, Outcome::Ok | Outcome::Reordered);
+        self.counts.delivered += u64::from(is_delivery);
+        self.counts.reordered += u64::from(outcome == Outcome::Reordered);
+        self.counts.late += u64::from(outcome == Outcome::Late);
+        self.counts.duplicates += u64::from(outcome == Outcome::Duplicate);
+        self.counts.unexpected += u64::from(outcome == Outcome::Unexpected);
+        self.counts.unstamped += u64::from(outcome == Outcome::Unstamped);
+        // A delivery that came late is the slowest of all, and is measured; one that nobody waited for is not.
+        if !is_delivery && outcome != Outcome::Late {
+            return;
+        }
+        let latency_us = elapsed_us(seen.intended, seen.at);
+        let service_us = elapsed_us(seen.began, seen.at);
+        second.record(SecondMetric::Latency, latency_us);
+        second.record(SecondMetric::ServiceLatency, service_us);
+        self.times.latency.record(latency_us);
+        self.times.service_latency.record(service_us);
+        if let Some(samples) = &mut self.samples {
+            samples.latency.add(service_us);
+        }
+        if seen.room != NO_ROOM {
+            self.publications.received(seen);
+        }
+    }
+
+    fn missing(&mut self, seen: &Observation) {
+        let missing = u64::from(seen.count);
+        if seen.outcome == Outcome::Lost {
+            self.counts.lost += missing;
+        } else {
+            // Whatever else kept them from coming, they were on their way.
+            self.counts.in_flight += missing;
+        }
+    }
+
+    fn reply(&mut self, seen: &Observation) {
+        self.operations += 1;
+        if seen.outcome == Outcome::Ok {
+            self.counts.replies += 1;
+            self.times.reply.record(elapsed_us(seen.began, seen.at));
+        }
+    }
+
+    fn http(&mut self, seen: &Observation) {
+        self.operations += 1;
+        self.counts.http_bytes += u64::from(seen.bytes);
+        if seen.outcome != Outcome::Ok {
+            self.counts.http_failed += u64::from(is_failure(seen.outcome));
+            return;
+        }
+        let time_us = elapsed_us(seen.began, seen.at);
+        self.counts.http += 1;
+        self.times.http.record(time_us);
+        let second = self.second(seen);
+        second.http += 1;
+        second.record(SecondMetric::Http, time_us);
+    }
+
+    fn error(&mut self, seen: &Observation) {
+        let errors = many(seen);
+        self.counts.errors += errors;
+        self.errors.record(seen, errors);
+        self.second(seen).errors += errors;
+    }
+}
+
+impl Measured {
+    fn label(&mut self, label: u16, time_us: u64, unlabelled: &mut u64) {
+        if label >= LABELS_MAX {
+            *unlabelled += 1;
+            return;
+        }
+        self.labelled_mut(label).record(time_us);
+    }
+
+    fn labelled_mut(&mut self, label: u16) -> &mut Population {
+        let place = usize::from(label);
+        if place >= self.labelled.len() {
+            self.labelled.resize_with(place + 1, || None);
+        }
+        self.labelled[place].get_or_insert_default()
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (mine, others) in [
+            (&mut self.latency, &other.latency),
+            (&mut self.service_latency, &other.service_latency),
+            (&mut self.connect, &other.connect),
+            (&mut self.join, &other.join),
+            (&mut self.reply, &other.reply),
+            (&mut self.http, &other.http),
+            (&mut self.send_lag, &other.send_lag),
+            (&mut self.session, &other.session),
+        ] {
+            mine.merge(others);
+        }
+        for (label, others) in (0..LABELS_MAX).zip(&other.labelled) {
+            if let Some(others) = others {
+                self.labelled_mut(label).merge(others);
+            }
+        }
+    }
+}
+
+/// How many users, rooms or operations one observation stands for.
+fn many(seen: &Observation) -> u64 {
+    match seen.kind {
+        Kind::Arrival | Kind::Finish | Kind::Leave => u64::from(seen.count.max(1)),
+        Kind::Connect
+        | Kind::Disconnect
+        | Kind::Join
+        | Kind::Send
+        | Kind::Receive
+        | Kind::Reply
+        | Kind::Wait
+        | Kind::Http
+        | Kind::Missing
+        | Kind::Transaction
+        | Kind::Step => 1,
+    }
+}

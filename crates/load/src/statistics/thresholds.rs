@@ -1,0 +1,85 @@
+//! Judging what the scenario says must hold.
+
+use super::{Statistics, ThresholdResult};
+use crate::scenario::plan::{Measure, Threshold, ThresholdComparison};
+
+/// Judges one threshold over a run of so many seconds. What was not measured does not hold.
+pub(super) fn judge(threshold: &Threshold, statistics: &Statistics, seconds: f64) -> ThresholdResult {
+    let measured = measure(&threshold.measure, statistics, seconds);
+    let passed = measured.is_some_and(|measured| holds(measured, threshold.comparison, threshold.value));
+    ThresholdResult { text: threshold.text.clone(), measured, passed }
+}
+
+/// Times in microseconds, shares as 0 … 1, everything else as it is.
+fn measure(measure: &Measure, statistics: &Statistics, seconds: f64) -> Option<f64> {
+    let counts = statistics.counts();
+    match measure {
+        Measure::Percentile(metric, percentile) => {
+            Some(statistics.population(metric)?.quantile_us(percentile / 100.0)? as f64)
+        }
+        Measure::Mean(metric) => statistics.population(metric)?.mean_us(),
+        Measure::Max(metric) => Some(statistics.population(metric)?.max_us()? as f64),
+        Measure::Errors => Some(counts.errors as f64),
+        Measure::ErrorRate => {
+            // Some errors, such as a connection that the server ended, are of nothing that was begun just then.
+            let operations = statistics.operations.max(counts.errors);
+            (operations > 0).then(|| counts.errors as f64 / operations as f64)
+        }
+        Measure::Lost => Some(counts.lost as f64),
+        Measure::Duplicates => Some(counts.duplicates as f64),
+        Measure::Reordered => Some(counts.reordered as f64),
+        Measure::Late => Some(counts.late as f64),
+        Measure::ReceiveRate => (seconds > 0.0).then(|| counts.received as f64 / seconds),
+        Measure::ConnectedMax => Some(counts.connected_max as f64),
+    }
+}
+
+fn holds(measured: f64, comparison: ThresholdComparison, value: f64) -> bool {
+    match comparison {
+        ThresholdComparison::Less => measured < value,
+        ThresholdComparison::LessOrEqual => measured <= value,
+        ThresholdComparison::Equal => measured == value,
+        ThresholdComparison::NotEqual => measured != value,
+        ThresholdComparison::GreaterOrEqual => measured >= value,
+        ThresholdComparison::Greater => measured > value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::{Kind, Observation, Outcome};
+    use crate::scenario::plan::{LabelId, Metric};
+    use crate::statistics::example::observation;
+
+    #[test]
+    fn thresholds_are_judged_in_their_own_unit_and_fail_without_a_measurement() {
+        let mut statistics = Statistics::new();
+        for latency_ms in 1..=100 {
+            let at = latency_ms * 1_000_000;
+            statistics.observe(&Observation { kind: Kind::Receive, at, ..observation() });
+        }
+        let connect = Observation { kind: Kind::Connect, ..observation() };
+        statistics.observe(&connect);
+        statistics.observe(&Observation { outcome: Outcome::Refused, ..connect });
+        use Measure::*;
+        use ThresholdComparison::*;
+        for (measure, comparison, value, expected) in [
+            (Percentile(Metric::Latency, 50.0), Less, 51_000.0, (Some(50_015.0), true)),
+            (Percentile(Metric::Latency, 99.0), Less, 50_000.0, (Some(99_007.0), false)),
+            (Percentile(Metric::Join, 99.0), Less, 50_000.0, (None, false)),
+            (Percentile(Metric::Labelled(LabelId(3)), 99.0), GreaterOrEqual, 0.0, (None, false)),
+            (Max(Metric::Latency), LessOrEqual, 100_000.0, (Some(100_000.0), true)),
+            (Errors, Equal, 0.0, (Some(1.0), false)),
+            (ErrorRate, LessOrEqual, 0.5, (Some(0.5), true)),
+            (Lost, NotEqual, 0.0, (Some(0.0), false)),
+            (ReceiveRate, Greater, 49.0, (Some(50.0), true)),
+            (ConnectedMax, Equal, 1.0, (Some(1.0), true)),
+        ] {
+            let threshold = Threshold { text: "as written".to_owned(), measure, comparison, value };
+            let result = judge(&threshold, &statistics, 2.0);
+            assert_eq!((result.measured, result.passed), expected, "{threshold:?}");
+            assert_eq!(result.text, "as written");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Whether a run's figures are to be believed: whether it was the generator that shaped them.
+//!
+//! A pure judgement over what was counted. What the server did, however slow, never makes a run invalid: each reason
+//! names something that the generator, its machine or its own books did.
+
+use super::text::{count_of, duration_us, percent};
+use super::{Counts, GeneratorFacts, Statistics, Verdict};
+use crate::observe::{Kind, Outcome};
+
+/// The 99th percentile of the send lag may be this share of the latency's, which contains it.
+pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
+/// Send lag that is never held against a run: it is as fine as sends are scheduled.
+pub const SEND_LAG_US_IGNORED: u64 = 2_000;
+/// The greatest send lag (99th percentile) of a run without any latency to compare it with.
+pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
+/// From here on a thread counts as busy.
+pub const THREAD_BUSY: f64 = 0.9;
+/// Share of the seconds in which a thread of the generator may be busy and sends lag.
+pub const BUSY_SECONDS_SHARE_MAX: f64 = 0.2;
+/// Mean share of the machine's CPU time that may be given to others.
+pub const STEAL_MEAN_MAX: f64 = 0.05;
+/// Share of their time that shards may wait for the collector and the log.
+pub const STALLED_SHARE_MAX: f64 = 0.01;
+/// Share of users, or of connects, that may be missing because of the generator.
+pub const DROPPED_SHARE_MAX: f64 = 0.001;
+
+/// Judges a run.
+#[must_use]
+pub fn judge(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
+    let reasons = Evidence::of(statistics, generator).reasons();
+    Verdict { valid: reasons.is_empty(), reasons }
+}
+
+/// All that the judgement rests on.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Evidence {
+    counts: Counts,
+    /// 99th percentiles; `None` where there are none.
+    send_lag_p99_us: Option<u64>,
+    latency_p99_us: Option<u64>,
+    /// Seconds with samples of the generator's CPU, and those among them with a busy thread while sends lagged.
+    sampled_seconds: u64,
+    busy_seconds: u64,
+    /// Connects that failed for want of a port or a descriptor.
+    connects_without_means: u64,
+    /// Seconds that the run took.
+    seconds: u64,
+    generator: GeneratorFacts,
+}
+
+impl Evidence {
+    fn of(statistics: &Statistics, generator: &GeneratorFacts) -> Self {
+        let mut evidence = Self {
+            counts: statistics.counts(),
+            send_lag_p99_us: statistics.times.send_lag.quantile_us(0.99),
+            latency_p99_us: statistics.times.latency.quantile_us(0.99),
+            connects_without_means: [Outcome::NoPort, Outcome::NoDescriptor]
+                .into_iter()
+                .map(|outcome| statistics.errors.count_of(Kind::Connect, outcome))
+                .sum(),
+            generator: generator.clone(),
+            ..Self::default()
+        };
+        for (_, _, second) in statistics.seconds.each() {
+            evidence.seconds += 1;
+            let Some(second) = second else { continue };
+            let Some(sample) = &second.sample else { continue };
+            evidence.sampled_seconds += 1;
+            let is_busy = sample.generator_thread_cpu_max >= THREAD_BUSY;
+            evidence.busy_seconds += u64::from(is_busy && second.send_lag_p99_us() > SEND_LAG_US_IGNORED);
+        }
+        evidence
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        [
+            self.nothing_measured(),
+            self.does_not_add_up(),
+            self.sends_lagged(),
+            self.threads_were_busy(),
+            self.cpu_was_stolen(),
+            self.collector_stalled(),
+            self.users_were_dropped(),
+            self.means_ran_out(),
+            self.agents_were_lost(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn nothing_measured(&self) -> Option<String> {
+        (self.counts.users == 0).then(|| "No user arrived: nothing was measured.".to_owned())
+    }
+
+    fn does_not_add_up(&self) -> Option<String> {
+        let counts = &self.counts;
+        (!counts.adds_up()).then(|| {
+            format!(
+                "The report does not add up: {} deliveries were expected, but {} delivered + {} lost + {} late + {} in \
+                 flight are {}.",
+                count_of(counts.expected),
+                count_of(counts.delivered),
+                count_of(counts.lost),
+                count_of(counts.late),
+                count_of(counts.in_flight),
+                count_of(counts.accounted_for()),
+            )
+        })
+    }
+
+    fn sends_lagged(&self) -> Option<String> {
+        let lag_us = self.send_lag_p99_us?;
+        let Some(latency_us) = self.latency_p99_us else {
+            return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator could not keep up: 1 % of the sends went {} or more after they could have gone.",
+                    duration_us(lag_us as f64)
+                )
+            });
+        };
+        let share = lag_us as f64 / latency_us.max(1) as f64;
+        (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator could not keep up: its own delay of sends has a 99th percentile of {}, {} of that of the \
+                 latency ({}).",
+                duration_us(lag_us as f64),
+                percent(share),
+                duration_us(latency_us as f64),
+            )
+        })
+    }
+
+    fn threads_were_busy(&self) -> Option<String> {
+        let share = share(self.busy_seconds, self.sampled_seconds);
+        (share > BUSY_SECONDS_SHARE_MAX).then(|| {
+            format!(
+                "The generator was at its limit: in {} of {} seconds one of its threads was at least {} busy while its \
+                 sends lagged.",
+                count_of(self.busy_seconds),
+                count_of(self.sampled_seconds),
+                percent(THREAD_BUSY),
+            )
+        })
+    }
+
+    fn cpu_was_stolen(&self) -> Option<String> {
+        let steal = self.generator.steal_mean;
+        (steal > STEAL_MEAN_MAX).then(|| {
+            format!("The hypervisor gave {} of the machine's CPU time to others (steal).", percent(steal))
+        })
+    }
+
+    fn collector_stalled(&self) -> Option<String> {
+        let stalled_ms = self.generator.stalled_ms;
+        let thread_ms = self.seconds.max(1) * 1_000 * u64::from(self.generator.shards.max(1));
+        let share = share(stalled_ms, thread_ms);
+        (share > STALLED_SHARE_MAX).then(|| {
+            format!(
+                "The generator's threads waited {} for its own counting or event log: {} of their time.",
+                duration_us(stalled_ms as f64 * 1e3),
+                percent(share),
+            )
+        })
+    }
+
+    fn users_were_dropped(&self) -> Option<String> {
+        let Counts { users_dropped, users_wanted, .. } = self.counts;
+        (share(users_dropped, users_wanted) > DROPPED_SHARE_MAX).then(|| {
+            format!(
+                "{} of {} users were not started: there was less load than the scenario wants.",
+                count_of(users_dropped),
+                count_of(users_wanted)
+            )
+        })
+    }
+
+    fn means_ran_out(&self) -> Option<String> {
+        let connects = self.counts.connects + self.counts.connects_failed;
+        (share(self.connects_without_means, connects) > DROPPED_SHARE_MAX).then(|| {
+            format!(
+                "{} of {} connects failed because the generator had no free port or descriptor left.",
+                count_of(self.connects_without_means),
+                count_of(connects)
+            )
+        })
+    }
+
+    fn agents_were_lost(&self) -> Option<String> {
+        match self.generator.agents_lost {
+            0 => None,
+            1 => Some("An agent was lost during the run, and with it what its users saw.".to_owned()),
+            agents => {
+                Some(format!("{agents} agents were lost during the run, and with them what their users saw."))
+            }
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Observation;
+    use crate::statistics::MachineSample;
+    use crate::statistics::example::observation;
+
+    const MS: u64 = 1_000_000;
+
+    /// A run of so many seconds with ten echoes in each.
+    fn run(
+        seconds: u64,
+        lag_ms: u64,
+        latency_ms: u64,
+        thread_cpu: f64,
+        steal: f64,
+    ) -> (Statistics, GeneratorFacts) {
+        let mut statistics = Statistics::new();
+        statistics.observe(&Observation { kind: Kind::Arrival, ..observation() });
+        for beat in 0..seconds * 10 {
+            let began = beat * 100 * MS;
+            let sent = began + lag_ms * MS;
+            let of_message = Observation { intended: began, began, message: beat + 1, ..observation() };
+            statistics.observe(&Observation { kind: Kind::Send, at: sent, count: 1, ..of_message });
+            let at = began + latency_ms * MS;
+            statistics.observe(&Observation { kind: Kind::Receive, at, began: sent, ..of_message });
+        }
+        for second in 0..seconds as u32 {
+            let sample =
+                MachineSample { generator_thread_cpu_max: thread_cpu, steal, ..MachineSample::default() };
+            statistics.add_sample(second, sample);
+        }
+        let generator = GeneratorFacts { shards: 2, steal_mean: steal, ..GeneratorFacts::default() };
+        (statistics, generator)
+    }
+
+    #[test]
+    fn the_generators_limits_make_a_run_invalid_and_a_slow_server_does_not() {
+        for (name, lag_ms, latency_ms, thread_cpu, steal, expected) in [
+            ("all is well", 0, 1, 0.3, 0.0, None),
+            ("a server that takes seconds", 0, 30_000, 0.3, 0.0, None),
+            ("a slow server beside a little lag", 3, 30_000, 0.5, 0.0, None),
+            ("busy threads that keep up", 0, 1, 1.0, 0.0, None),
+            ("lag as fine as sends are scheduled", 2, 3, 0.3, 0.0, None),
+            ("a starved generator", 400, 600, 0.4, 0.0, Some("could not keep up")),
+            ("lag that is small beside the latency, at the limit", 40, 900, 0.97, 0.0, Some("at its limit")),
+            ("a machine shared with others", 0, 5, 0.3, 0.2, Some("steal")),
+        ] {
+            let (statistics, generator) = run(20, lag_ms, latency_ms, thread_cpu, steal);
+            let verdict = judge(&statistics, &generator);
+            match expected {
+                None => assert_eq!(verdict, Verdict { valid: true, reasons: Vec::new() }, "{name}"),
+                Some(reason) => {
+                    assert!(!verdict.valid, "{name}");
+                    assert!(verdict.reasons[0].contains(reason), "{name}: {:?}", verdict.reasons);
+                    assert_eq!(verdict.reasons.len(), 1, "{name}: {:?}", verdict.reasons);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_reason_stands_for_itself() {
+        let sound = Evidence {
+            counts: Counts { users: 1000, users_wanted: 1000, connects: 1000, ..Counts::default() },
+            seconds: 100,
+            sampled_seconds: 100,
+            ..Evidence::default()
+        };
+        let facts = |generator: GeneratorFacts| Evidence { generator, ..sound.clone() };
+        let counts = |change: fn(&mut Counts)| {
+            let mut evidence = sound.clone();
+            change(&mut evidence.counts);
+            evidence
+        };
+        for (evidence, expected) in [
+            (sound.clone(), None),
+            (Evidence::default(), Some("nothing was measured")),
+            (counts(|counts| (counts.expected, counts.delivered) = (10, 9)), Some("does not add up")),
+            (counts(|counts| (counts.expected, counts.delivered, counts.lost) = (10, 9, 1)), None),
+            (counts(|counts| counts.users_dropped = 1), None),
+            (counts(|counts| counts.users_dropped = 2), Some("not started")),
+            (Evidence { connects_without_means: 2, ..sound.clone() }, Some("no free port or descriptor")),
+            (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
+            (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
+            (Evidence { busy_seconds: 21, ..sound.clone() }, Some("at its limit")),
+            (Evidence { busy_seconds: 20, ..sound.clone() }, None),
+            (
+                facts(GeneratorFacts { agents_lost: 1, ..GeneratorFacts::default() }),
+                Some("An agent was lost"),
+            ),
+            (facts(GeneratorFacts { steal_mean: 0.06, ..GeneratorFacts::default() }), Some("steal")),
+            (
+                facts(GeneratorFacts { stalled_ms: 2_000, shards: 1, ..GeneratorFacts::default() }),
+                Some("event log"),
+            ),
+            (facts(GeneratorFacts { stalled_ms: 2_000, shards: 4, ..GeneratorFacts::default() }), None),
+        ] {
+            let reasons = evidence.reasons();
+            match expected {
+                None => assert_eq!(reasons, Vec::<String>::new(), "{evidence:?}"),
+                Some(reason) => {
+                    assert!(reasons.len() == 1 && reasons[0].contains(reason), "{reason}: {reasons:?}")
+                }
+            }
+        }
+    }
+}

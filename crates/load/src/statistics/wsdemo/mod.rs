@@ -1,0 +1,76 @@
+//! The C10K WebSocket test's own statistics (`wsdemo`, 2012): what it counted, its formulas, and how it printed them.
+//!
+//! The formulas are those of the statistics library that it used, `bear`, to the letter; nothing here is a better way
+//! to say the same.
+
+mod bear;
+mod erlang;
+mod reservoir;
+
+use std::fmt::{self, Display};
+
+pub use bear::Bear;
+pub use reservoir::{RESERVOIR_SAMPLES, Reservoir, Samples};
+
+use super::Statistics;
+
+/// What the C10K test says at its end. Times are microseconds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct C10k {
+    /// From a client's start until its WebSocket was open.
+    pub connection_time: Bear,
+    /// From a message's send until its echo.
+    pub latency: Bear,
+    /// Clients whose WebSocket was opened.
+    pub connections: u64,
+    /// WebSockets that the server ended.
+    pub disconnections: u64,
+    /// Messages that the clients received.
+    pub messages: u64,
+    /// TCP connects that took too long.
+    pub connection_timeouts: u64,
+    /// Clients that ended for any other reason.
+    pub crashes: u64,
+}
+
+impl C10k {
+    /// From all times of a run.
+    #[must_use]
+    pub fn of_population(statistics: &Statistics) -> Self {
+        let times = &statistics.times;
+        Self::with(
+            Bear::of_population(&times.connect),
+            Bear::of_population(&times.service_latency),
+            statistics,
+        )
+    }
+
+    /// From samples of a run's times, as the original did; `None` if none were kept.
+    #[must_use]
+    pub fn of_samples(statistics: &Statistics) -> Option<Self> {
+        let samples = statistics.samples()?;
+        let connection_time = Bear::of_samples(samples.connection_time.samples());
+        let latency = Bear::of_samples(samples.latency.samples());
+        Some(Self::with(connection_time, latency, statistics))
+    }
+
+    fn with(connection_time: Bear, latency: Bear, statistics: &Statistics) -> Self {
+        let counts = statistics.counts();
+        Self {
+            connection_time,
+            latency,
+            connections: counts.connects,
+            disconnections: counts.disconnects,
+            messages: counts.received,
+            connection_timeouts: counts.connect_timeouts,
+            crashes: counts.users_failed.saturating_sub(counts.connect_timeouts + counts.disconnects),
+        }
+    }
+}
+
+impl Display for C10k {
+    /// The Erlang term that the original printed after `Result: `, indented as it was there.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        erlang::write(self, f)
+    }
+}

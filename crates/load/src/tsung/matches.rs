@@ -1,0 +1,145 @@
+//! `match`: what is done when an answer is, or is not, as expected.
+
+use super::document::Element;
+use super::requests::Answer;
+use super::sessions::SessionReader;
+use crate::draw::Distribution;
+use crate::scenario::source::{
+    Action, Condition, Extractor, If, Loop, Numbers, Operator, Pause, Scope, Step,
+};
+
+const ACTIONS: &[&str] = &["continue", "log", "dump", "abort", "abort_test", "restart", "loop"];
+/// The variable that has what was found.
+const FOUND: &str = "match result";
+
+/// What a `match` asks, and what follows.
+struct Match<'d> {
+    element: Element<'d>,
+    action: &'d str,
+    /// Looks for the pattern.
+    look: Step,
+    /// Whether it is so: the pattern was found, or was not.
+    is_so: Condition,
+}
+
+impl SessionReader<'_, '_> {
+    /// The steps of a request with what its matches do after them.
+    pub(super) fn matches(&mut self, request: Element<'_>, answer: Answer, steps: Vec<Step>) -> Vec<Step> {
+        let mut steps = steps;
+        for element in request.children().filter(|child| child.name() == "match") {
+            let Some(wanted) = self.read_match(element, answer) else { continue };
+            match wanted.action {
+                "abort" => steps.extend(self.end(wanted, Scope::Session)),
+                "abort_test" => steps.extend(self.end(wanted, Scope::Run)),
+                "restart" => {
+                    let why = "the session ends as failed instead of starting again";
+                    self.findings.approximated(element, Some("do"), "abort", why);
+                    steps.extend(self.end(wanted, Scope::Session));
+                }
+                _ => steps = self.ask_again(wanted, steps),
+            }
+        }
+        steps
+    }
+
+    /// `None` where nothing is to be done.
+    fn read_match<'d>(&mut self, element: Element<'d>, answer: Answer) -> Option<Match<'d>> {
+        let action = match element.attribute("do") {
+            None => "continue",
+            Some(_) => self.findings.word(element, "do", ACTIONS)?,
+        };
+        let on_match = self.findings.word(element, "when", &["match", "nomatch"]) != Some("nomatch");
+        let pattern = element.text();
+        if !self.is_playable_match(element, pattern, answer) {
+            return None;
+        }
+        if matches!(action, "continue" | "log" | "dump") {
+            let what_to_do =
+                "matches are not counted; `wait` with `regex`, or a capture and `if`, act on them";
+            self.findings.unsupported(element, None, format!("{action} on a match"), what_to_do);
+            return None;
+        }
+        if answer == Answer::Response && element.attribute("skip_headers") != Some("http") {
+            let why = "only the body is searched, not the status line and the headers";
+            self.findings.approximated(element, None, format!("{action} on a match"), why);
+        } else {
+            self.findings.supported(element, format!("{action} on a match"));
+        }
+        if element.attribute("name").is_some() {
+            let why = "matches are not counted by name";
+            self.findings.approximated(element, Some("name"), "not used", why);
+        }
+        let found = self.variables.write(FOUND);
+        let left = self.variables.read(FOUND);
+        // Around all of it, a group takes the whole match, whatever groups the pattern has.
+        let extractor = Extractor::Regex(format!("({pattern})"));
+        let look = Action::Capture([(found, extractor)].into_iter().collect()).into();
+        let operator = if on_match { Operator::NotEqual } else { Operator::Equal };
+        let is_so = Condition { left, operator, right: String::new() };
+        Some(Match { element, action, look, is_so })
+    }
+
+    fn is_playable_match(&mut self, element: Element<'_>, pattern: &str, answer: Answer) -> bool {
+        self.findings.word(element, "skip_headers", &["no", "http"]);
+        if matches!(answer, Answer::Nothing | Answer::Handshake) {
+            let what_to_do = "match a message that is waited for, or an HTTP response";
+            self.findings.unsupported(element, None, "a match of a request without an answer", what_to_do);
+            return false;
+        }
+        if element.attribute("apply_to_content").is_some() {
+            let what_to_do = "Erlang is not run: match the answer as it is";
+            self.findings.unsupported(element, Some("apply_to_content"), "a match", what_to_do);
+            return false;
+        }
+        if self.findings.flag(element, "subst") && pattern.contains("%%") {
+            let what_to_do = "compare captured values by `if`";
+            self.findings.unsupported(element, Some("subst"), "a pattern with variables", what_to_do);
+            return false;
+        }
+        self.is_regex(element, None, pattern)
+    }
+
+    fn end(&mut self, wanted: Match<'_>, scope: Scope) -> [Step; 2] {
+        let branch =
+            If { condition: wanted.is_so, then: vec![Action::Abort(scope).into()], otherwise: Vec::new() };
+        [wanted.look, Action::If(branch).into()]
+    }
+
+    /// The request is sent again as long as it is so; in the end the session fails.
+    fn ask_again(&mut self, wanted: Match<'_>, steps: Vec<Step>) -> Vec<Step> {
+        let element = wanted.element;
+        let repeats = self.findings.count(element, "max_loop").unwrap_or(20);
+        let pause = self.findings.number(element, "sleep_loop").unwrap_or(5.0);
+        self.findings.time(element, "sleep_loop", pause);
+        if self.findings.whole(element, "loop_back").unwrap_or(0) > 0 {
+            let what_to_do = "put the requests into a `repeat`";
+            self.findings.unsupported(
+                element,
+                Some("loop_back"),
+                "going back to earlier requests",
+                what_to_do,
+            );
+        }
+        let opposite = Condition { operator: wanted.is_so.operator.opposite(), ..wanted.is_so.clone() };
+        let sleep = If {
+            condition: wanted.is_so.clone(),
+            then: vec![Action::Think(Pause(Distribution::Constant(pause))).into()],
+            otherwise: Vec::new(),
+        };
+        let mut body = steps;
+        body.push(wanted.look);
+        body.push(Action::If(sleep).into());
+        let again = Loop {
+            times: Some(Numbers(Distribution::Constant(repeats as f64 + 1.0))),
+            until: Some(opposite),
+            steps: body,
+            ..Loop::default()
+        };
+        let give_up = If {
+            condition: wanted.is_so,
+            then: vec![Action::Abort(Scope::Session).into()],
+            otherwise: Vec::new(),
+        };
+        vec![Action::Loop(again).into(), Action::If(give_up).into()]
+    }
+}

@@ -1,0 +1,116 @@
+//! Variables of a session: their names in the scenario, and which have a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that mean something else in a scenario.
+const RESERVED: [&str; 6] = ["user_id", "unique_id", "stamp", "now_ms", "target_host", "sequence"];
+/// What the names of feeders begin with; those of variables do not.
+pub(super) const FEEDER_PREFIX: &str = "file_";
+/// The number that Tsung gives each user.
+const USER_ID: &str = "tsung_userid";
+
+/// The variables of one session.
+#[derive(Default)]
+pub(super) struct Variables {
+    /// Names in the scenario by Tsung's.
+    names: BTreeMap<String, String>,
+    written: BTreeSet<String>,
+    read: BTreeSet<String>,
+    known: BTreeMap<String, Known>,
+}
+
+/// Values that a variable has before anything is played.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Known {
+    Constant(f64),
+    Uniform(f64, f64),
+}
+
+impl Variables {
+    /// The name under which a step gives it a value.
+    pub(super) fn write(&mut self, tsung: &str) -> String {
+        self.known.remove(tsung);
+        self.written.insert(tsung.to_owned());
+        self.name(tsung)
+    }
+
+    /// As [`Self::write`], with a value that is known already.
+    pub(super) fn write_known(&mut self, tsung: &str, known: Known) -> String {
+        let name = self.write(tsung);
+        self.known.insert(tsung.to_owned(), known);
+        name
+    }
+
+    /// The hole of a template that stands for its value.
+    pub(super) fn read(&mut self, tsung: &str) -> String {
+        if tsung == USER_ID && !self.written.contains(USER_ID) {
+            return "{{user_id}}".to_owned();
+        }
+        self.read.insert(tsung.to_owned());
+        format!("{{{{{}}}}}", self.name(tsung))
+    }
+
+    pub(super) fn known(&self, tsung: &str) -> Option<Known> {
+        self.known.get(tsung).copied()
+    }
+
+    /// Tsung's name and the scenario's of each variable that some step reads and none gives a value.
+    pub(super) fn read_and_never_written(&mut self) -> Vec<(String, String)> {
+        let unset: Vec<String> = self.read.difference(&self.written).cloned().collect();
+        unset.into_iter().map(|tsung| (tsung.clone(), self.name(&tsung))).collect()
+    }
+
+    fn name(&mut self, tsung: &str) -> String {
+        if let Some(name) = self.names.get(tsung) {
+            return name.clone();
+        }
+        let mut name = identifier(tsung);
+        if name.starts_with(FEEDER_PREFIX) {
+            name.insert(0, '_');
+        }
+        while RESERVED.contains(&name.as_str()) || self.names.values().any(|taken| *taken == name) {
+            name.push('_');
+        }
+        self.names.insert(tsung.to_owned(), name.clone());
+        name
+    }
+}
+
+/// The text as a name: letters, digits and `_`, and no digit first.
+pub(super) fn identifier(text: &str) -> String {
+    let mut name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        name.insert(0, '_');
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variable_has_a_name_of_its_own_that_a_scenario_can_have() {
+        let mut variables = Variables::default();
+        for (tsung, expected) in [
+            ("user", "{{user}}"),
+            ("user-id", "{{user_id_}}"),
+            ("user_id", "{{user_id__}}"),
+            ("1st", "{{_1st}}"),
+            ("file_a", "{{_file_a}}"),
+            ("user", "{{user}}"),
+            ("tsung_userid", "{{user_id}}"),
+        ] {
+            assert_eq!(variables.read(tsung), expected, "{tsung}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_and_never_written_is_known() {
+        let mut variables = Variables::default();
+        variables.read("a");
+        variables.write("b");
+        variables.read("b");
+        assert_eq!(variables.read_and_never_written(), [("a".to_owned(), "a".to_owned())]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The chat's session against a real server, where one is built: `cargo build -p server` first, or name the binary in
+//! `THRONG_BIN`.
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use load::chat::{Event, Options, Session};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Throng {
+    process: Child,
+    url: String,
+    _data: tempfile::TempDir,
+}
+
+impl Drop for Throng {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn binary() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("THRONG_BIN") {
+        return Some(path.into());
+    }
+    // This test lies in target/debug/deps.
+    let folder = std::env::current_exe().ok()?.parent()?.parent()?.to_owned();
+    Some(folder.join("throng")).filter(|path| path.is_file())
+}
+
+fn throng() -> Option<Throng> {
+    let binary = binary()?;
+    let data = tempfile::tempdir().expect("a folder");
+    let port =
+        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
+    let mut process = Command::new(binary)
+        .args(["serve", "--admin-listen", "off", "--listen", &format!("127.0.0.1:{port}"), "--data-dir"])
+        .arg(data.path())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a server");
+    let said = BufReader::new(process.stderr.take().expect("its standard error"));
+    // What it says is read to its end, so that the server never waits for a reader.
+    std::thread::spawn(move || said.lines().map_while(Result::ok).for_each(drop));
+    Some(Throng { process, url: format!("ws://127.0.0.1:{port}/socket/websocket"), _data: data })
+}
+
+fn join(throng: &Throng, name: &str) -> Session {
+    let options = Options { url: throng.url.clone(), name: Some(name.into()), ..Options::default() };
+    let session = Session::begin(options).expect("a session");
+    until(&session, |event| *event == Event::Joined);
+    session
+}
+
+fn until(session: &Session, wanted: impl Fn(&Event) -> bool) -> Event {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let event = session.events().recv_timeout(left).expect("the event in time");
+        if wanted(&event) {
+            return event;
+        }
+    }
+}
+
+#[test]
+fn people_meet_in_the_lobby_of_a_real_server() {
+    let Some(throng) = throng() else {
+        eprintln!("not run: no throng binary beside this test, and none in THRONG_BIN");
+        return;
+    };
+    let ann = join(&throng, "Ann");
+    until(&ann, |event| *event == Event::People(vec!["Ann".into()]));
+    let mut bob = join(&throng, "Bob");
+    until(&ann, |event| *event == Event::Arrived("Bob".into()));
+    until(&bob, |event| *event == Event::People(vec!["Ann".into(), "Bob".into()]));
+
+    ann.say("hello".into()).expect("room for it");
+    let heard = Event::Message { name: "Ann".into(), body: "hello".into(), own: false };
+    until(&bob, |event| matches!(event, Event::Message { .. }) && *event == heard);
+
+    bob.say("x".repeat(8193)).expect("room for it");
+    match until(&bob, |event| matches!(event, Event::NotSent { .. })) {
+        Event::NotSent { reason, .. } => assert!(reason.contains("8192"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    bob.finish();
+    while bob.events().recv_timeout(PATIENCE).is_ok() {}
+    until(&ann, |event| *event == Event::Departed("Bob".into()));
+}

@@ -1,0 +1,39 @@
+//! The scenario format through its public interface: what is read, what it means, and what is said about faults.
+
+mod documents;
+mod errors;
+mod meaning;
+mod round_trip;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use load::scenario::plan::Plan;
+use load::scenario::{self, ScenarioErrors};
+
+/// The workspace's folder.
+fn workspace() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Reads a scenario beside the ready ones, so that it may name their feeders.
+fn parse(text: &str) -> Result<Plan, ScenarioErrors> {
+    scenario::parse(text, "test.yaml", &workspace().join("bench/scenarios"), &BTreeMap::new())
+}
+
+fn plan(text: &str) -> Plan {
+    parse(text).unwrap_or_else(|errors| panic!("{errors}\n\nin:\n{text}"))
+}
+
+/// A whole scenario with these steps.
+fn with_steps(steps: &str) -> String {
+    let mut text =
+        "target: ws://127.0.0.1:4000\nphases: [burst: 1]\nsessions:\n  - name: example\n    steps:\n"
+            .to_owned();
+    for line in steps.lines() {
+        text.push_str("      ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}

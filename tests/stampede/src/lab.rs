@@ -1,0 +1,115 @@
+//! A test's own folder, and Stampede run in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+use crate::program::{Outcome, built};
+use crate::{Ended, Program};
+
+static STAMPEDE: LazyLock<PathBuf> = LazyLock::new(|| built("load", "stampede"));
+
+/// A folder with scenarios and run folders, gone with the test.
+pub struct Lab {
+    folder: TempDir,
+}
+
+/// A run that goes on.
+pub struct Run {
+    /// The program.
+    pub program: Program,
+    runs: PathBuf,
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lab {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder for temporary files") }
+    }
+
+    /// A path in it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A file in it.
+    #[must_use]
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).expect("the folder can be written");
+        path
+    }
+
+    /// Starts Stampede in it.
+    #[must_use]
+    pub fn start(&self, arguments: &[&str]) -> Program {
+        let mut command = Command::new(&*STAMPEDE);
+        command.args(arguments).current_dir(self.folder.path()).env_remove("STAMPEDE_TOKEN");
+        Program::start(command)
+    }
+
+    /// Runs Stampede in it, to the end.
+    #[must_use]
+    pub fn ask(&self, arguments: &[&str]) -> Outcome {
+        self.start(arguments).ended()
+    }
+
+    /// Starts a run: any command that makes a run folder.
+    #[must_use]
+    pub fn start_run(&self, arguments: &[&str]) -> Run {
+        let runs = tempfile::Builder::new().prefix("runs-").tempdir_in(self.folder.path());
+        let runs = runs.expect("the folder can be written").keep();
+        let out = runs.to_str().expect("its name is text");
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--out", out]).collect();
+        Run { program: self.start(&arguments), runs }
+    }
+
+    /// Starts a scenario.
+    #[must_use]
+    pub fn start_scenario(&self, scenario: &str, arguments: &[&str]) -> Run {
+        let path = self.file("scenario.yaml", scenario);
+        let mut all = vec!["run", path.to_str().expect("its name is text")];
+        all.extend(arguments);
+        self.start_run(&all)
+    }
+
+    /// Plays a run to the end.
+    #[must_use]
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        self.start_run(arguments).ended()
+    }
+
+    /// Plays a scenario to the end.
+    #[must_use]
+    pub fn play(&self, scenario: &str) -> Ended {
+        self.start_scenario(scenario, &[]).ended()
+    }
+}
+
+impl Run {
+    /// Waits for its end.
+    #[must_use]
+    pub fn ended(self) -> Ended {
+        let Outcome { code, output, complaints } = self.program.ended();
+        let folder = only_folder(&self.runs)
+            .unwrap_or_else(|| panic!("a run leaves one folder; it ended with {code}: {output}{complaints}"));
+        Ended { code, output, complaints, folder }
+    }
+}
+
+fn only_folder(parent: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(parent).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let folder = entries.next().filter(|path| path.is_dir())?;
+    entries.next().is_none().then_some(folder)
+}

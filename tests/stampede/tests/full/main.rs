@@ -1,0 +1,1 @@
+//! What needs Throng, the servers of others, or time: `make stampede`.
