@@ -63,8 +63,6 @@ pub enum Command {
     Report(Report),
     /// Say what got better or worse from run A to run B, and whether it is more than noise
     Compare(Compare),
-    /// Wait for a controller and play its users on this machine
-    Agent(Agent),
 }
 
 /// `run`.

@@ -19,6 +19,6 @@ pub(super) fn chat(flags: &Chat) -> Done {
         plain_text: flags.plain_text,
         ca: flags.run.overrides.ca.clone(),
     };
-    chat::run(options).map_err(Failure::failure)?;
+    chat::run(options).map_err(Failure::failed)?;
     Ok(Exit::Success)
 }

@@ -20,7 +20,7 @@ pub(super) fn doctor(flags: &Doctor) -> Done {
             Style::Plain => Colours::Off,
             Style::Coloured => Colours::On,
         };
-        doctor::print(&mut text, &examination, colours).map_err(Failure::failure)?;
+        doctor::print(&mut text, &examination, colours).map_err(Failure::failed)?;
         say(&String::from_utf8_lossy(&text))?;
     }
     Ok(if examination.diagnosis.state() == State::Stop { Exit::Missed } else { Exit::Success })
@@ -30,7 +30,8 @@ pub(super) fn doctor(flags: &Doctor) -> Done {
 fn targets_and_sources(
     flags: &Doctor,
 ) -> Result<(Vec<TargetAddress>, crate::scenario::plan::Sources), Failure> {
-    let urls = if flags.targets.is_empty() { vec!["ws://127.0.0.1:4000".to_owned()] } else { flags.targets.clone() };
+    let urls =
+        if flags.targets.is_empty() { vec!["ws://127.0.0.1:4000".to_owned()] } else { flags.targets.clone() };
     for url in &urls {
         Place::web_socket(url).or_else(|_| Place::http(url)).map_err(Failure::usage)?;
     }
@@ -47,6 +48,7 @@ fn targets_and_sources(
     };
     let context = Context { file_name: "", base_dir: std::path::Path::new("") };
     let plan = scenario.compile(&context).map_err(Failure::usage)?;
-    let targets = if flags.targets.is_empty() { Vec::new() } else { plan.targets.iter().map(Into::into).collect() };
+    let targets =
+        if flags.targets.is_empty() { Vec::new() } else { plan.targets.iter().map(Into::into).collect() };
     Ok((targets, plan.sources))
 }

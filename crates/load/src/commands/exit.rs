@@ -44,7 +44,7 @@ impl Failure {
     }
 
     /// It could not be done.
-    pub(super) fn failure(error: impl Display) -> Self {
+    pub(super) fn failed(error: impl Display) -> Self {
         Self { exit: Exit::Failure, message: error.to_string() }
     }
 

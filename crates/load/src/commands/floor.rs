@@ -7,9 +7,9 @@ use crate::floor;
 
 pub(super) fn floor(flags: &Floor) -> Done {
     if flags.json {
-        say_json(&floor::report(flags.connections).map_err(Failure::failure)?)?;
+        say_json(&floor::report(flags.connections).map_err(Failure::failed)?)?;
     } else {
-        say(&floor::table(flags.connections).map_err(Failure::failure)?)?;
+        say(&floor::table(flags.connections).map_err(Failure::failed)?)?;
     }
     Ok(Exit::Success)
 }

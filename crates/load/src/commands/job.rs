@@ -10,6 +10,7 @@ use crate::cli::Overrides;
 use crate::run::Job;
 use crate::scenario::source::Scenario;
 use crate::scenario::{self, Context};
+use crate::tsung;
 
 /// A scenario as written, with where the files that it names are.
 #[derive(Clone, Debug)]
@@ -24,13 +25,23 @@ impl Written {
     pub(super) fn read(path: &Path, set: &[(String, String)]) -> Result<Self, Failure> {
         let file_name = path.display().to_string();
         let base_dir = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        if is_xml(path) {
+            let imported = import(path)?;
+            for remark in imported.unsupported() {
+                let note = remark.verdict.note().unwrap_or_default();
+                eprintln!("stampede: {file_name}:{}: {}: {note}", remark.line, remark.element);
+            }
+            return Ok(Self { scenario: imported.scenario, file_name, base_dir });
+        }
         let set: BTreeMap<String, String> = set.iter().cloned().collect();
         // Compiled first with its text at hand, so that each fault is said with its line.
         scenario::load(path, &set).map_err(Failure::usage)?;
-        let text = fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+        let text =
+            fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
         let mut scenario = scenario::read(&text, &file_name, &set).map_err(Failure::usage)?;
         if scenario.name.is_empty() {
-            scenario.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            scenario.name =
+                path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         }
         Ok(Self { scenario, file_name, base_dir })
     }
@@ -65,6 +76,13 @@ impl Written {
         let plan = self.scenario.compile(&context).map_err(Failure::usage)?;
         Ok(Job { plan: Arc::new(plan), yaml: self.scenario.to_yaml(), keeps_samples: false })
     }
+}
+
+/// Translates Tsung's XML.
+pub(super) fn import(path: &Path) -> Result<tsung::Imported, Failure> {
+    let file_name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+    tsung::import(&text, &file_name).map_err(Failure::usage)
 }
 
 /// Whether a file is Tsung's, by its name.

@@ -37,7 +37,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Doctor(flags) => doctor::doctor(&flags),
         Command::Report(flags) => report::report(&flags),
         Command::Compare(flags) => compare::compare(&flags),
-        Command::Import(_) | Command::Agent(_) => unreachable!(),
+        Command::Import(flags) => scenario::import(&flags),
     };
     done.unwrap_or_else(exit::Failure::tell)
 }

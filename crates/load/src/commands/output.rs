@@ -11,14 +11,14 @@ use crate::report::Style;
 pub(super) fn say(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failure(error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
 /// Writes readable JSON to standard output.
 pub(super) fn say_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::failure)?;
+    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
     say(&format!("{text}\n"))
 }
 

@@ -13,7 +13,8 @@ use crate::run::{Job, Results, Settings, Show};
 use crate::statistics::wsdemo;
 
 pub(super) fn c10k(flags: &C10k) -> Done {
-    let written = Written::ready_made(presets::c10k(flags).map_err(Failure::usage)?).with(&flags.run.overrides);
+    let written =
+        Written::ready_made(presets::c10k(flags).map_err(Failure::usage)?).with(&flags.run.overrides);
     if flags.run.print_scenario {
         return play(written, &flags.run, |_| String::new());
     }
@@ -81,7 +82,8 @@ pub(super) fn storm(flags: &Storm) -> Done {
 pub(super) fn http(flags: &Http) -> Done {
     let users = match (flags.members_per_hour, flags.visit_minutes) {
         (Some(members), Some(minutes)) => {
-            let visit = Duration::try_from_secs_f64(minutes * 60.0).map_err(|_| Failure::usage(format!("--visit-minutes {minutes}: it must be 0 or more")))?;
+            let visit = Duration::try_from_secs_f64(minutes * 60.0)
+                .map_err(|_| Failure::usage(format!("--visit-minutes {minutes}: it must be 0 or more")))?;
             let users = visits::users(members, visit).map_err(Failure::usage)?;
             eprintln!("{members} members per hour × {minutes} minutes each: {users} users at the same time");
             users

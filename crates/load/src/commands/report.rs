@@ -53,6 +53,6 @@ fn written(result: Result<Vec<std::path::PathBuf>, ReportError>) -> Result<Vec<s
             eprintln!("stampede: {error}");
             Ok(Vec::new())
         }
-        Err(error) => Err(Failure::failure(error)),
+        Err(error) => Err(Failure::failed(error)),
     }
 }

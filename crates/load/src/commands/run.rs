@@ -34,8 +34,8 @@ pub(super) fn play_job(
     flags: &RunArguments,
     more: impl FnOnce(&Results) -> String,
 ) -> Done {
-    let signals = Signals::catch().map_err(Failure::failure)?;
-    let results = run::run(job, settings, &signals).map_err(Failure::failure)?;
+    let signals = Signals::catch().map_err(Failure::failed)?;
+    let results = run::run(job, settings, &signals).map_err(Failure::failed)?;
     tell(&results, flags, more)?;
     Ok(judge(&results))
 }
@@ -52,7 +52,11 @@ pub(super) fn judge(results: &Results) -> Exit {
     }
 }
 
-fn tell(results: &Results, flags: &RunArguments, more: impl FnOnce(&Results) -> String) -> Result<(), Failure> {
+fn tell(
+    results: &Results,
+    flags: &RunArguments,
+    more: impl FnOnce(&Results) -> String,
+) -> Result<(), Failure> {
     for notice in &results.notices {
         eprintln!("stampede: {notice}");
     }

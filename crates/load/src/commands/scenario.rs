@@ -1,9 +1,11 @@
 //! `check`, `import` and `schema`: scenarios without playing them.
 
+use std::fs;
+
 use super::exit::{Done, Exit, Failure};
-use super::job::Written;
+use super::job::{Written, import as read_tsung};
 use super::output::{say, say_json};
-use crate::cli::Check;
+use crate::cli::{Check, Import};
 use crate::scenario;
 
 pub(super) fn check(flags: &Check) -> Done {
@@ -16,6 +18,24 @@ pub(super) fn check(flags: &Check) -> Done {
         plan.load.phases.len(),
         plan.sessions.len()
     ))?;
+    Ok(Exit::Success)
+}
+
+pub(super) fn import(flags: &Import) -> Done {
+    let imported = read_tsung(&flags.configuration)?;
+    let yaml = imported.scenario.to_yaml();
+    match &flags.output {
+        Some(path) => {
+            let failed = |error| Failure::failed(format!("{}: {error}", path.display()));
+            fs::write(path, yaml).map_err(failed)?;
+        }
+        None => say(&yaml)?,
+    }
+    if flags.json {
+        eprintln!("{:#}", imported.report_as_json());
+    } else {
+        eprint!("{}", imported.report_as_text());
+    }
     Ok(Exit::Success)
 }
 

@@ -34,7 +34,7 @@ pub(super) fn search(flags: &cli::Search) -> Done {
         repeats: flags.repeats,
     };
     rules.check().map_err(Failure::usage)?;
-    let signals = Signals::catch().map_err(Failure::failure)?;
+    let signals = Signals::catch().map_err(Failure::failed)?;
     let mut search = Search::new(rules);
     let mut steps = Vec::new();
     while let Some(load) = search.next_load() {
@@ -64,7 +64,7 @@ fn attempt(flags: &cli::Search, load: f64, signals: &Signals) -> Result<(Outcome
     written.scenario.thresholds.0.clone_from(&flags.until);
     let job = written.with(&flags.run.overrides).job()?;
     let settings = Settings { show: Show::Nothing, ..Settings::new(&flags.run, &job.plan) };
-    let results = run::run(&job, &settings, signals).map_err(Failure::failure)?;
+    let results = run::run(&job, &settings, signals).map_err(Failure::failed)?;
     let summary = &results.run.summary;
     let (outcome, word) = if !summary.verdict.valid {
         (Outcome::Invalid, "invalid")

@@ -61,8 +61,10 @@ impl Examples {
     #[must_use]
     pub fn all(&self) -> Vec<(Kind, Outcome, u16, Example)> {
         let first = self.lock();
-        let mut all: Vec<_> =
-            first.iter().map(|(&(kind, outcome, code), example)| (kind, outcome, code, example.clone())).collect();
+        let mut all: Vec<_> = first
+            .iter()
+            .map(|(&(kind, outcome, code), example)| (kind, outcome, code, example.clone()))
+            .collect();
         drop(first);
         all.sort_by_key(|&(kind, outcome, code, _)| (kind, outcome, code));
         all

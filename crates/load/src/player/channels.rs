@@ -86,7 +86,9 @@ impl Shard {
     }
 
     fn say(&mut self, io: &mut Io<'_, Self>, place: u32, outgoing: &Outgoing<'_>) -> bool {
-        let Some(version) = self.clients.item(place).and_then(|client| client.dialect.phoenix) else { return false };
+        let Some(version) = self.clients.item(place).and_then(|client| client.dialect.phoenix) else {
+            return false;
+        };
         self.body.clear();
         // Text has no limits, and nothing binary is said this way.
         let Ok(kind) = outgoing.write(version, &mut self.body) else { return false };
@@ -227,7 +229,9 @@ impl Shard {
 
     fn left(&mut self, io: &mut Io<'_, Self>, place: u32, topic: &str, outcome: Outcome, at: Nanos) {
         let tag = topic_tag(topic);
-        if let Some(membership) = self.clients.item_mut(place).and_then(|client| client.leave(|one| one.topic == tag)) {
+        if let Some(membership) =
+            self.clients.item_mut(place).and_then(|client| client.leave(|one| one.topic == tag))
+        {
             self.settle(place, membership, outcome, at);
         }
         self.step_done(io, place, at);

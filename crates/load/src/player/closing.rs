@@ -76,7 +76,9 @@ impl Shard {
 
     /// A slow reader has read so many bytes: it reads again when they would have come at its speed.
     pub(super) fn slow_down(&mut self, io: &mut Io<'_, Self>, place: u32, bytes: usize) {
-        let Some(client) = self.clients.item(place).filter(|client| client.slow_reader().is_some()) else { return };
+        let Some(client) = self.clients.item(place).filter(|client| client.slow_reader().is_some()) else {
+            return;
+        };
         let Some(socket) = client.socket.filter(|_| bytes > 0) else { return };
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return };

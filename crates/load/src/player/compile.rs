@@ -275,8 +275,7 @@ mod tests {
             action: Action::Transaction(vec![think(1.0), step(Action::HalfOpen(Duration::from_secs(1)))]),
         };
         let program = program(vec![think(1.0), labelled]);
-        let span =
-            TransactionSpan { first: 2, last: 4, register: RegisterIndex(0), label: Some(LabelId(7)) };
+        let span = TransactionSpan { first: 2, last: 4, register: RegisterIndex(0), label: Some(LabelId(7)) };
         assert_eq!(program.transactions, [span]);
     }
 

@@ -155,7 +155,10 @@ impl Shard {
         let message = u64::from(seen.user) << 32 | u64::from(number);
         let label = label.map_or(NO_LABEL, |label| label.0);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.see(Observation { intended, began, message, room, bytes, count: expected, label, ..seen }, String::new);
+        self.see(
+            Observation { intended, began, message, room, bytes, count: expected, label, ..seen },
+            String::new,
+        );
     }
 
     /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.

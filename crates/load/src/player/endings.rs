@@ -62,6 +62,7 @@ impl Shard {
         self.arrivals.stop(now);
         self.report_dropped(now);
         self.phase = Phase::Quieting { place: 0, why };
+        self.stage.shard_drains();
     }
 
     /// Ends everything now.
@@ -101,7 +102,8 @@ impl Shard {
             }
             Phase::Cutting { place } => {
                 let next = self.tell_some(io, place, Self::cut_at_end);
-                self.phase = next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
+                self.phase =
+                    next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
                 true
             }
             Phase::Leaving { why } => {

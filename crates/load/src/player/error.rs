@@ -74,9 +74,7 @@ impl std::error::Error for PlayError {
             PlayError::Engine(error) => Some(error),
             PlayError::Schedule(error) => Some(error),
             PlayError::Share(error) => Some(error),
-            PlayError::ServerName { .. }
-            | PlayError::Authorities { .. }
-            | PlayError::TooDeep { .. } => None,
+            PlayError::ServerName { .. } | PlayError::Authorities { .. } | PlayError::TooDeep { .. } => None,
         }
     }
 }

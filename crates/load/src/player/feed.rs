@@ -128,7 +128,10 @@ mod tests {
         for at in 0..Batch::LEN_MAX as u64 + 1 {
             feed.push(observation(at));
         }
-        assert_eq!(source.try_iter().map(|batch| batch.observations.len()).collect::<Vec<_>>(), [Batch::LEN_MAX]);
+        assert_eq!(
+            source.try_iter().map(|batch| batch.observations.len()).collect::<Vec<_>>(),
+            [Batch::LEN_MAX]
+        );
         let opened = Batch::LEN_MAX as u64;
         assert_eq!(feed.tend(opened), Some(Duration::from_nanos(BATCH_AGE_MAX)));
         assert_eq!(feed.tend(opened + BATCH_AGE_MAX), None);
@@ -141,7 +144,8 @@ mod tests {
         let gauges = Arc::<Gauges>::default();
         let mut feed = Feed::new(0, sink, Arc::clone(&gauges));
         let total = (WAITING_MAX + 4) * Batch::LEN_MAX;
-        let reader = std::thread::spawn(move || source.iter().map(|batch| batch.observations.len()).sum::<usize>());
+        let reader =
+            std::thread::spawn(move || source.iter().map(|batch| batch.observations.len()).sum::<usize>());
         for at in 0..total as u64 {
             feed.push(observation(at));
         }

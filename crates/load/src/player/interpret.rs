@@ -153,11 +153,7 @@ impl Shard {
     }
 
     /// Does something to a user that takes no time.
-    pub(super) fn with_client(
-        &mut self,
-        place: u32,
-        act: impl FnOnce(&Stage, &str, &mut Client),
-    ) -> Flow {
+    pub(super) fn with_client(&mut self, place: u32, act: impl FnOnce(&Stage, &str, &mut Client)) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let host = &self.stage.targets.target(client.target).host;
         act(&self.stage, host, client);
@@ -289,7 +285,13 @@ impl Shard {
         self.step_done(io, place, at);
     }
 
-    fn come_to_barrier(&mut self, place: u32, barrier: BarrierId, users: Option<u64>, timeout: Nanos) -> Flow {
+    fn come_to_barrier(
+        &mut self,
+        place: u32,
+        barrier: BarrierId,
+        users: Option<u64>,
+        timeout: Nanos,
+    ) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let (number, opening) = self.stage.barriers.come(barrier, users, self.stage.everybody());
@@ -310,7 +312,8 @@ impl Shard {
     pub(super) fn open_barrier(&mut self, opening: Opening) {
         let at = self.now();
         let Some(waiting) = self.at_barrier.get_mut(usize::from(opening.barrier.0)) else { return };
-        let (released, kept) = std::mem::take(waiting).into_iter().partition(|entry| entry.2 == opening.number);
+        let (released, kept) =
+            std::mem::take(waiting).into_iter().partition(|entry| entry.2 == opening.number);
         *waiting = kept;
         let released: Vec<(u32, u32, u32)> = released;
         let outcome = if opening.is_complete { Outcome::Ok } else { Outcome::Timeout };

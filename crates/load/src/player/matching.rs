@@ -16,7 +16,8 @@ impl Shard {
     /// Keeps a message where its user's session captures from messages.
     pub(super) fn keep_for_capture(&mut self, place: u32, body: &[u8]) {
         let Some(client) = self.clients.item_mut(place) else { return };
-        let captures = self.programs.get(usize::from(client.session.0)).is_some_and(|program| program.captures);
+        let captures =
+            self.programs.get(usize::from(client.session.0)).is_some_and(|program| program.captures);
         if captures {
             client.rare_mut().last_message = Some(body[..body.len().min(KEPT_BYTES_MAX)].into());
         }
@@ -104,8 +105,7 @@ mod tests {
     #[test]
     fn extractors_find_their_value_or_nothing() {
         let regex = |text| Extractor::Regex(Arc::new(regex::Regex::new(text).expect(text)));
-        let path =
-            |text| Extractor::JsonPath(Arc::new(serde_json_path::JsonPath::parse(text).expect(text)));
+        let path = |text| Extractor::JsonPath(Arc::new(serde_json_path::JsonPath::parse(text).expect(text)));
         let json = r#"{"token":"abc","ids":[7,8]}"#;
         let headers = [("X-Id".to_owned(), "9".to_owned())];
         let cases = [

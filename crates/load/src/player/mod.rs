@@ -91,7 +91,8 @@ pub struct Ended {
 /// # Errors
 /// A [`PlayError`]; nothing was sent to a target then.
 pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Result<Player, PlayError> {
-    let share = schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
+    let share =
+        schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
     let users = Schedule::new(&plan.load, plan.seed, &share).map_err(PlayError::Schedule)?.planned();
     let programs = compile_all(&plan)?;
     drop(programs);
@@ -228,7 +229,8 @@ impl Parts {
 
 /// Each shard compiles for itself, so that its users share programs without atomics.
 fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
-    let too_deep = |name: &str| PlayError::TooDeep { session: name.to_owned(), depth_max: compile::DEPTH_MAX };
+    let too_deep =
+        |name: &str| PlayError::TooDeep { session: name.to_owned(), depth_max: compile::DEPTH_MAX };
     let programs = plan.sessions.iter().map(|session| {
         compile::compile(session).map(Rc::new).map_err(|compile::TooDeep| too_deep(&session.name))
     });

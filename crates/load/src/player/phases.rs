@@ -73,7 +73,8 @@ impl Course {
         if state.waiting < self.shards || self.active() > 0 {
             return None;
         }
-        let State { not_before, .. } = std::mem::replace(state, State { done: state.done, ..State::default() });
+        let State { not_before, .. } =
+            std::mem::replace(state, State { done: state.done, ..State::default() });
         Some(not_before.max(now))
     }
 

@@ -4,9 +4,7 @@
 
 use std::borrow::Cow;
 
-use proto::phoenix::{
-    EncodeError, FrameKind, Message, Name, Payload, Ref, Version, decode, encode_message,
-};
+use proto::phoenix::{EncodeError, FrameKind, Message, Name, Payload, Ref, Version, decode, encode_message};
 use serde::Deserialize;
 
 /// A message from the server.
@@ -122,7 +120,10 @@ pub(crate) fn presence_change(message: &Incoming<'_>) -> Option<PresenceChange> 
             let list = |map: serde_json::Map<String, serde_json::Value>| {
                 map.into_iter().map(|(key, entry)| (key, metas(&entry))).collect()
             };
-            Some(PresenceChange::Difference { joins: list(difference.joins), leaves: list(difference.leaves) })
+            Some(PresenceChange::Difference {
+                joins: list(difference.joins),
+                leaves: list(difference.leaves),
+            })
         }
         _ => None,
     }
@@ -252,7 +253,10 @@ mod tests {
         let reply = binary(b"\x01\x01\x02\x03\x05312a:berror!").expect("a reply");
         assert_eq!((reply.reference, reply.status()), (Some(12), Some(Status::Error)));
         let broadcast = binary(b"\x02\x03\x02a:bxy!").expect("a broadcast");
-        assert_eq!((broadcast.join_ref, &*broadcast.event, broadcast.payload_bytes()), (None, "xy", &b"!"[..]));
+        assert_eq!(
+            (broadcast.join_ref, &*broadcast.event, broadcast.payload_bytes()),
+            (None, "xy", &b"!"[..])
+        );
     }
 
     #[test]

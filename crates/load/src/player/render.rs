@@ -173,7 +173,6 @@ impl Scene<'_> {
     }
 }
 
-
 fn compares(left: &str, comparison: &Comparison, right: &str) -> bool {
     let numbers = left.trim().parse::<f64>().ok().zip(right.trim().parse::<f64>().ok());
     let order = match numbers {

@@ -39,7 +39,8 @@ impl Shard {
         let host = &self.stage.targets.target(client.target).host;
         let url = scene(&self.stage, host, b"").text(&request.url, client);
         let own = client.target;
-        let found = if url.contains("://") { self.stage.targets.of_url(&url) } else { Some((own, url.as_str())) };
+        let found =
+            if url.contains("://") { self.stage.targets.of_url(&url) } else { Some((own, url.as_str())) };
         let Some((target, path)) = found else {
             return self.not_ready(place, "http: the URL names none of the scenario's targets");
         };
@@ -97,11 +98,15 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return Vec::new() };
         let scene = scene(&self.stage, &resolved.host, b"");
         let base_path = if path.starts_with(&resolved.base_path) { "" } else { resolved.base_path.as_str() };
-        let slash = if path.starts_with('/') || (path.is_empty() && !base_path.is_empty()) { "" } else { "/" };
+        let slash =
+            if path.starts_with('/') || (path.is_empty() && !base_path.is_empty()) { "" } else { "/" };
         let mut text = Vec::with_capacity(256);
         // Writing to memory cannot fail.
         let mut line = |arguments: std::fmt::Arguments<'_>| drop(text.write_fmt(arguments));
-        line(format_args!("{} {base_path}{slash}{path} HTTP/1.1\r\nHost: {}\r\n", request.method, resolved.host));
+        line(format_args!(
+            "{} {base_path}{slash}{path} HTTP/1.1\r\nHost: {}\r\n",
+            request.method, resolved.host
+        ));
         if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
             line(format_args!("User-Agent: {USER_AGENT}\r\n"));
         }
@@ -221,7 +226,13 @@ impl Shard {
     }
 
     /// The engine has no HTTP connection any more that a user still had.
-    pub(super) fn request_ended(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId, cause: EndCause) {
+    pub(super) fn request_ended(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        id: ConnectionId,
+        cause: EndCause,
+    ) {
         let Some(request) = self.request_on(place, id) else { return };
         let line = if request.is_established { Line::Open } else { Line::Dialing };
         let Some(response) = &mut request.response else { return self.forget_request(place) };

@@ -148,7 +148,8 @@ impl Response {
         let Some((text, used)) = line(bytes)? else { return Ok(0) };
         let digits = text.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let bad = || BadResponse(format!("chunk size {:?}", String::from_utf8_lossy(text)));
-        let size = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        let size =
+            std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
         let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or_else(bad)?;
         self.progress = if size == 0 { Progress::Trailers } else { Progress::Chunk(size) };
         Ok(used)
@@ -171,7 +172,11 @@ impl Response {
         let status = head.code.unwrap_or_default();
         // RFC 9110, section 15.2: a final response follows an interim one. A switch of protocols was not asked for.
         if (100..200).contains(&status) {
-            return if status == 101 { Err(BadResponse("101 without an upgrade".to_owned())) } else { Ok(used) };
+            return if status == 101 {
+                Err(BadResponse("101 without an upgrade".to_owned()))
+            } else {
+                Ok(used)
+            };
         }
         self.status = status;
         let is_1_1 = head.version == Some(1);
@@ -199,9 +204,8 @@ impl Response {
         } else if let Some(coding) = last_coding {
             if coding.eq_ignore_ascii_case(b"chunked") { Progress::ChunkSize } else { Progress::UntilEnd }
         } else {
-            content_length(values("content-length"))?.map_or(Progress::UntilEnd, |length| {
-                after(length, Progress::Length, Progress::Done)
-            })
+            content_length(values("content-length"))?
+                .map_or(Progress::UntilEnd, |length| after(length, Progress::Length, Progress::Done))
         };
         self.is_reusable &= self.progress != Progress::UntilEnd;
         Ok(())
@@ -216,7 +220,8 @@ fn after(left: u64, more: impl FnOnce(u64) -> Progress, next: Progress) -> Progr
 fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u64>, BadResponse> {
     let mut length = None;
     for value in values {
-        let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let text =
+            std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let number = text.and_then(|text| text.parse().ok());
         if number.is_none() || length.is_some_and(|length| Some(length) != number) {
             return Err(BadResponse(format!("Content-Length {:?}", String::from_utf8_lossy(value))));
@@ -233,9 +238,9 @@ fn line(bytes: &[u8]) -> Result<Option<(&[u8], usize)>, BadResponse> {
             let text = &bytes[..end];
             Ok(Some((text.strip_suffix(b"\r").unwrap_or(text), end + 1)))
         }
-        None if bytes.len() > CHUNK_LINE_BYTES_MAX => {
-            Err(BadResponse(format!("a line within a chunked body is longer than {CHUNK_LINE_BYTES_MAX} bytes")))
-        }
+        None if bytes.len() > CHUNK_LINE_BYTES_MAX => Err(BadResponse(format!(
+            "a line within a chunked body is longer than {CHUNK_LINE_BYTES_MAX} bytes"
+        ))),
         None => Ok(None),
     }
 }

@@ -131,7 +131,9 @@ impl Shard {
     }
 
     fn leave_barrier(&self, place: u32) {
-        let Some(client) = self.clients.item(place).filter(|client| client.doing == Doing::AtBarrier) else { return };
+        let Some(client) = self.clients.item(place).filter(|client| client.doing == Doing::AtBarrier) else {
+            return;
+        };
         let Some((program, position)) = self.running(place) else { return };
         if let Some(super::program::Operation::Barrier { barrier, .. }) = program.operations.get(position) {
             self.stage.barriers.go(*barrier, client.awaited);
@@ -162,7 +164,9 @@ impl Shard {
         }
         self.count_present(present, 0);
         let seen = self.of_client(place, Kind::Finish, failure.unwrap_or(Outcome::Ok), now);
-        self.see(Observation { began, intended: began, label, ..seen }, || "the session ended here".to_owned());
+        self.see(Observation { began, intended: began, label, ..seen }, || {
+            "the session ended here".to_owned()
+        });
         self.raise(|gauges| &gauges.finished);
         if repeats && is_playing {
             return self.set_timer(place);

@@ -181,8 +181,10 @@ impl Shard {
         if has_more {
             return Some(Duration::ZERO);
         }
-        let due = [self.next_arrival(now), self.wheel.next_due(), self.next_ending()].into_iter().flatten().min();
-        let until_due = due.filter(|due| *due != NEVER).map(|due| Duration::from_nanos(due.saturating_sub(now)));
+        let due =
+            [self.next_arrival(now), self.wheel.next_due(), self.next_ending()].into_iter().flatten().min();
+        let until_due =
+            due.filter(|due| *due != NEVER).map(|due| Duration::from_nanos(due.saturating_sub(now)));
         until_due.into_iter().chain(batch).min()
     }
 }

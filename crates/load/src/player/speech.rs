@@ -14,7 +14,13 @@ use crate::scenario::plan::{Body, LabelId, Push, Send};
 
 impl Shard {
     /// Sends a plain message.
-    pub(super) fn send(&mut self, io: &mut Io<'_, Self>, place: u32, label: Option<LabelId>, send: &Send) -> Flow {
+    pub(super) fn send(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        label: Option<LabelId>,
+        send: &Send,
+    ) -> Flow {
         let is_open = self.clients.item(place).is_some_and(|client| client.line == Line::Open);
         if !is_open {
             return self.not_ready(place, "send: no WebSocket is open");
@@ -34,7 +40,13 @@ impl Shard {
     }
 
     /// Pushes an event to a joined topic.
-    pub(super) fn push(&mut self, io: &mut Io<'_, Self>, place: u32, label: Option<LabelId>, push: &Push) -> Flow {
+    pub(super) fn push(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        label: Option<LabelId>,
+        push: &Push,
+    ) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let Some(version) = client.dialect.phoenix.filter(|_| client.line == Line::Open) else {
             return self.not_ready(place, "push: no Phoenix socket is open");

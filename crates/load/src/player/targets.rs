@@ -75,7 +75,9 @@ impl Targets {
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let matches = |target: &ResolvedTarget| {
-            target.server_name.is_some() == tls && target.port == port && target.name.eq_ignore_ascii_case(host)
+            target.server_name.is_some() == tls
+                && target.port == port
+                && target.name.eq_ignore_ascii_case(host)
         };
         let place = self.all.iter().position(matches)?;
         Some((TargetId(place as u16), path))
@@ -100,7 +102,8 @@ fn resolve(target: &Target, sources: &[IpAddr]) -> Result<ResolvedTarget, PlayEr
         return Err(failed(io::Error::new(io::ErrorKind::AddrNotAvailable, family)));
     }
     let bad_name = |_| PlayError::ServerName { host: target.host.clone() };
-    let server_name = target.tls.then(|| ServerName::try_from(name.to_owned())).transpose().map_err(bad_name)?;
+    let server_name =
+        target.tls.then(|| ServerName::try_from(name.to_owned())).transpose().map_err(bad_name)?;
     Ok(ResolvedTarget {
         addresses,
         host: authority(name, target.port, target.tls),

@@ -191,7 +191,9 @@ mod tests {
     }
 
     fn head(lines: &str) -> String {
-        format!("HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n{lines}\r\n")
+        format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n{lines}\r\n"
+        )
     }
 
     #[test]

@@ -5,9 +5,7 @@ use std::io::ErrorKind;
 use engine::{ConnectionId, Delivery, Dial, EndCause, Io};
 use proto::handshake::client_key;
 use proto::phoenix::{FrameKind, Version};
-use proto::ws::{
-    CloseCode, Decoder, Event, Limits, Opcode, Role, Step, encode_client_frame, encode_header,
-};
+use proto::ws::{CloseCode, Decoder, Event, Limits, Opcode, Role, Step, encode_client_frame, encode_header};
 use rustix::io::Errno;
 
 use super::client::{Doing, Line, Spoken};
@@ -113,7 +111,9 @@ impl Shard {
         let Some((program, position)) = self.running(place) else { return };
         let Some(Operation::Connect(_, connect)) = program.operations.get(position) else { return };
         let key = self.draw_key();
-        let Some(client) = self.clients.item_mut(place).filter(|client| client.socket == Some(id)) else { return };
+        let Some(client) = self.clients.item_mut(place).filter(|client| client.socket == Some(id)) else {
+            return;
+        };
         client.line = Line::Upgrading;
         client.step_due = now.saturating_add(nanos(connect.handshake_timeout));
         let host = &self.stage.targets.target(client.target).host;
@@ -299,7 +299,8 @@ impl Shard {
         let mut used = 0;
         while used < bytes.len() {
             let client = self.clients.item_mut(place).filter(|client| client.socket == Some(id));
-            let Some(client) = client.filter(|client| matches!(client.line, Line::Open | Line::Closing)) else {
+            let Some(client) = client.filter(|client| matches!(client.line, Line::Open | Line::Closing))
+            else {
                 used = bytes.len();
                 break;
             };
@@ -424,7 +425,14 @@ impl Shard {
     }
 
     /// The closing handshake of ours is over.
-    pub(super) fn closed(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome, code: u16, at: Nanos) {
+    pub(super) fn closed(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        outcome: Outcome,
+        code: u16,
+        at: Nanos,
+    ) {
         let Some(client) = self.clients.item_mut(place) else { return };
         if let Some(socket) = client.socket.take() {
             io.close(socket);
@@ -520,8 +528,16 @@ impl Shard {
     }
 
     /// The engine has no connection any more that a user still had.
-    pub(super) fn socket_ended(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId, cause: EndCause) {
-        let Some(client) = self.clients.item_mut(place).filter(|client| client.socket == Some(id)) else { return };
+    pub(super) fn socket_ended(
+        &mut self,
+        io: &mut Io<'_, Self>,
+        place: u32,
+        id: ConnectionId,
+        cause: EndCause,
+    ) {
+        let Some(client) = self.clients.item_mut(place).filter(|client| client.socket == Some(id)) else {
+            return;
+        };
         client.socket = None;
         let line = client.line;
         let (outcome, text) = self.outcome_of_end(io, line, cause);

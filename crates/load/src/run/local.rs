@@ -9,7 +9,7 @@ use super::job::{Job, Settings};
 use super::names::RunNames;
 use crate::live::Users;
 use crate::player::{self, Gauges, Options, Player, Share};
-use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
+use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, RunFolder};
 use crate::statistics::{ErrorExample, MachineSample, Statistics};
 
 /// Users being played, and what counts them.
@@ -133,11 +133,6 @@ impl Local {
             losses: log_loss.into_iter().chain(sample_loss).collect(),
         })
     }
-}
-
-/// Whether there will be an event log.
-pub(super) fn is_logged(settings: &Settings) -> bool {
-    settings.log != LogForm::None
 }
 
 fn unix_ns(time: SystemTime) -> u64 {

@@ -56,7 +56,7 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     let played = local.finish()?;
     let watched = monitor.finish();
     facts::ending(&mut facts, &played, &watched, start);
-    let results = results::write(folder, played.statistics, facts)?;
+    let results = results::write(folder, played.statistics, facts, played.losses)?;
     watch::publish_end(&board, &results);
     views.close();
     Ok(results)

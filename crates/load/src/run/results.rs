@@ -21,10 +21,15 @@ pub struct Results {
 }
 
 /// Writes the results and the report.
-pub(super) fn write(folder: RunFolder, statistics: Statistics, facts: RunFacts) -> Result<Results, RunError> {
+pub(super) fn write(
+    folder: RunFolder,
+    statistics: Statistics,
+    facts: RunFacts,
+    losses: Vec<String>,
+) -> Result<Results, RunError> {
     folder.write_results(&statistics, &facts)?;
     let run = report_run(folder.path(), &statistics, &facts);
-    let mut notices = Vec::new();
+    let mut notices = losses;
     match report::write(folder.path(), &run) {
         Ok(_) => {}
         Err(error @ ReportError::NoFonts { .. }) => notices.push(error.to_string()),
@@ -36,7 +41,8 @@ pub(super) fn write(folder: RunFolder, statistics: Statistics, facts: RunFacts) 
 /// A counted run as a report needs it.
 #[must_use]
 pub fn report_run(folder: &Path, statistics: &Statistics, facts: &RunFacts) -> report::Run {
-    let configuration = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let configuration =
+        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     report::Run {
         configuration,
         summary: statistics.summary(facts),
