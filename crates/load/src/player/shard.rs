@@ -16,7 +16,7 @@ use engine::{Admission, ConnectionId, Driver, EndCause, Io, ListenerIndex};
 use proto::ws::{Deflater, Inflater};
 
 use super::arrivals::Arrivals;
-use super::client::Client;
+use super::client::{Client, Doing};
 use super::clock::NEVER;
 use super::endings::Phase;
 use super::feed::Feed;
@@ -160,7 +160,10 @@ impl Shard {
     fn let_ready_go_on(&mut self, io: &mut Io<'_, Self>) -> bool {
         for _ in 0..READY_PER_TURN_MAX.min(self.ready.len()) {
             let Some(place) = self.ready.pop_front() else { break };
-            self.advance(io, place);
+            // Meanwhile it may have been told to be quiet, or be gone.
+            if self.clients.item(place).is_some_and(|client| client.doing == Doing::Ready) {
+                self.advance(io, place);
+            }
         }
         !self.ready.is_empty()
     }

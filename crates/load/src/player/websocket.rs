@@ -212,14 +212,20 @@ impl Shard {
     }
 
     /// A user becomes a member of the room of this name; returns its number.
-    pub(super) fn enter_room(&mut self, place: u32, name: &str, join_ref: u32, echo: bool, presence: bool) {
+    pub(super) fn enter_room(
+        &mut self,
+        place: u32,
+        name: &str,
+        join_ref: u32,
+        echo: bool,
+        presence: bool,
+    ) -> Option<u32> {
         // Beyond the last number there are no more rooms; what goes on in this one is then not judged.
-        let Ok(room) = self.stage.rooms.intern(name) else { return };
+        let room = self.stage.rooms.intern(name).ok()?;
         let tracker = self.stage.rooms.join(room);
         let topic = topic_tag(name);
-        if let Some(client) = self.clients.item_mut(place) {
-            client.enter(Membership { tracker, room, join_ref, topic, echo, presence });
-        }
+        self.clients.item_mut(place)?.enter(Membership { tracker, room, join_ref, topic, echo, presence });
+        Some(room)
     }
 
     /// The connection did not come up in time, or the response did not.
