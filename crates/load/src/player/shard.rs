@@ -1,6 +1,7 @@
 //! One shard of a run: its users, their timers, and the order of what one turn does. What happens to a user is in the
-//! modules beside this one: `interpret` walks through its session, `websocket` speaks and listens, `requests` does
-//! HTTP, `deliveries` keeps account of messages, `endings` lets it go.
+//! modules beside this one: `interpret` walks through its session, `connecting` opens its WebSocket, `websocket` speaks
+//! and listens on it, `channels` knows Phoenix, `requests` does HTTP, `deliveries` keeps account of messages, `sessions`
+//! lets it come and go, `endings` ends the run.
 //!
 //! A user costs memory only here and in the engine's slot: no task, no thread, no buffer while it is idle.
 
