@@ -221,7 +221,7 @@ impl Shard {
             // Between two sessions: the last one has its finish.
             (_, Line::Down) if was_resting => self.vanish(place, now),
             (_, Line::Down | Line::Dialing | Line::Upgrading | Line::Mute) => {
-                self.end_session(io, place, Outcome::Stopped);
+                self.close_at_end(io, place, now);
             }
         }
     }
