@@ -201,6 +201,7 @@ impl Shard {
                 note_echo(&mut seen, receipt);
             }
         }
+        self.note_lateness(&mut seen);
         self.see(seen, String::new);
     }
 
@@ -217,7 +218,8 @@ impl Shard {
             let is_local = stamp.origin == self.stage.origin;
             let membership = client.memberships_mut().find(|one| one.room == stamp.room);
             seen.outcome = match membership {
-                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged.
+                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged: each is
+                // expected because it came.
                 _ if !is_local => Outcome::Ok,
                 None => Outcome::Unexpected,
                 Some(membership) if is_own && !membership.echo => Outcome::Unexpected,
@@ -225,6 +227,7 @@ impl Shard {
             };
             if !is_local {
                 seen.room = NO_ROOM;
+                seen.count = 1;
             }
         } else if stamp.index == TO_NOBODY {
             seen.outcome = Outcome::Unstamped;
@@ -233,7 +236,15 @@ impl Shard {
         } else {
             seen.outcome = Outcome::Unexpected;
         }
+        self.note_lateness(&mut seen);
         self.see(seen, String::new);
+    }
+
+    /// A delivery that came when everything ought to have come is late.
+    fn note_lateness(&self, seen: &mut Observation) {
+        if matches!(seen.outcome, Outcome::Ok | Outcome::Reordered) && self.is_late(seen.at) {
+            seen.outcome = Outcome::Late;
+        }
     }
 
     /// Whether a message in a reply is an echo that the user waits for; other messages in replies are just replies.
