@@ -56,8 +56,14 @@ fn collecting(stream: &[Observation], log: LogForm) {
     let folder = RunFolder::create(parent.path(), "bench").expect("a folder");
     let batches: Vec<Vec<Observation>> = stream.chunks(Batch::LEN_MAX).map(<[Observation]>::to_vec).collect();
     let start = Instant::now();
-    let config =
-        CollectorConfig { start, folder: Some(folder), log, names: Arc::new(Named), samples_seed: None };
+    let config = CollectorConfig {
+        start,
+        folder: Some(folder),
+        log,
+        names: Arc::new(Named),
+        samples_seed: None,
+        parts: None,
+    };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();
     for observations in batches {
