@@ -208,6 +208,7 @@ impl<'a> Session<'a> {
         let playing =
             Playing::start(*part, self.options, start, go.start_unix_ns).map_err(SessionError::Failed)?;
         self.stage = Stage::Playing(Box::new(playing));
+        eprintln!("stampede: a run begins");
         let late = Instant::now().saturating_duration_since(start);
         Ok(self.link.send(&FromAgent::Started { late_us: late.as_micros() as u64 })?)
     }

@@ -26,6 +26,7 @@ mod deliveries;
 mod endings;
 mod error;
 mod feed;
+mod foreign;
 mod gauges;
 mod interpret;
 mod matching;
