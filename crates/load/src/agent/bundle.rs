@@ -122,8 +122,8 @@ sessions:
             read.compile(&Context { file_name: "", base_dir }).expect("a plan")
         };
         let (here, there) = (compile(SCENARIO, home.path()), compile(&bundle.scenario, away.path()));
-        assert_eq!(here.feeders, there.feeders);
-        assert_eq!(here.sessions, there.sessions);
+        assert_eq!(format!("{:?}", here.feeders), format!("{:?}", there.feeders));
+        assert_eq!(format!("{:?}", here.sessions), format!("{:?}", there.sessions));
         assert!(there.tls.authorities.is_some_and(|path| path.starts_with(away.path())));
     }
 

@@ -34,11 +34,11 @@ pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How often either side says something while a run goes on.
 pub const BEAT: Duration = Duration::from_secs(1);
 /// How long a connection may take to be opened, and to say who it is.
-pub const GREETING_MAX: Duration = Duration::from_secs(5);
+pub(super) const GREETING_MAX: Duration = Duration::from_secs(5);
 /// How long an agent may take to look at its machine and to read the scenario.
-pub const PREPARATION_MAX: Duration = Duration::from_secs(120);
+pub(super) const PREPARATION_MAX: Duration = Duration::from_secs(120);
 /// Bytes of one message of somebody who has not yet said who it is.
-pub const GREETING_BYTES_MAX: usize = 16 * 1024;
+pub(super) const GREETING_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of one message.
 pub const MESSAGE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Files that one scenario may bring.

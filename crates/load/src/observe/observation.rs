@@ -31,8 +31,7 @@ pub struct Observation {
     pub room: u32,
     /// Bytes of the payload.
     pub bytes: u32,
-    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`]; deliveries that are
-    /// known to be expected since a [`Kind::Receive`] of another machine's message.
+    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`].
     pub count: u32,
     /// Label of the plan (transaction, step).
     pub label: u16,

@@ -26,7 +26,6 @@ mod deliveries;
 mod endings;
 mod error;
 mod feed;
-mod foreign;
 mod gauges;
 mod interpret;
 mod matching;

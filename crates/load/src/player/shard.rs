@@ -20,7 +20,6 @@ use super::client::Client;
 use super::clock::NEVER;
 use super::endings::Phase;
 use super::feed::Feed;
-use super::foreign::Foreign;
 use super::program::Program;
 use super::roster::Roster;
 use super::sources::SourceRotation;
@@ -59,8 +58,6 @@ pub(crate) struct Shard {
     pub(super) body: Vec<u8>,
     pub(super) frame: Vec<u8>,
     pub(super) phase: Phase,
-    /// What users of other machines sent to this shard's.
-    pub(super) foreign: Foreign,
 }
 
 /// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
@@ -100,7 +97,6 @@ impl Shard {
             body: Vec::new(),
             frame: Vec::new(),
             phase: Phase::Playing,
-            foreign: Foreign::default(),
             stage,
         }
     }
