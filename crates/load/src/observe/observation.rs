@@ -149,4 +149,6 @@ pub enum Outcome {
     Stopped,
     /// The generator could not send as fast as the peer read too slowly: the outbox was full.
     Overflow,
+    /// The machine that played the user was lost.
+    AgentLost,
 }

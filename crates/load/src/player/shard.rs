@@ -228,7 +228,8 @@ fn is_ordinary(outcome: Outcome) -> bool {
         | Outcome::Heartbeat
         | Outcome::NotReady
         | Outcome::Aborted
-        | Outcome::Overflow => false,
+        | Outcome::Overflow
+        | Outcome::AgentLost => false,
     }
 }
 

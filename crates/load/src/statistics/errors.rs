@@ -14,7 +14,9 @@ use crate::observe::{Kind, Nanos, Observation, Outcome, UserId};
 #[must_use]
 pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
     match kind {
-        Kind::Finish | Kind::Transaction | Kind::Missing => false,
+        // What ended a session has been reported before, unless nobody was left to report it.
+        Kind::Finish => outcome == Outcome::AgentLost,
+        Kind::Transaction | Kind::Missing => false,
         Kind::Arrival
         | Kind::Connect
         | Kind::Disconnect
@@ -61,7 +63,8 @@ pub(super) fn is_failure(outcome: Outcome) -> bool {
         | Outcome::Heartbeat
         | Outcome::NotReady
         | Outcome::Aborted
-        | Outcome::Overflow => true,
+        | Outcome::Overflow
+        | Outcome::AgentLost => true,
     }
 }
 
