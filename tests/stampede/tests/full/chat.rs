@@ -38,7 +38,8 @@ fn a_chat_that_reaches_nobody_gives_up_with_exit_status_4() {
 fn chat_under_load_plays_a_room_full_of_talkers() {
     let throng = Throng::start();
     let socket = throng.socket();
-    let ended = Lab::new().run(&["chat", &socket, "--load", "--clients", "10", "--rate", "5", "--seconds", "4"]);
+    let ended =
+        Lab::new().run(&["chat", &socket, "--load", "--clients", "10", "--rate", "5", "--seconds", "4"]);
     let summary = ended.summary();
     assert_eq!(summary.count("joins"), 10, "{}", ended.words());
     assert_eq!(summary.count("expected"), summary.count("sent") * 10);

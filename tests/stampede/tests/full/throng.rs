@@ -58,8 +58,20 @@ fn held_connections_are_seen_by_the_server_and_its_memory_by_us() {
     let lab = Lab::new();
     let (pid, metrics, socket) = (throng.pid().to_string(), throng.metrics(), throng.socket());
     let ended = lab.run(&[
-        "hold", &socket, "--clients", "300", "--rate", "300", "--seconds", "6", "--every", "1", "--pid", &pid,
-        "--scrape", &metrics,
+        "hold",
+        &socket,
+        "--clients",
+        "300",
+        "--rate",
+        "300",
+        "--seconds",
+        "6",
+        "--every",
+        "1",
+        "--pid",
+        &pid,
+        "--scrape",
+        &metrics,
     ]);
     let summary = ended.summary();
     assert_eq!((summary.count("connected_max"), summary.count("joins")), (300, 300), "{}", ended.words());
@@ -77,7 +89,18 @@ fn when_throng_is_killed_the_run_ends_with_every_user_accounted_for() {
     let lab = Lab::new();
     let socket = throng.socket();
     let run = lab.start_run(&[
-        "rooms", &socket, "--rooms", "5", "--clients", "8", "--rate", "5", "--seconds", "60", "--event-log", "csv",
+        "rooms",
+        &socket,
+        "--rooms",
+        "5",
+        "--clients",
+        "8",
+        "--rate",
+        "5",
+        "--seconds",
+        "60",
+        "--event-log",
+        "csv",
     ]);
     let log = run.folder().join("events.csv");
     wait_until("rooms talk", || {
@@ -126,5 +149,9 @@ fn assert_all_delivered(summary: &Summary) {
     summary.assert_adds_up();
     let counts = &summary.0["counts"];
     assert_eq!(summary.count("delivered"), summary.count("expected"), "{counts}");
-    assert_eq!((summary.count("duplicates"), summary.count("reordered"), summary.count("errors")), (0, 0, 0), "{counts}");
+    assert_eq!(
+        (summary.count("duplicates"), summary.count("reordered"), summary.count("errors")),
+        (0, 0, 0),
+        "{counts}"
+    );
 }
