@@ -8,7 +8,7 @@ use std::time::Duration;
 use load::draw::Distribution;
 use load::observe::{Kind, Outcome};
 use load::player::Why;
-use load::scenario::plan::{Action, Arrivals, Audience, Body, Matcher, Send};
+use load::scenario::plan::{Action, Arrivals, Audience, Body, Matcher, Send, Sources};
 use load::scenario::template::{Part, Template};
 use play::servers::{Frames, Said, echo_server, head, room_server, say, say_close, serve, upgrade};
 use play::{Accounts, DEADLINE, begin, connect, load, own_echo, plan, play, repeat, stamped, think, wait};
@@ -352,4 +352,27 @@ fn a_step_without_what_it_needs_ends_the_session() {
     run.assert_complete();
     assert_eq!(run.outcomes(Kind::Step), [Outcome::NotReady]);
     assert_eq!(run.outcomes(Kind::Finish), [Outcome::NotReady]);
+}
+
+#[test]
+fn sources_are_used_to_their_end_and_then_there_is_no_port() {
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.9:0").expect("a free port");
+        listener.local_addr().expect("an address").port()
+    };
+    let all_tried = Action::Barrier {
+        barrier: load::scenario::plan::BarrierId(0),
+        users: None,
+        timeout: Duration::from_secs(1),
+    };
+    let mut plan = plan(echo_server(1), vec![Action::Connect(connect()), all_tried]);
+    let addresses = ["127.0.0.9", "127.0.0.10"].map(|address| address.parse().expect("an address"));
+    plan.sources = Sources { addresses: addresses.into(), ports: Some((port, port)) };
+    plan.load = load(Arrivals::Burst(3));
+    let (run, _) = play::play_with(plan, Some(1));
+    run.assert_complete();
+    let mut sources: Vec<u16> = run.of(Kind::Connect, Outcome::Ok).map(|seen| seen.source).collect();
+    sources.sort_unstable();
+    assert_eq!(sources, [0, 1]);
+    assert_eq!(run.count(Kind::Connect, Outcome::NoPort), 1);
 }

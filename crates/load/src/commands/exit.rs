@@ -50,7 +50,10 @@ impl Failure {
 
     /// Says why, and how the process ends.
     pub(super) fn tell(self) -> Exit {
-        eprintln!("stampede: {}", self.message.trim_end());
+        let message = self.message.trim_end();
+        // A scenario's faults are several and say so themselves.
+        let prefix = if message.starts_with("error: ") { "" } else { "stampede: " };
+        eprintln!("{prefix}{message}");
         self.exit
     }
 }

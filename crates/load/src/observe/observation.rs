@@ -31,7 +31,8 @@ pub struct Observation {
     pub room: u32,
     /// Bytes of the payload.
     pub bytes: u32,
-    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`].
+    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`]; 1 for a
+    /// [`Kind::Receive`] of a message that another machine sent, which is expected because it came.
     pub count: u32,
     /// Label of the plan (transaction, step).
     pub label: u16,
@@ -98,7 +99,7 @@ pub enum Outcome {
     Reordered,
     /// A received message was not expected by this user: sent before it joined or after it left.
     Unexpected,
-    /// A received message came after the run's end (within the drain's second half is not late; after it is).
+    /// A received message came in the second half of the drain, when everything ought to have come, or behind it.
     Late,
     /// A message that never came.
     Lost,

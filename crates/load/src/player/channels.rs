@@ -187,11 +187,12 @@ impl Shard {
         let began = client.step_began;
         let intended = client.take_intended();
         if outcome == Outcome::Ok {
-            self.enter_room(place, &pending.topic, pending.join_ref, pending.echo, pending.presence);
-            self.raise(|gauges| &gauges.joined);
-            let tag = topic_tag(&pending.topic);
-            let entered = self.clients.item(place).into_iter().flat_map(Client::memberships);
-            seen.room = entered.filter(|one| one.topic == tag).map(|one| one.room).last().unwrap_or(NO_ROOM);
+            let PendingJoin { topic, join_ref, echo, presence } = &*pending;
+            let room = self.enter_room(place, topic, *join_ref, *echo, *presence);
+            if let Some(room) = room {
+                seen.room = room;
+                self.raise(|gauges| &gauges.joined);
+            }
         } else {
             seen.room = self.stage.rooms.intern(&pending.topic).unwrap_or(NO_ROOM);
         }

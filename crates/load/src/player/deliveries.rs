@@ -38,6 +38,8 @@ pub(crate) struct Membership {
 pub(crate) struct Publication {
     pub(crate) number: u32,
     pub(crate) room: u32,
+    /// Its number in the room; of an echo, what it is known by.
+    key: u64,
     /// Receivers that are expected.
     pub(crate) expected: u32,
     pub(crate) intended: Nanos,
@@ -97,7 +99,7 @@ impl Shard {
         client.sent = client.sent.wrapping_add(1);
         let number = client.sent;
         let mut publication =
-            Publication { number, room: NO_ROOM, expected: 0, intended, began, at, stamp: None };
+            Publication { number, room: NO_ROOM, key: 0, expected: 0, intended, began, at, stamp: None };
         let mut stamp = Stamp {
             run_tag: self.stage.run_tag,
             origin: self.stage.origin,
@@ -116,6 +118,7 @@ impl Shard {
                     Body::Template(_) => u64::from(number),
                     Body::C10kPing => self.stage.clock.unix_us(at),
                 };
+                publication.key = key;
                 if client.echoes.sent(Echo { key, intended, sent: at }).is_some() {
                     self.missing(place, NO_ROOM, Outcome::Lost, 1, at);
                 }
@@ -130,6 +133,7 @@ impl Shard {
                     return Some(publication);
                 };
                 stamp.index = numbered.index;
+                publication.key = u64::from(numbered.index);
                 publication.expected = numbered.members;
                 if !membership.echo {
                     membership.tracker.exclude(numbered.index);
@@ -150,7 +154,7 @@ impl Shard {
         publication: &Publication,
         bytes: usize,
     ) {
-        let Publication { number, room, expected, intended, began, at, stamp: _ } = *publication;
+        let Publication { number, room, expected, intended, began, at, key: _, stamp: _ } = *publication;
         let seen = self.of_client(place, Kind::Send, Outcome::Ok, at);
         let message = u64::from(seen.user) << 32 | u64::from(number);
         let label = label.map_or(NO_LABEL, |label| label.0);
@@ -159,6 +163,19 @@ impl Shard {
             Observation { intended, began, message, room, bytes, count: expected, label, ..seen },
             String::new,
         );
+    }
+
+    /// A message did not go after all, because its connection was already on its way out: nobody is expected to get it.
+    pub(super) fn withdraw(&mut self, place: u32, publication: &Publication) {
+        if publication.expected == 0 {
+            return;
+        }
+        if publication.room != NO_ROOM {
+            return self.stage.rooms.withdraw(publication.room, publication.key as u32);
+        }
+        if let Some(client) = self.clients.item_mut(place) {
+            client.echoes.received(publication.key);
+        }
     }
 
     /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.
@@ -184,6 +201,7 @@ impl Shard {
                 note_echo(&mut seen, receipt);
             }
         }
+        self.note_lateness(&mut seen);
         self.see(seen, String::new);
     }
 
@@ -200,7 +218,8 @@ impl Shard {
             let is_local = stamp.origin == self.stage.origin;
             let membership = client.memberships_mut().find(|one| one.room == stamp.room);
             seen.outcome = match membership {
-                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged.
+                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged: each is
+                // expected because it came.
                 _ if !is_local => Outcome::Ok,
                 None => Outcome::Unexpected,
                 Some(membership) if is_own && !membership.echo => Outcome::Unexpected,
@@ -208,6 +227,7 @@ impl Shard {
             };
             if !is_local {
                 seen.room = NO_ROOM;
+                seen.count = 1;
             }
         } else if stamp.index == TO_NOBODY {
             seen.outcome = Outcome::Unstamped;
@@ -216,7 +236,15 @@ impl Shard {
         } else {
             seen.outcome = Outcome::Unexpected;
         }
+        self.note_lateness(&mut seen);
         self.see(seen, String::new);
+    }
+
+    /// A delivery that came when everything ought to have come is late.
+    fn note_lateness(&self, seen: &mut Observation) {
+        if matches!(seen.outcome, Outcome::Ok | Outcome::Reordered) && self.is_late(seen.at) {
+            seen.outcome = Outcome::Late;
+        }
     }
 
     /// Whether a message in a reply is an echo that the user waits for; other messages in replies are just replies.

@@ -118,6 +118,15 @@ impl Shard {
         }
     }
 
+    /// Whether what comes now comes late: in the second half of the drain, or behind it.
+    pub(super) fn is_late(&self, at: Nanos) -> bool {
+        match self.phase {
+            Phase::Playing | Phase::Quieting { .. } => false,
+            Phase::Draining { until, .. } => at > until.saturating_sub(nanos(self.stage.plan.drain) / 2),
+            Phase::Closing { .. } | Phase::Cutting { .. } | Phase::Leaving { .. } | Phase::Over => true,
+        }
+    }
+
     /// When the run's course asks for attention next.
     pub(super) fn next_ending(&self) -> Option<Nanos> {
         match self.phase {
@@ -221,7 +230,7 @@ impl Shard {
             // Between two sessions: the last one has its finish.
             (_, Line::Down) if was_resting => self.vanish(place, now),
             (_, Line::Down | Line::Dialing | Line::Upgrading | Line::Mute) => {
-                self.end_session(io, place, Outcome::Stopped);
+                self.close_at_end(io, place, now);
             }
         }
     }

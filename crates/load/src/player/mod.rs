@@ -22,6 +22,7 @@ mod client;
 mod clock;
 mod closing;
 mod compile;
+mod connecting;
 mod deliveries;
 mod endings;
 mod error;

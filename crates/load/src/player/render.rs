@@ -204,3 +204,34 @@ fn append_number(out: &mut Vec<u8>, number: u64) {
     // Writing to memory cannot fail.
     drop(write!(out, "{number}"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_compare_as_numbers_where_both_are() {
+        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        for (left, comparison, right, expected) in [
+            ("10", Greater, "9", true),
+            ("b10", Greater, "b9", false),
+            ("1.0", Equal, "1", true),
+            ("1.0", NotEqual, "one", true),
+            (" 2 ", LessOrEqual, "2", true),
+            ("2", Less, "2", false),
+            ("2", GreaterOrEqual, "2", true),
+            ("", Equal, "", true),
+        ] {
+            assert_eq!(compares(left, &comparison, right), expected, "{left} {comparison:?} {right}");
+        }
+    }
+
+    #[test]
+    fn text_is_escaped_for_json() {
+        for (text, expected) in [("", ""), ("a\"b\\", r#"a\"b\\"#), ("\"", r#"\""#), ("\n", r"\n")] {
+            let mut out = b"before:".to_vec();
+            append_json(&mut out, text);
+            assert_eq!(String::from_utf8_lossy(&out), format!("before:{expected}"));
+        }
+    }
+}

@@ -39,12 +39,17 @@ impl Shard {
         let host = &self.stage.targets.target(client.target).host;
         let url = scene(&self.stage, host, b"").text(&request.url, client);
         let own = client.target;
-        let found =
-            if url.contains("://") { self.stage.targets.of_url(&url) } else { Some((own, url.as_str())) };
+        let found = match url.contains("://") {
+            true => self.stage.targets.of_url(&url).map(|(target, path)| (target, path.to_owned())),
+            false => {
+                let slash = if url.starts_with('/') { "" } else { "/" };
+                Some((own, format!("{}{slash}{url}", self.stage.targets.target(own).base_path)))
+            }
+        };
         let Some((target, path)) = found else {
             return self.not_ready(place, "http: the URL names none of the scenario's targets");
         };
-        let text = self.request_text(place, target, path, request);
+        let text = self.request_text(place, target, &path, request);
         let asked = self.asked(place, request);
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.doing = Doing::Requesting;
@@ -97,16 +102,11 @@ impl Shard {
         let resolved = self.stage.targets.target(target);
         let Some(client) = self.clients.item_mut(place) else { return Vec::new() };
         let scene = scene(&self.stage, &resolved.host, b"");
-        let base_path = if path.starts_with(&resolved.base_path) { "" } else { resolved.base_path.as_str() };
-        let slash =
-            if path.starts_with('/') || (path.is_empty() && !base_path.is_empty()) { "" } else { "/" };
+        let slash = if path.starts_with('/') { "" } else { "/" };
         let mut text = Vec::with_capacity(256);
         // Writing to memory cannot fail.
         let mut line = |arguments: std::fmt::Arguments<'_>| drop(text.write_fmt(arguments));
-        line(format_args!(
-            "{} {base_path}{slash}{path} HTTP/1.1\r\nHost: {}\r\n",
-            request.method, resolved.host
-        ));
+        line(format_args!("{} {slash}{path} HTTP/1.1\r\nHost: {}\r\n", request.method, resolved.host));
         if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
             line(format_args!("User-Agent: {USER_AGENT}\r\n"));
         }

@@ -1,6 +1,7 @@
 //! One shard of a run: its users, their timers, and the order of what one turn does. What happens to a user is in the
-//! modules beside this one: `interpret` walks through its session, `websocket` speaks and listens, `requests` does
-//! HTTP, `deliveries` keeps account of messages, `endings` lets it go.
+//! modules beside this one: `interpret` walks through its session, `connecting` opens its WebSocket, `websocket` speaks
+//! and listens on it, `channels` knows Phoenix, `requests` does HTTP, `deliveries` keeps account of messages, `sessions`
+//! lets it come and go, `endings` ends the run.
 //!
 //! A user costs memory only here and in the engine's slot: no task, no thread, no buffer while it is idle.
 
@@ -16,7 +17,7 @@ use engine::{Admission, ConnectionId, Driver, EndCause, Io, ListenerIndex};
 use proto::ws::{Deflater, Inflater};
 
 use super::arrivals::Arrivals;
-use super::client::Client;
+use super::client::{Client, Doing};
 use super::clock::NEVER;
 use super::endings::Phase;
 use super::feed::Feed;
@@ -160,7 +161,10 @@ impl Shard {
     fn let_ready_go_on(&mut self, io: &mut Io<'_, Self>) -> bool {
         for _ in 0..READY_PER_TURN_MAX.min(self.ready.len()) {
             let Some(place) = self.ready.pop_front() else { break };
-            self.advance(io, place);
+            // Meanwhile it may have been told to be quiet, or be gone.
+            if self.clients.item(place).is_some_and(|client| client.doing == Doing::Ready) {
+                self.advance(io, place);
+            }
         }
         !self.ready.is_empty()
     }

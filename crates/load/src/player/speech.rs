@@ -31,7 +31,11 @@ impl Shard {
         self.write_body(place, &send.body, &publication);
         let bytes = self.body.len();
         let opcode = if send.binary { Opcode::Binary } else { Opcode::Text };
-        self.transmit(io, place, opcode);
+        if !self.transmit(io, place, opcode) {
+            // The engine says next that the connection has ended.
+            self.withdraw(place, &publication);
+            return Flow::Waits;
+        }
         self.report_send(place, label, &publication, bytes);
         if let Some(client) = self.clients.item_mut(place) {
             client.ready_at = publication.at;
@@ -73,10 +77,17 @@ impl Shard {
             Outgoing { join_ref: Some(join_ref), reference, topic: &topic, event: &event, payload }
                 .write(version, &mut self.body)
         });
-        match written {
-            Some(Ok(kind)) => self.transmit(io, place, opcode_of(kind)),
-            Some(Err(_)) | None => return self.not_ready(place, "push: no message of this Phoenix version"),
+        let is_gone = match written {
+            Some(Ok(kind)) => !self.transmit(io, place, opcode_of(kind)),
+            Some(Err(_)) | None => {
+                self.withdraw(place, &publication);
+                return self.not_ready(place, "push: no message of this Phoenix version");
+            }
         };
+        if is_gone {
+            self.withdraw(place, &publication);
+            return Flow::Waits;
+        }
         // Keeps its memory for the next message.
         self.body = payload;
         self.report_send(place, label, &publication, bytes);

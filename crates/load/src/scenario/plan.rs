@@ -66,7 +66,7 @@ pub struct Plan {
     /// What must hold for the exit code to be 0.
     pub thresholds: Vec<Threshold>,
     /// How long the run waits, after the last user has finished or the time is up, for messages on their way. What
-    /// comes within it is in time; what has not come by then is lost.
+    /// comes in its first half is in time, in its second half late; what has not come by then is lost.
     pub drain: Duration,
     /// Whether each message leaves a line in the event log.
     pub event_log: bool,

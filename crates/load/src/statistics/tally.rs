@@ -253,6 +253,7 @@ impl Statistics {
         second.bytes_received += bytes;
         let outcome = seen.outcome;
         let is_delivery = matches!(outcome, Outcome::Ok | Outcome::Reordered);
+        self.counts.expected += u64::from(seen.count);
         self.counts.delivered += u64::from(is_delivery);
         self.counts.reordered += u64::from(outcome == Outcome::Reordered);
         self.counts.late += u64::from(outcome == Outcome::Late);
