@@ -37,8 +37,9 @@ stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
 .PHONY: release
-release: page ## Build the optimised server, and the example programs that the tests talk to
-	cargo build --release --locked --package server --package examples --bins --example echo --example conformance
+release: page ## Build the optimised server and load lab, and the example programs that the tests talk to
+	cargo build --release --locked --package server --package load --package examples --bins --example echo \
+		--example conformance
 
 ##### To change it
 
@@ -46,11 +47,12 @@ release: page ## Build the optimised server, and the example programs that the t
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the real clients, Autobahn and Tsung against the release build, and the simulation
+test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung with the release build, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
 	@$(MAKE) release
 	@$(MAKE) clients
+	@$(MAKE) lab
 	@$(MAKE) --jobs=2 --output-sync=target autobahn tsung
 	@$(MAKE) sim
 
@@ -90,7 +92,8 @@ lint: page ## Run clippy, warnings being errors
 
 .PHONY: unit
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
-	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance cargo test --workspace --locked --quiet
+	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
+		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench; do \
 		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
 	done
@@ -113,6 +116,11 @@ clients: release tests/clients/node_modules ## Run the npm phoenix clients and a
 .PHONY: autobahn
 autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
+
+.PHONY: lab
+lab: release tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
+	STAMPEDE_BIN=$(RELEASE_DIR)/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
+		cargo test --package stampede-tests --locked --quiet -- --include-ignored
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use tempfile::TempDir;
 
 /// What a run left.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct Ended {
     pub complaints: String,
     /// The run folder.
     pub folder: PathBuf,
+    /// What it is in.
+    pub(crate) _lab: Arc<TempDir>,
 }
 
 /// `summary.json`.

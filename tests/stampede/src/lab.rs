@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use tempfile::TempDir;
 
@@ -12,9 +12,9 @@ use crate::{Ended, Program};
 
 static STAMPEDE: LazyLock<PathBuf> = LazyLock::new(|| built("load", "stampede"));
 
-/// A folder with scenarios and run folders, gone with the test.
+/// A folder with scenarios and run folders, gone with the last that needs it.
 pub struct Lab {
-    folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 /// A run that goes on.
@@ -22,6 +22,7 @@ pub struct Run {
     /// The program.
     pub program: Program,
     runs: PathBuf,
+    lab: Arc<TempDir>,
 }
 
 impl Default for Lab {
@@ -34,7 +35,7 @@ impl Lab {
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder for temporary files") }
+        Self { folder: Arc::new(tempfile::tempdir().expect("a folder for temporary files")) }
     }
 
     /// A path in it.
@@ -71,7 +72,7 @@ impl Lab {
         let runs = runs.expect("the folder can be written").keep();
         let out = runs.to_str().expect("its name is text");
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--out", out]).collect();
-        Run { program: self.start(&arguments), runs }
+        Run { program: self.start(&arguments), runs, lab: Arc::clone(&self.folder) }
     }
 
     /// Starts a scenario.
@@ -103,7 +104,7 @@ impl Run {
         let Outcome { code, output, complaints } = self.program.ended();
         let folder = only_folder(&self.runs)
             .unwrap_or_else(|| panic!("a run leaves one folder; it ended with {code}: {output}{complaints}"));
-        Ended { code, output, complaints, folder }
+        Ended { code, output, complaints, folder, _lab: self.lab }
     }
 
     /// Its folder, once it is there.

@@ -15,8 +15,9 @@ static THRONG: LazyLock<PathBuf> = LazyLock::new(|| built("server", "throng"));
 /// `throng serve` on free ports.
 pub struct Throng {
     program: Program,
-    port: u16,
-    admin_port: u16,
+    /// `HOST:PORT`.
+    address: String,
+    admin_address: String,
     /// Its data.
     _folder: TempDir,
 }
@@ -26,7 +27,6 @@ impl Throng {
     #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let (port, admin_port) = (free_port(), free_port());
         let mut command = Command::new(&*THRONG);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
             command.env_remove(name);
@@ -34,34 +34,35 @@ impl Throng {
         command
             .args(["serve", "--profile", "load-test"])
             .env("XDG_CONFIG_HOME", folder.path())
-            .env("THRONG_LISTEN", format!("127.0.0.1:{port}"))
-            .env("THRONG_ADMIN_LISTEN", format!("127.0.0.1:{admin_port}"))
+            .env("THRONG_LISTEN", "127.0.0.1:0")
+            .env("THRONG_ADMIN_LISTEN", "127.0.0.1:0")
             .env("THRONG_DATA_DIR", folder.path());
         let mut program = Program::start(command);
-        let address = format!("127.0.0.1:{port}");
+        let address = program.wait_for("listening on http://");
+        let admin_address = program.wait_for("administration on http://");
+        let admin_address = admin_address.split(',').next().unwrap_or_default().to_owned();
         wait_until("the server is ready", || {
-            assert!(!program.has_ended(), "it has ended: {}{}", program.output(), program.complaints());
             get(&address, "/readyz").is_ok_and(|answer| answer.status == 200)
         });
-        Self { program, port, admin_port, _folder: folder }
+        Self { program, address, admin_address, _folder: folder }
     }
 
     /// `HOST:PORT`.
     #[must_use]
-    pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Where Phoenix clients connect.
     #[must_use]
     pub fn socket(&self) -> String {
-        format!("ws://127.0.0.1:{}/socket/websocket", self.port)
+        format!("ws://{}/socket/websocket", self.address)
     }
 
     /// Where it exposes its metrics.
     #[must_use]
     pub fn metrics(&self) -> String {
-        format!("http://127.0.0.1:{}/metrics", self.admin_port)
+        format!("http://{}/metrics", self.admin_address)
     }
 
     /// Its process.
@@ -74,10 +75,4 @@ impl Throng {
     pub fn kill(&self) {
         self.program.signal(Signal::SIGKILL);
     }
-}
-
-/// A port of 127.0.0.1 that nobody has now.
-pub(crate) fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    listener.local_addr().expect("it is bound").port()
 }

@@ -35,7 +35,7 @@ fn the_c10k_test_prints_a_term_that_erlang_reads() {
         assert_eq!(read.code, 0, "{}{}\n{term}", read.output, read.complaints);
         for part in [
             "connection_time",
-            "message_latency",
+            "latency",
             "connections",
             "disconnections",
             "messages",

@@ -4,5 +4,6 @@
 mod c10k;
 mod chat;
 mod others;
+mod reports;
 mod throng;
 mod tsung;

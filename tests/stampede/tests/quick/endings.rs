@@ -86,11 +86,11 @@ fn assert_log_and_summary_agree(lab: &Lab, ended: &Ended, summary: &Summary) {
     let log = ended.event_log();
     assert_eq!(log.count(&[("kind", "send")]), summary.count("sent"));
     assert_eq!(log.count(&[("kind", "receive")]), summary.count("received"));
-    assert_eq!(
-        log.count(&[("kind", "finish")]),
-        summary.count("users_finished") + summary.count("users_failed")
-    );
-    assert_eq!(summary.count("users"), summary.count("users_finished") + summary.count("users_failed"));
+    // Every user has one end: its own, a failure, or that the run was stopped.
+    let (finished, failed) = (summary.count("users_finished"), summary.count("users_failed"));
+    let stopped = log.count(&[("kind", "finish"), ("outcome", "stopped")]);
+    assert_eq!(log.count(&[("kind", "finish")]), summary.count("users"));
+    assert_eq!(summary.count("users"), finished + failed + stopped);
     let recounted = crate::recounted(lab, ended.path());
     for part in ["counts", "times", "fan_out", "errors", "verdict"] {
         assert_eq!(recounted.0[part], summary.0[part], "{part}");

@@ -36,19 +36,20 @@ const WRONG_HANDSHAKES: [(&str, Wrong, &str, u64); 12] = [
     ),
 ];
 
-/// A server that does wrong once the WebSocket is open, and how its clients lose it.
+/// A server that does wrong once the WebSocket is open, and how its clients lose it: the close code is the server's, or
+/// else the one that they told it.
 const WRONG_SERVERS: [(&str, Wrong, &str, u64); 6] = [
     ("closes early", |peer| after_a_message(peer, &Frame::close(1001).unmasked()), "closed", 1001),
     ("closes without a code", |peer| after_a_message(peer, &[0x88, 0]), "closed", 1005),
     ("ends without a close", |peer| after_a_message(peer, &[]), "ended", 0),
-    ("sends garbage", |peer| after_a_message(peer, b"\xff\xff garbage \x00"), "protocol", 0),
+    ("sends garbage", |peer| after_a_message(peer, b"\xff\xff garbage \x00"), "protocol", 1002),
     (
         "masks its frames",
         |peer| after_a_message(peer, &Frame::whole(Opcode::Text, "hi").masked()),
         "protocol",
-        0,
+        1002,
     ),
-    ("sends text that is none", |peer| after_a_message(peer, &[0x81, 2, 0xc3, 0x28]), "protocol", 0),
+    ("sends text that is none", |peer| after_a_message(peer, &[0x81, 2, 0xc3, 0x28]), "protocol", 1007),
 ];
 
 #[test]
@@ -109,7 +110,10 @@ fn where_nobody_listens_connects_are_refused() {
 
 #[test]
 fn a_server_without_tls_fails_the_tls_handshake() {
-    let server = Server::start(|peer| answer(peer, "HTTP/1.1 400 Bad Request\r\n\r\n"));
+    let server = Server::start(|peer| {
+        peer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")?;
+        peer.ignore()
+    });
     let ended = Lab::new().play(&visitors(&format!("wss://{}", server.address())));
     let summary = failed("speaks no TLS", &ended);
     assert_eq!(summary.errors("connect", "tls"), (USERS, vec![0]), "{}", summary.0["errors"]);

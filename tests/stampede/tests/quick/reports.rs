@@ -39,25 +39,6 @@ fn several_runs_give_the_three_plots_of_configurations() {
 }
 
 #[test]
-fn a_comparison_finds_what_got_worse_and_says_so_by_its_exit_status() {
-    let lab = Lab::new();
-    let runs = [20, 20, 200].map(|thought_ms| {
-        let (server, _) = echo_after(Duration::from_millis(thought_ms));
-        lab.play(&crate::echoes(&server.url(), 5, 32, "250ms"))
-    });
-    for run in &runs {
-        assert!(run.summary().is_valid(), "{}", run.summary().reasons());
-    }
-    let [first, second, slow] = &runs;
-    let worse = lab.ask(&["compare", first.path(), slow.path()]);
-    assert_eq!(worse.code, 1, "{}{}", worse.output, worse.complaints);
-    let better = lab.ask(&["compare", slow.path(), second.path(), "--json"]);
-    assert_eq!(better.code, 0, "{}{}", better.output, better.complaints);
-    let told: serde_json::Value = serde_json::from_str(&better.output).expect("JSON");
-    assert!(told.is_object(), "{told}");
-}
-
-#[test]
 fn the_same_seed_plays_the_same_users() {
     let (server, _) = echo();
     let scenario = "name: seeded
