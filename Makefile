@@ -32,6 +32,10 @@ help: ## List the targets
 run: page ## Build the page and the server and serve them on http://127.0.0.1:4000 (ARGUMENTS="--listen …")
 	cargo run --release --locked --package server --bin throng -- serve $(ARGUMENTS)
 
+.PHONY: stampede
+stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1:4000/socket/websocket …")
+	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
+
 .PHONY: release
 release: page ## Build the optimised server, and the example programs that the tests talk to
 	cargo build --release --locked --package server --package examples --bins --example echo --example conformance

@@ -1,6 +1,7 @@
 //! What counting, logging and counting anew cost: `cargo bench -p load --bench records`.
 //!
-//! Prints nanoseconds per observation and rows per second of this machine; it asserts nothing.
+//! Prints nanoseconds of wall and of CPU time per observation, all threads together; the two differ where threads work
+//! side by side, and where others use the machine. It asserts nothing.
 
 #![allow(clippy::print_stdout)]
 
@@ -30,6 +31,10 @@ impl Names for Named {
 }
 
 fn main() {
+    // `cargo test --all-targets` runs it too, without optimisation and without this.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
     for (name, room, receivers) in [("echo", false, 1), ("rooms of 16", true, 16)] {
         let stream = stream(room, receivers);
         println!("{name}: {} observations", stream.len());
@@ -43,10 +48,10 @@ fn main() {
 }
 
 fn counting(stream: &[Observation]) {
-    let since = Instant::now();
+    let since = Stopwatch::start();
     let mut statistics = Statistics::new();
     stream.iter().for_each(|seen| statistics.observe(seen));
-    report("Statistics::observe", stream.len(), since.elapsed());
+    report("Statistics::observe", stream.len(), &since);
     assert_eq!(statistics.counts().sent + statistics.counts().received, stream.len() as u64);
 }
 
@@ -55,25 +60,30 @@ fn collecting(stream: &[Observation], log: LogForm) {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = RunFolder::create(parent.path(), "bench").expect("a folder");
     let batches: Vec<Vec<Observation>> = stream.chunks(Batch::LEN_MAX).map(<[Observation]>::to_vec).collect();
-    let start = Instant::now();
-    let config =
-        CollectorConfig { start, folder: Some(folder), log, names: Arc::new(Named), samples_seed: None };
+    let start = Stopwatch::start();
+    let config = CollectorConfig {
+        start: start.at,
+        folder: Some(folder),
+        log,
+        names: Arc::new(Named),
+        samples_seed: None,
+    };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();
     for observations in batches {
         sink.send(Batch { shard: 0, observations }).expect("taken");
     }
     let collected = collector.finish();
-    report(&format!("collector, log {log:?}"), stream.len(), start.elapsed());
+    report(&format!("collector, log {log:?}"), stream.len(), &start);
     println!("    the log held the collector up for {:?}", collected.stalled);
 }
 
 fn logging(stream: &[Observation]) {
-    let since = Instant::now();
+    let since = Stopwatch::start();
     let mut writer = LogWriter::new(std::io::sink(), LogForm::Zstd, Arc::new(Named)).expect("a writer");
     stream.iter().for_each(|seen| writer.add(seen).expect("written"));
     writer.flush().expect("written");
-    report("log writer alone", stream.len(), since.elapsed());
+    report("log writer alone", stream.len(), &since);
     println!("    {:.1} compressed bytes per row", writer.bytes() as f64 / stream.len() as f64);
 }
 
@@ -85,16 +95,15 @@ fn recounting(stream: &[Observation], form: LogForm) {
         write(file, form, stream);
     }
     let text = std::fs::metadata(folder.path().join("events.csv")).expect("a log").len();
+    println!("    {:.0} bytes of CSV per row", text as f64 / stream.len() as f64);
     if form == LogForm::Zstd {
         std::fs::remove_file(folder.path().join("events.csv")).expect("removed");
     }
     for threads in [1, std::thread::available_parallelism().map_or(1, usize::from)] {
-        let since = Instant::now();
+        let since = Stopwatch::start();
         let again = recount_with(folder.path(), threads).expect("readable");
-        let elapsed = since.elapsed();
+        report(&format!("recount, {form:?}, {threads} threads"), stream.len(), &since);
         assert_eq!(again.rows, stream.len() as u64);
-        report(&format!("recount, {form:?}, {threads} threads"), stream.len(), elapsed);
-        println!("    {:.0} MB of CSV a second", text as f64 / 1e6 / elapsed.as_secs_f64());
     }
 }
 
@@ -104,9 +113,31 @@ fn write(file: File, form: LogForm, stream: &[Observation]) {
     writer.flush().expect("written");
 }
 
-fn report(what: &str, observations: usize, elapsed: Duration) {
-    let each = elapsed.as_nanos() as f64 / observations as f64;
-    println!("  {what}: {each:.0} ns per observation, {:.2} million a second", 1e3 / each);
+/// Wall and CPU time of this process.
+struct Stopwatch {
+    at: Instant,
+    cpu: Duration,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self { at: Instant::now(), cpu: cpu_time() }
+    }
+}
+
+/// Of all threads, in hundredths of a second: the 14th and 15th field of proc(5)'s `stat`, counted behind the name.
+fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    let (_, fields) = stat.rsplit_once(')').expect("a name in parentheses");
+    let ticks: u64 =
+        fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+fn report(what: &str, observations: usize, since: &Stopwatch) {
+    let each = |time: Duration| time.as_nanos() as f64 / observations as f64;
+    let (wall, cpu) = (each(since.at.elapsed()), each(cpu_time() - since.cpu));
+    println!("  {what}: {wall:.0} ns wall, {cpu:.0} ns CPU per observation");
 }
 
 /// Sends with their receipts, as many of both as make the rate, in the order of their times.

@@ -43,8 +43,7 @@ impl Lab {
         self.folder.path().join(name)
     }
 
-    /// A file in it.
-    #[must_use]
+    /// Writes a file in it, and says where that is.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, text).expect("the folder can be written");
@@ -105,6 +104,17 @@ impl Run {
         let folder = only_folder(&self.runs)
             .unwrap_or_else(|| panic!("a run leaves one folder; it ended with {code}: {output}{complaints}"));
         Ended { code, output, complaints, folder }
+    }
+
+    /// Its folder, once it is there.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        let mut folder = None;
+        crate::wait_until("the run has a folder", || {
+            folder = only_folder(&self.runs);
+            folder.is_some()
+        });
+        folder.unwrap_or_default()
     }
 }
 

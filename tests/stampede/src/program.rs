@@ -145,11 +145,11 @@ pub(crate) fn built(package: &str, binary: &str) -> PathBuf {
         .output()
         .expect("cargo runs");
     let messages = String::from_utf8_lossy(&build.stdout);
-    let executables = messages.lines().filter_map(|line| {
+    let mut executables = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         (message["target"]["name"] == binary).then(|| message["executable"].as_str().map(PathBuf::from))?
     });
-    executables.last().unwrap_or_else(|| panic!("{binary} does not build"))
+    executables.next_back().unwrap_or_else(|| panic!("{binary} does not build"))
 }
 
 fn listen(pipe: impl Read + Send + 'static, said: &Said) -> JoinHandle<()> {

@@ -272,7 +272,7 @@ impl Shard {
             return;
         }
         let Some(change) = presence_change(message) else { return };
-        let present = client.rare_mut().present.get_or_insert_default();
+        let present = &mut client.rare_mut().present;
         let before = present.len();
         let (joins, leaves) = match change {
             PresenceChange::State(state) => {

@@ -165,7 +165,7 @@ pub(crate) struct Rare {
     /// The HTTP connection, and the request on it.
     pub(crate) request: Option<Box<Request>>,
     /// Who is present on topics joined with `presence`, with how many entries.
-    pub(crate) present: Option<Box<BTreeMap<String, u32>>>,
+    pub(crate) present: BTreeMap<String, u32>,
     /// How slowly it reads.
     pub(crate) slow_reader: Option<SlowReader>,
     /// Why its orderly close is none of a session that went well.
@@ -290,6 +290,12 @@ impl Client {
     }
 }
 
+/// What an idle user costs: this, its slot in the engine (40 bytes and 8 for whose it is) and in the wheel (16). The
+/// bound of all together, with what an allocator adds, is 400 bytes.
+pub(crate) const CLIENT_BYTES_MAX: usize = 272;
+
+const _: () = assert!(size_of::<Option<Client>>() <= CLIENT_BYTES_MAX);
+
 impl Rare {
     fn is_vacant(&self) -> bool {
         self.variables.is_empty()
@@ -303,8 +309,20 @@ impl Rare {
             && self.last_message.is_none()
             && self.last_headers.is_empty()
             && self.request.is_none()
-            && self.present.is_none()
+            && self.present.is_empty()
             && self.slow_reader.is_none()
             && self.failure.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_user_with_its_timer_and_socket_fits_its_budget() {
+        let (engine_slot, wheel_slot, last_seen) = (48, 16, 4);
+        let bytes = size_of::<Option<Client>>() + engine_slot + wheel_slot + last_seen;
+        assert!(bytes <= 400, "{bytes} bytes");
     }
 }

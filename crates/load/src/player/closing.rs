@@ -83,8 +83,9 @@ impl Shard {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return };
         let Some(slow) = client.rare.as_mut().and_then(|rare| rare.slow_reader.as_mut()) else { return };
-        if slow.bytes_per_second > 0 {
-            let pause = (bytes as u64).saturating_mul(1_000_000_000) / slow.bytes_per_second;
+        // One that reads nothing is paused already.
+        let nanos = (bytes as u64).saturating_mul(1_000_000_000).checked_div(slow.bytes_per_second);
+        if let Some(pause) = nanos {
             slow.resumes_at = now.saturating_add(pause);
             io.pause_reading(socket);
         }

@@ -17,7 +17,7 @@ pub(crate) struct TooDeep;
 
 /// Compiles a session.
 pub(crate) fn compile(session: &Session) -> Result<Program, TooDeep> {
-    let mut compiler = Compiler { operations: Vec::new(), transactions: Vec::new(), depth: 0, depth_max: 0 };
+    let mut compiler = Compiler { operations: Vec::new(), transactions: Vec::new(), depth: 0 };
     compiler.steps(&session.steps)?;
     compiler.operations.push(Operation::End);
     let any = |is_it: fn(&Operation) -> bool| compiler.operations.iter().any(is_it);
@@ -25,7 +25,6 @@ pub(crate) fn compile(session: &Session) -> Result<Program, TooDeep> {
         captures: any(|operation| matches!(operation, Operation::Capture(..))),
         reads_slowly: any(|operation| matches!(operation, Operation::SlowReader(_))),
         operations: compiler.operations,
-        registers: compiler.depth_max,
         transactions: compiler.transactions,
         label: session.label,
     })
@@ -35,7 +34,6 @@ struct Compiler {
     operations: Vec<Operation>,
     transactions: Vec<TransactionSpan>,
     depth: u8,
-    depth_max: u8,
 }
 
 impl Compiler {
@@ -152,7 +150,6 @@ impl Compiler {
         }
         let register = RegisterIndex(self.depth);
         self.depth += 1;
-        self.depth_max = self.depth_max.max(self.depth);
         Ok(register)
     }
 
@@ -238,7 +235,6 @@ mod tests {
             "end",
         ];
         assert_eq!(shape(&program), expected);
-        assert_eq!(program.registers, 2);
     }
 
     #[test]

@@ -18,8 +18,6 @@ pub(crate) type Position = u32;
 pub(crate) struct Program {
     /// What is done, in order but for jumps. The last one is [`Operation::End`].
     pub(crate) operations: Vec<Operation>,
-    /// How many registers a user of this program needs: as many as its loops and transactions are deep.
-    pub(crate) registers: u8,
     /// Where each transaction's steps are, inner ones after outer ones.
     pub(crate) transactions: Vec<TransactionSpan>,
     /// Label of the whole session's time.

@@ -198,7 +198,7 @@ impl Response {
         let says = |wanted: &[u8]| values("connection").any(|token| token.eq_ignore_ascii_case(wanted));
         self.is_reusable = if is_1_1 { !says(b"close") } else { says(b"keep-alive") };
         let has_no_body = self.is_head_request || matches!(self.status, 204 | 304);
-        let last_coding = values("transfer-encoding").last();
+        let last_coding = values("transfer-encoding").next_back();
         self.progress = if has_no_body {
             Progress::Done
         } else if let Some(coding) = last_coding {

@@ -149,7 +149,7 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return };
         let rare = client.rare.take();
         let failure = rare.as_ref().and_then(|rare| rare.failure);
-        let present = rare.and_then(|rare| rare.present).map_or(0, |present| present.len());
+        let present = rare.map_or(0, |rare| rare.present.len());
         let began = client.arrived;
         let repeats = client.iterations_left > 0 && now < client.repeat_until;
         let is_playing = matches!(self.phase, Phase::Playing);

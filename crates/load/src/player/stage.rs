@@ -192,7 +192,7 @@ impl Stage {
     pub(crate) fn shard_has_ended(&self, why: Why) {
         if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // Whoever waited for it may have gone.
-            drop(self.ended.send(why));
+            let _ = self.ended.send(why);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `stampede c10k`: the C10K WebSocket test, to the letter of its runner (see `docs/stampede-c10k.md`).
+//! `stampede c10k`: the C10K WebSocket test, to the letter of its runner (ericmoritz/wsdemo, June 2012).
 
 use super::PresetError;
 use super::at_least_one;

@@ -30,7 +30,7 @@ pub fn rooms(flags: &Rooms) -> Result<Scenario, PresetError> {
     let rooms = at_least_one("--rooms", flags.rooms)?;
     let users = at_least_one("--clients", flags.clients)?.saturating_mul(rooms);
     let number = match flags.zipf {
-        None => format!("{{{{user_group({rooms})}}}}"),
+        None => format!("{{{{user_id % {rooms}}}}}"),
         Some(exponent) => format!("{{{{zipf({rooms}, {})}}}}", above_zero("--zipf", exponent)?),
     };
     let conversation = Conversation {

@@ -128,19 +128,21 @@ struct Known<'a> {
     table: &'a Mutex<Vec<String>>,
     indexes: HashMap<Box<[u8]>, u16>,
     /// Most rows have the name of the row before.
-    last: (Box<[u8]>, u16),
+    last: (Vec<u8>, u16),
 }
 
 impl<'a> Known<'a> {
     fn new(table: &'a Mutex<Vec<String>>) -> Self {
-        let mut known = Self { table, indexes: HashMap::new(), last: (Box::default(), 0) };
+        let mut known = Self { table, indexes: HashMap::new(), last: (Vec::new(), 0) };
         known.last.1 = known.looked_up(b"");
         known
     }
 
     fn index(&mut self, name: &[u8]) -> u16 {
-        if *self.last.0 != *name {
-            self.last = (name.into(), self.looked_up(name));
+        if self.last.0 != name {
+            self.last.1 = self.looked_up(name);
+            self.last.0.clear();
+            self.last.0.extend_from_slice(name);
         }
         self.last.1
     }

@@ -154,12 +154,20 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn number<N: TryFrom<u64>>(&mut self, column: &'static str) -> Result<N, RowError> {
-        let digits = self.plain().ok_or(RowError::Missing(column))?;
+        let rest = self.rest.ok_or(RowError::Missing(column))?;
+        self.rest = None;
         let mut number = 0_u64;
-        for digit in digits {
-            let digit = digit.wrapping_sub(b'0');
-            let next = number.checked_mul(10).and_then(|tens| tens.checked_add(u64::from(digit)));
-            number = next.filter(|_| digit < 10).ok_or(RowError::NotANumber(column))?;
+        for (place, byte) in rest.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit < 10 {
+                let next = number.checked_mul(10).and_then(|tens| tens.checked_add(u64::from(digit)));
+                number = next.ok_or(RowError::NotANumber(column))?;
+            } else if *byte == b',' {
+                self.rest = Some(&rest[place + 1..]);
+                break;
+            } else {
+                return Err(RowError::NotANumber(column));
+            }
         }
         N::try_from(number).map_err(|_| RowError::NotANumber(column))
     }

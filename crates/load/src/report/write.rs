@@ -1,6 +1,7 @@
 //! The report's files.
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use super::chart::{Fonts, NoFonts, Place, RasterError, Size};
@@ -57,11 +58,22 @@ pub(super) fn write_all(folder: &Path, page: &str, plots: &[Plot]) -> Result<Vec
         written.push(file(pictures.join(format!("{name}.svg")), svg.as_bytes())?);
     }
     let Ok(fonts) = Fonts::of_system() else { return Err(ReportError::NoFonts { written }) };
-    for (name, svg) in drawn {
-        let png = fonts.png(&svg).map_err(|error| ReportError::Plot { name, error })?;
-        written.push(file(pictures.join(format!("{name}.png")), &png)?);
+    for path in pngs(&fonts, &pictures, &drawn) {
+        written.push(path?);
     }
     Ok(written)
+}
+
+/// Draws the pictures, each on a thread of its own: they are few, and drawing is all computing.
+fn pngs(fonts: &Fonts, folder: &Path, drawn: &[(&'static str, String)]) -> Vec<Result<PathBuf, ReportError>> {
+    let draw = |name: &'static str, svg: &str| {
+        let png = fonts.png(svg).map_err(|error| ReportError::Plot { name, error })?;
+        file(folder.join(format!("{name}.png")), &png)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = drawn.iter().map(|(name, svg)| scope.spawn(move || draw(name, svg))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 fn file(path: PathBuf, content: &[u8]) -> Result<PathBuf, ReportError> {

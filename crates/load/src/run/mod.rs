@@ -56,8 +56,10 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     let played = local.finish()?;
     let watched = monitor.finish();
     facts::ending(&mut facts, &played, &watched, start);
-    let results = results::write(folder, played.statistics, facts, played.losses)?;
+    let mut results = results::count(folder, played.statistics, &facts, played.losses)?;
     watch::publish_end(&board, &results);
     views.close();
+    // Pictures take a moment; whoever watched has seen the end by now.
+    results.write_report()?;
     Ok(results)
 }

@@ -20,22 +20,30 @@ pub struct Results {
     pub notices: Vec<String>,
 }
 
-/// Writes the results and the report.
-pub(super) fn write(
+/// Writes what the run was counted to.
+pub(super) fn count(
     folder: RunFolder,
     statistics: Statistics,
-    facts: RunFacts,
+    facts: &RunFacts,
     losses: Vec<String>,
 ) -> Result<Results, RunError> {
-    folder.write_results(&statistics, &facts)?;
-    let run = report_run(folder.path(), &statistics, &facts);
-    let mut notices = losses;
-    match report::write(folder.path(), &run) {
-        Ok(_) => {}
-        Err(error @ ReportError::NoFonts { .. }) => notices.push(error.to_string()),
-        Err(error) => return Err(error.into()),
+    folder.write_results(&statistics, facts)?;
+    let run = report_run(folder.path(), &statistics, facts);
+    Ok(Results { folder, run, statistics, notices: losses })
+}
+
+impl Results {
+    /// Writes the report and its pictures.
+    pub(super) fn write_report(&mut self) -> Result<(), RunError> {
+        match report::write(self.folder.path(), &self.run) {
+            Ok(_) => Ok(()),
+            Err(error @ ReportError::NoFonts { .. }) => {
+                self.notices.push(error.to_string());
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
-    Ok(Results { folder, run, statistics, notices })
 }
 
 /// A counted run as a report needs it.

@@ -7,7 +7,7 @@ use super::job::Job;
 use super::local::Local;
 use super::results::Results;
 use super::signals::Signals;
-use crate::live::{Board, Buckets, PhaseStatus, Stage, Status, Stop};
+use crate::live::{Board, Buckets, PhaseStatus, Stage, Status, Stop, Users};
 use crate::monitor::Monitor;
 use crate::statistics::{MachineSample, SeriesRow, Verdict};
 
@@ -44,6 +44,7 @@ pub(super) fn publish_end(board: &Board, results: &Results) {
         elapsed_seconds: summary.seconds,
         progress: Some(1.0),
         remaining_seconds: Some(0.0),
+        users: Users { wanted: summary.counts.users_wanted, ..Users::default() },
         latest,
         totals: summary.counts,
         times: summary.times.clone(),
@@ -113,7 +114,7 @@ impl Watch<'_> {
             remaining_seconds: planned.map(|planned| (planned - elapsed).max(0.0)),
             progress: planned.map(|planned| (elapsed / planned.max(f64::MIN_POSITIVE)).min(1.0)),
             users: self.local.users(),
-            latest: SeriesRow { second: live.row.second, ..live.row.clone() },
+            latest: self.sampled(&live.row),
             totals: live.counts,
             times: live.times.clone(),
             latency: Buckets::of(live.latency.histogram()),
@@ -123,6 +124,18 @@ impl Watch<'_> {
             verdict: Verdict { valid: true, reasons: Vec::new() },
             ..Status::starting(&self.job.plan.name, &self.job.target(), self.job.plan.seed)
         });
+    }
+
+    /// The newest second with what is sampled of it by now: the samples come a moment after the users' own figures.
+    fn sampled(&self, row: &SeriesRow) -> SeriesRow {
+        let sample = self.monitor.row(row.second);
+        SeriesRow {
+            generator_cpu: sample.generator_cpu,
+            generator_thread_cpu_max: sample.generator_thread_cpu_max,
+            steal: sample.steal,
+            servers: sample.servers,
+            ..row.clone()
+        }
     }
 
     fn phase(&self) -> Option<PhaseStatus> {

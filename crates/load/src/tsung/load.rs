@@ -58,7 +58,7 @@ pub(super) fn read<'d>(root: Element<'d>, findings: &mut Findings) -> Load<'d> {
             findings.problem(element, None, message, None);
         }
     }
-    if load.phases.is_empty() && load.users.is_empty() {
+    if element.children().next().is_none() {
         findings.problem(element, None, "there is no `arrivalphase` and no `user`", None);
     }
     load

@@ -25,7 +25,7 @@ impl SessionReader<'_, '_> {
         let rounds = last.saturating_sub(first).div_ceil(step).saturating_add(1);
         self.findings.supported(element, format!("a loop of {rounds} rounds"));
         let mut looping = Loop { times: Some(times(rounds)), ..Loop::default() };
-        if !self.is_used(variable) {
+        if !self.used.contains(variable) {
             looping.steps = self.nested_steps(element);
             return looped(looping, Vec::new());
         }
@@ -64,19 +64,6 @@ impl SessionReader<'_, '_> {
         Expression::Sum([self.variables.read(variable), step.to_string()])
     }
 
-    /// Whether anything in the session reads a variable.
-    fn is_used(&self, variable: &str) -> bool {
-        let hole = format!("%%_{variable}%%");
-        self.session.descendants().any(|element| {
-            let names_it = matches!(element.name(), "if" | "while" | "until" | "foreach" | "setdynvars");
-            element.text().contains(&hole)
-                || element.attributes().any(|(name, value)| {
-                    value.contains(&hole)
-                        || (names_it && matches!(name, "var" | "in" | "from") && value == variable)
-                })
-        })
-    }
-
     /// Lists are not kept: a `foreach` has one round, with the first value, if there is any.
     pub(super) fn each_loop(&mut self, element: Element<'_>) -> Option<Step> {
         let name = self.findings.required(element, "name");
@@ -106,7 +93,7 @@ impl SessionReader<'_, '_> {
     pub(super) fn repeat_loop(&mut self, element: Element<'_>) -> Vec<Step> {
         let name = self.findings.required(element, "name");
         let repeats = self.findings.whole(element, "max_repeat").unwrap_or(20);
-        let counter = name.filter(|name| self.is_used(name)).map(|name| self.variables.write(name));
+        let counter = name.filter(|name| self.used.contains(name)).map(|name| self.variables.write(name));
         let steps = self.nested_steps(element);
         let ends: Vec<Element<'_>> =
             element.children().filter(|child| matches!(child.name(), "while" | "until")).collect();

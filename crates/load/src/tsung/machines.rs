@@ -113,7 +113,7 @@ pub(super) fn clients(root: Element<'_>, findings: &mut Findings) -> Vec<String>
 
 fn client(element: Element<'_>, findings: &mut Findings) {
     let host = element.attribute("host").unwrap_or("localhost");
-    let weight = findings.number(element, "weight").unwrap_or(1.0);
+    findings.number(element, "weight");
     findings.count(element, "cpu");
     findings.count(element, "maxusers");
     findings.flag(element, "use_controller_vm");
@@ -128,7 +128,7 @@ fn client(element: Element<'_>, findings: &mut Findings) {
                 "no other machine is needed".to_owned()
             } else {
                 format!(
-                    "to have {host} play its share, start `stampede agent` there and name it with --agents, weight {weight}"
+                    "to have {host} play its share, start `stampede agent` there and name it with --agents"
                 )
             };
             findings.approximated(element, None, text, why);
@@ -137,6 +137,11 @@ fn client(element: Element<'_>, findings: &mut Findings) {
     findings.approximated_attributes(
         element,
         &[
+            (
+                "weight",
+                "no weight on one machine",
+                "with --agents the controller divides the users among the agents",
+            ),
             ("cpu", "no count of virtual machines", "one process uses the machine's cores"),
             ("maxusers", "no maximum per process", "one process plays as many users as memory holds"),
             ("use_controller_vm", "no virtual machines", "one process does all"),

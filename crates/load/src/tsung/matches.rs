@@ -31,11 +31,7 @@ impl SessionReader<'_, '_> {
             match wanted.action {
                 "abort" => steps.extend(self.end(wanted, Scope::Session)),
                 "abort_test" => steps.extend(self.end(wanted, Scope::Run)),
-                "restart" => {
-                    let why = "the session ends as failed instead of starting again";
-                    self.findings.approximated(element, Some("do"), "abort", why);
-                    steps.extend(self.end(wanted, Scope::Session));
-                }
+                "restart" => steps.extend(self.end(wanted, Scope::Session)),
                 _ => steps = self.ask_again(wanted, steps),
             }
         }
@@ -59,12 +55,7 @@ impl SessionReader<'_, '_> {
             self.findings.unsupported(element, None, format!("{action} on a match"), what_to_do);
             return None;
         }
-        if answer == Answer::Response && element.attribute("skip_headers") != Some("http") {
-            let why = "only the body is searched, not the status line and the headers";
-            self.findings.approximated(element, None, format!("{action} on a match"), why);
-        } else {
-            self.findings.supported(element, format!("{action} on a match"));
-        }
+        self.remark_on_match(element, action, answer);
         if element.attribute("name").is_some() {
             let why = "matches are not counted by name";
             self.findings.approximated(element, Some("name"), "not used", why);
@@ -77,6 +68,23 @@ impl SessionReader<'_, '_> {
         let operator = if on_match { Operator::NotEqual } else { Operator::Equal };
         let is_so = Condition { left, operator, right: String::new() };
         Some(Match { element, action, look, is_so })
+    }
+
+    fn remark_on_match(&mut self, element: Element<'_>, action: &str, answer: Answer) {
+        let text = format!("{action} on a match");
+        let sees_headers = answer == Answer::Response && element.attribute("skip_headers") != Some("http");
+        let body_only = "only the body is searched, not the status line and the headers";
+        match (action, sees_headers) {
+            ("restart", _) => {
+                let why = "the session ends as failed instead of starting again";
+                self.findings.approximated(element, Some("do"), text, why);
+            }
+            (_, false) => self.findings.supported(element, text),
+            (_, true) => {}
+        }
+        if sees_headers {
+            self.findings.approximated(element, None, format!("{action} on a match"), body_only);
+        }
     }
 
     fn is_playable_match(&mut self, element: Element<'_>, pattern: &str, answer: Answer) -> bool {

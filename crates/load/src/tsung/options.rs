@@ -133,22 +133,22 @@ impl Options {
             "rate_limit" => self.rate_limit(element, findings),
             "ports_range" => self.ports_range(element, findings),
             "seed" => self.seed(element, findings),
-            "file_server" | "local_file_server" => self.file(element, findings),
+            "file_server" | "local_file_server" => self.file(element, name, findings),
             "global_number" => {
                 self.global_users = findings.count(element, "value").unwrap_or(self.global_users);
-                findings.supported(element, "users that wait for each other at a barrier");
+                findings.supported(element, "global_number: users that wait for each other at a barrier");
             }
             "global_ack_timeout" => {
                 self.global_timeout = milliseconds(element, findings).unwrap_or(self.global_timeout);
-                findings.supported(element, "timeout of barriers");
+                findings.supported(element, "global_ack_timeout: timeout of barriers");
             }
             "idle_timeout" => {
                 self.idle_timeout = milliseconds(element, findings).unwrap_or(self.idle_timeout);
-                findings.supported(element, "timeout of waits and of HTTP requests");
+                findings.supported(element, "idle_timeout: timeout of waits and of HTTP requests");
             }
             "connect_timeout" => {
                 self.connect_timeout = milliseconds(element, findings);
-                findings.supported(element, "timeout of connects");
+                findings.supported(element, "connect_timeout: timeout of connects");
             }
             other => without_effect(element, other, findings),
         }
@@ -157,12 +157,12 @@ impl Options {
     fn rate_limit(&mut self, element: Element<'_>, findings: &mut Findings) {
         self.reading_kilobytes = Some(findings.count(element, "value").unwrap_or(512));
         let why = "it is the speed at which each WebSocket is read; there are no bursts";
-        findings.approximated(element, None, "slow readers", why);
+        findings.approximated(element, None, "rate_limit: slow readers", why);
     }
 
     fn ports_range(&mut self, element: Element<'_>, findings: &mut Findings) {
         if element.attribute("value") == Some("off") {
-            findings.supported(element, "the kernel chooses source ports");
+            findings.supported(element, "ports_range: the kernel chooses source ports");
             return;
         }
         let first = findings.count(element, "min").unwrap_or(1025);
@@ -172,24 +172,26 @@ impl Options {
             return;
         }
         self.ports = Some(format!("{first}-{last}"));
-        findings.supported(element, format!("source ports {first} to {last}"));
+        findings.supported(element, format!("ports_range: source ports {first} to {last}"));
     }
 
     fn seed(&mut self, element: Element<'_>, findings: &mut Findings) {
         if matches!(element.attribute("value"), None | Some("now")) {
-            findings.approximated(element, None, "a fixed seed", "say --seed to play other users");
+            findings.approximated(element, None, "seed: a fixed one", "say --seed to play other users");
             return;
         }
         self.seed = findings.whole(element, "value");
-        findings
-            .supported(element, "the same seed plays the same users, though not those that Tsung would play");
+        findings.supported(
+            element,
+            "seed: the same plays the same users, though not those that Tsung would play",
+        );
     }
 
-    fn file(&mut self, element: Element<'_>, findings: &mut Findings) {
+    fn file(&mut self, element: Element<'_>, name: &str, findings: &mut Findings) {
         let id = element.attribute("id").unwrap_or("default");
         if let Some(path) = findings.required(element, "value") {
             self.files.insert(id.to_owned(), path.to_owned());
-            findings.supported(element, format!("file {path} with values"));
+            findings.supported(element, format!("{name}: values from {path}"));
         }
     }
 }

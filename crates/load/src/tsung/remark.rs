@@ -81,7 +81,7 @@ pub(super) fn table(remarks: &[Remark]) -> String {
         // Writing to a string never fails.
         let _ = write!(table, "{line:>5}  {place:width$}  {verdict:12}  {text}");
         if let Some(note) = remark.verdict.note() {
-            let _ = write!(table, ": {note}");
+            let _ = write!(table, " — {note}");
         }
         table.push('\n');
     }

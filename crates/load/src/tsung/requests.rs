@@ -43,7 +43,6 @@ impl SessionReader<'_, '_> {
             self.findings.problem(element, None, "there is nothing to be sent in this request", None);
             return Vec::new();
         };
-        self.findings.supported(element, format!("its time is reported as `{label}`"));
         let (mut steps, answer) = match protocol.name() {
             "websocket" => self.websocket(protocol, substitution, label),
             "http" => self.http(protocol, substitution, label),
@@ -55,6 +54,12 @@ impl SessionReader<'_, '_> {
                 (Vec::new(), Answer::Nothing)
             }
         };
+        let text = match answer {
+            Answer::Nothing => "nothing is waited for".to_owned(),
+            Answer::Handshake => "its time is that of the connect".to_owned(),
+            Answer::Message | Answer::Response => format!("its time is reported as `{label}`"),
+        };
+        self.findings.supported(element, text);
         steps.extend(self.captures(element, answer));
         self.matches(element, answer, steps)
     }

@@ -7,6 +7,7 @@ use super::findings::Findings;
 use super::load::{Load, PhaseRead};
 use super::machines::Server;
 use super::options::Options;
+use super::substitution::variables_used;
 use super::values::Feeders;
 use super::variables::Variables;
 use crate::draw::Distribution;
@@ -45,6 +46,8 @@ pub(super) struct SessionReader<'r, 'd> {
     pub(super) feeders: &'r mut Feeders,
     pub(super) session: Element<'d>,
     pub(super) variables: Variables,
+    /// Variables that something in the session reads.
+    pub(super) used: BTreeSet<&'d str>,
     /// Loops and branches around what is read.
     pub(super) nesting: usize,
     /// Feeders whose first row has been used.
@@ -96,6 +99,7 @@ pub(super) fn read(
             feeders: &mut feeders,
             session: head.element,
             variables: Variables::default(),
+            used: variables_used(head.element),
             nesting: 0,
             fed: BTreeSet::new(),
             origin: None,
@@ -104,7 +108,7 @@ pub(super) fn read(
         let weight = head.share.unwrap_or(1.0);
         scenario.sessions.push(Session { name: head.name.to_owned(), weight, steps });
     }
-    let is_http = heads.iter().all(|head| head.kind == "ts_http");
+    let is_http = heads.iter().all(|head| head.kind != "ts_websocket");
     targets(servers, is_http, scenario);
     scenario.feeders = feeders.into_map();
     scenario.duration = load.duration;
@@ -218,6 +222,12 @@ fn phases(heads: &[Head<'_>], read: &[PhaseRead<'_>], findings: &mut Findings) -
                     }
                     None => {}
                 }
+            }
+            if let Some(setup) = read.setups.first()
+                && phase.weights.values().all(|weight| *weight <= 0.0)
+            {
+                let message = "nobody would play anything in this phase: its shares come to 0";
+                findings.problem(*setup, None, message, None);
             }
             phase
         })

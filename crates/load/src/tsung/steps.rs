@@ -7,6 +7,7 @@ use crate::scenario::source::{Action, Expression, Named, Scope, Step, Transactio
 impl SessionReader<'_, '_> {
     /// All steps of the session.
     pub(super) fn read(mut self) -> Vec<Step> {
+        let problems = self.findings.problems.len();
         let mut steps = self.steps(self.session);
         let unset = self.variables.read_and_never_written();
         if !unset.is_empty() {
@@ -18,7 +19,7 @@ impl SessionReader<'_, '_> {
                 unset.into_iter().map(|(_, name)| (name, Expression::Text("undefined".to_owned())));
             steps.insert(0, Action::Set(undefined.collect::<Named<_>>()).into());
         }
-        if steps.is_empty() {
+        if steps.is_empty() && self.findings.problems.len() == problems {
             let message = "there is nothing in this session that can be played";
             self.findings.problem(self.session, None, message, None);
         }

@@ -1,5 +1,7 @@
 //! `%%_name%%` and `%%module:function%%` in texts.
 
+use std::collections::BTreeSet;
+
 use super::document::Element;
 use super::sessions::SessionReader;
 use crate::scenario::literal;
@@ -14,6 +16,32 @@ enum Piece<'t> {
     Text(&'t str),
     Variable(&'t str),
     Call(&'t str),
+}
+
+/// The variables that anything in a session reads.
+pub(super) fn variables_used<'d>(session: Element<'d>) -> BTreeSet<&'d str> {
+    let mut used = BTreeSet::new();
+    let mut read = |text: &'d str| {
+        used.extend(pieces(text).into_iter().filter_map(|piece| match piece {
+            Piece::Variable(name) => Some(name),
+            Piece::Text(_) | Piece::Call(_) => None,
+        }));
+    };
+    let mut named = Vec::new();
+    for element in session.descendants() {
+        read(element.text());
+        for (name, value) in element.attributes() {
+            read(value);
+            match (element.name(), name) {
+                ("if" | "while" | "until", "var") | ("foreach", "in") | ("setdynvars", "from") => {
+                    named.push(value);
+                }
+                _ => {}
+            }
+        }
+    }
+    used.extend(named);
+    used
 }
 
 impl SessionReader<'_, '_> {

@@ -39,7 +39,11 @@ pub(super) fn think_default(element: Element<'_>, findings: &mut Findings) -> Th
     let seconds = seconds(element, "value", findings);
     let spread = range(element, findings).unwrap_or(spread(element, findings).unwrap_or_default());
     let is_override = findings.flag(element, "override");
-    let which = if is_override { "all pauses" } else { "pauses that do not say how long they are" };
+    let which = if is_override {
+        "thinktime: all pauses"
+    } else {
+        "thinktime: pauses that do not say how long they are"
+    };
     findings.supported(element, which);
     ThinkDefault { seconds, spread, is_override }
 }

@@ -14,6 +14,8 @@ const USER_ID: &str = "tsung_userid";
 pub(super) struct Variables {
     /// Names in the scenario by Tsung's.
     names: BTreeMap<String, String>,
+    /// The names in the scenario.
+    taken: BTreeSet<String>,
     written: BTreeSet<String>,
     read: BTreeSet<String>,
     known: BTreeMap<String, Known>,
@@ -68,9 +70,10 @@ impl Variables {
         if name.starts_with(FEEDER_PREFIX) {
             name.insert(0, '_');
         }
-        while RESERVED.contains(&name.as_str()) || self.names.values().any(|taken| *taken == name) {
+        while RESERVED.contains(&name.as_str()) || self.taken.contains(&name) {
             name.push('_');
         }
+        self.taken.insert(name.clone());
         self.names.insert(tsung.to_owned(), name.clone());
         name
     }

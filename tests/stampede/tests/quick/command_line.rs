@@ -1,0 +1,62 @@
+//! What the command line answers without a server.
+
+use serde_json::Value;
+use stampede_tests::Lab;
+
+#[test]
+fn a_wrong_scenario_is_told_with_its_line_and_key_and_exit_status_2() {
+    let lab = Lab::new();
+    lab.file("wrong.yaml", "name: wrong\ntarget: ws://127.0.0.1:1\nphases:\n  - raet: 100/s\nsessions: []\n");
+    for command in ["check", "run"] {
+        let outcome = lab.ask(&[command, "wrong.yaml"]);
+        assert_eq!(outcome.code, 2, "{command}: {}{}", outcome.output, outcome.complaints);
+        for part in ["wrong.yaml:4", "raet", "rate"] {
+            assert!(outcome.complaints.contains(part), "{command}: {part} in {}", outcome.complaints);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_command_line_or_a_missing_file_has_exit_status_2() {
+    let lab = Lab::new();
+    for arguments in
+        [&["run", "nowhere.yaml"][..], &["report", "nowhere"], &["rum"], &["c10k", "127.0.0.1", "port"]]
+    {
+        let outcome = lab.ask(arguments);
+        assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.output, outcome.complaints);
+        assert!(!outcome.complaints.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_schema_is_json_and_a_ready_made_run_prints_a_scenario_that_checks() {
+    let lab = Lab::new();
+    let schema: Value = serde_json::from_str(&lab.ask(&["schema"]).output).expect("JSON");
+    assert!(schema["properties"]["phases"].is_object(), "{schema}");
+    let url = "ws://127.0.0.1:1/socket/websocket";
+    for arguments in [
+        &["c10k", "127.0.0.1", "1"][..],
+        &["hold", url],
+        &["fanout", url],
+        &["rooms", url],
+        &["churn", url],
+        &["storm", url],
+        &["http", "http://127.0.0.1:1/"],
+    ] {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--print-scenario"]).collect();
+        let printed = lab.ask(&arguments);
+        assert_eq!(printed.code, 0, "{arguments:?}: {}", printed.complaints);
+        lab.file("printed.yaml", &printed.output);
+        let checked = lab.ask(&["check", "printed.yaml"]);
+        assert_eq!(checked.code, 0, "{arguments:?}: {}{}", checked.output, checked.complaints);
+    }
+}
+
+#[test]
+fn the_doctor_examines_this_machine_as_json() {
+    let outcome = Lab::new().ask(&["doctor", "--clients", "1000", "--json"]);
+    let examination: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    for part in ["facts", "targets", "diagnosis"] {
+        assert!(!examination[part].is_null(), "{part}: {examination}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Whatever ends a run, its folder is complete and its event log says the same as its summary.
+
+use nix::sys::signal::Signal;
+use stampede_tests::{Ended, Lab, Summary, echo, wait_until};
+
+const USERS: u32 = 10;
+
+#[test]
+fn a_run_that_is_interrupted_is_complete_to_the_last_line() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let (server, messages) = echo();
+        let lab = Lab::new();
+        let run = lab.start_scenario(&crate::endless_echoes(&server.url(), USERS), &[]);
+        messages.wait_for(200);
+        run.program.signal(signal);
+        let ended = run.ended();
+        let summary = ended.summary();
+        assert_eq!(summary.0["ended_by"], "stopped", "{signal}");
+        assert_eq!(ended.code, summary.exit_code(), "{signal}: {}", ended.words());
+        // The server was well: what was sent came back, or was on its way.
+        assert_eq!((summary.count("lost"), summary.count("disconnects")), (0, 0), "{signal}");
+        assert_log_and_summary_agree(&lab, &ended, &summary);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_the_run_at_once() {
+    let (server, messages) = echo();
+    let lab = Lab::new();
+    let scenario = crate::endless_echoes(&server.url(), USERS).replace("drain: 2s", "drain: 10m");
+    let run = lab.start_scenario(&scenario, &[]);
+    messages.wait_for(200);
+    run.program.signal(Signal::SIGINT);
+    // The run drains for ten minutes, unless it is told again: it hears no more than one signal at a time.
+    let said_before = messages.count();
+    wait_until("it has stopped talking", || {
+        let before = messages.count();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        before >= said_before && messages.count() == before
+    });
+    run.program.signal(Signal::SIGINT);
+    let ended = run.ended();
+    let summary = ended.summary();
+    assert_eq!(summary.0["ended_by"], "aborted");
+    assert_log_and_summary_agree(&lab, &ended, &summary);
+}
+
+#[test]
+fn when_the_target_dies_every_user_is_accounted_for() {
+    let (server, messages) = echo();
+    let lab = Lab::new();
+    let run =
+        lab.start_scenario(&crate::endless_echoes(&server.url(), USERS), &["--threshold", "errors == 0"]);
+    messages.wait_for(200);
+    drop(server);
+    let ended = run.ended();
+    let summary = ended.summary();
+    let users = u64::from(USERS);
+    assert_eq!((summary.count("users"), summary.count("disconnects")), (users, users));
+    assert_eq!(summary.count("users_failed"), users, "{}", summary.0["errors"]);
+    assert_eq!(ended.code, summary.exit_code(), "{}", ended.words());
+    assert_ne!(ended.code, 0);
+    assert_log_and_summary_agree(&lab, &ended, &summary);
+}
+
+#[test]
+fn what_a_killed_run_has_logged_can_still_be_reported() {
+    let (server, messages) = echo();
+    let lab = Lab::new();
+    let run = lab.start_scenario(&crate::endless_echoes(&server.url(), USERS), &["--event-log", "csv"]);
+    messages.wait_for(200);
+    let mut logged = 0;
+    let folder = run.folder();
+    wait_until("something is in the log", || {
+        logged = std::fs::read(folder.join("events.csv")).map_or(0, |log| log.len());
+        logged > 10_000
+    });
+    run.program.signal(Signal::SIGKILL);
+    assert_eq!(run.program.ended().code, -9);
+    let recounted = crate::recounted(&lab, folder.to_str().expect("text"));
+    assert!(recounted.count("sent") > 0 && recounted.count("delivered") > 0, "{}", recounted.0["counts"]);
+}
+
+fn assert_log_and_summary_agree(lab: &Lab, ended: &Ended, summary: &Summary) {
+    summary.assert_adds_up();
+    let log = ended.event_log();
+    assert_eq!(log.count(&[("kind", "send")]), summary.count("sent"));
+    assert_eq!(log.count(&[("kind", "receive")]), summary.count("received"));
+    assert_eq!(
+        log.count(&[("kind", "finish")]),
+        summary.count("users_finished") + summary.count("users_failed")
+    );
+    assert_eq!(summary.count("users"), summary.count("users_finished") + summary.count("users_failed"));
+    let recounted = crate::recounted(lab, ended.path());
+    for part in ["counts", "times", "fan_out", "errors", "verdict"] {
+        assert_eq!(recounted.0[part], summary.0[part], "{part}");
+    }
+}

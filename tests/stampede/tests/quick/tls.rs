@@ -1,0 +1,27 @@
+//! wss: an authority of one's own is trusted where it is named, and nobody else is.
+
+use stampede_tests::{Authority, Lab, echo_by_tls};
+
+#[test]
+fn wss_trusts_the_authority_that_is_named() {
+    let authority = Authority::new();
+    let (server, _) = echo_by_tls(authority.server());
+    let lab = Lab::new();
+    let ca = lab.file("ca.pem", &authority.pem());
+    let ca = ca.to_str().expect("its name is text");
+    let url = format!("wss://localhost:{}", server.address().port());
+    let scenario = crate::echoes(&url, 5, 10, "10ms");
+    for (trusting, outcome) in [(vec!["--ca", ca], None), (vec!["--insecure"], None), (vec![], Some("tls"))] {
+        let ended = lab.start_scenario(&scenario, &trusting).ended();
+        let summary = ended.summary();
+        match outcome {
+            None => {
+                assert_eq!((summary.count("delivered"), summary.count("errors")), (50, 0), "{trusting:?}")
+            }
+            Some(outcome) => assert_eq!(summary.errors("connect", outcome).0, 5, "{}", summary.0["errors"]),
+        }
+    }
+    let other = lab.file("other.pem", &Authority::new().pem());
+    let ended = lab.start_scenario(&scenario, &["--ca", other.to_str().expect("text")]).ended();
+    assert_eq!(ended.summary().errors("connect", "tls").0, 5);
+}
