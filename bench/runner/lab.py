@@ -28,16 +28,20 @@ ECHO_FRAME_BYTES = ECHO_BYTES + 2
 PATIENCE_S = 180
 
 
-def plan(smoke: bool) -> list:
-    """The scenarios of the group."""
+GROUPS = ("load-memory", "load-echo", "load-lag")
+
+
+def plan(group: str, smoke: bool) -> list:
+    """The scenarios of a group, or of `load`: all of them."""
     scale, seconds = (SMOKE_SCALE, 1) if smoke else (1, 8)
     crowds = {"stampede": (20_000, 110_000, 200_000), "tsung": (2000, 6000, 10_000), "k6": (500, 1250, 2000)}
     steps = {name: [max(clients // scale, 5) for clients in crowd] for name, crowd in crowds.items()}
-    return [
+    scenarios = (
         IdleMemory("idle clients", steps, settles=not smoke),
         EchoCost("echo, generators", 100, seconds),
         SendLag("paced sends", 1000 // (10 if smoke else 1), seconds, 20_000 // scale),
-    ]
+    )
+    return [scenario for name, scenario in zip(GROUPS, scenarios) if group in (name, "load")]
 
 
 class GeneratorLost(Exception):

@@ -88,10 +88,14 @@ class GeneratorsTest(unittest.TestCase):
 class PlanTest(unittest.TestCase):
     def test_a_smoke_run_has_fewer_clients_and_each_step_is_larger_than_the_one_before(self):
         for smoke in (False, True):
-            memory = lab.plan(smoke)[0]
+            memory = lab.plan("load", smoke)[0]
             for steps in memory.steps.values():
                 self.assertEqual(steps, sorted(set(steps)))
-        self.assertLess(lab.plan(True)[0].connections, lab.plan(False)[0].connections)
+        self.assertLess(lab.plan("load", True)[0].connections, lab.plan("load", False)[0].connections)
+
+    def test_a_group_is_one_scenario_and_all_of_them_are_load(self):
+        parts = [scenario.name for group in lab.GROUPS for scenario in lab.plan(group, smoke=False)]
+        self.assertEqual(parts, [scenario.name for scenario in lab.plan("load", smoke=False)])
 
 
 if __name__ == "__main__":

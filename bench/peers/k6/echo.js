@@ -1,5 +1,5 @@
 // CLIENTS users, one WebSocket each: send 64 bytes, wait for the echo, again.
-import { WebSocket } from 'k6/websockets';
+import { WebSocket } from 'k6/experimental/websockets';
 
 export const options = {
   scenarios: {

@@ -1,5 +1,5 @@
 // CLIENTS users, one WebSocket each, that stay and say nothing.
-import { WebSocket } from 'k6/websockets';
+import { WebSocket } from 'k6/experimental/websockets';
 
 export const options = {
   scenarios: {
