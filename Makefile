@@ -61,8 +61,8 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 	@.ci/deps --install
 
 .PHONY: bench
-bench: page ## Measure the server beside the floor and its peers (BENCH=all|memory|broadcast|connect|echo)
-	cargo build --release --locked --package floor --package bench-load --package server --bins
+bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	cd bench/peers/bun-echo && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
