@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
@@ -24,6 +24,8 @@ use crate::run::Signals;
 
 /// Connections whose other side has not yet said who it is; more are closed at once.
 const STRANGERS_MAX: usize = 16;
+/// How long a controller waits for the one before it to be gone.
+const TIDYING_MAX: Duration = Duration::from_secs(1);
 /// How often the agent looks whether somebody comes or it is to end.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -164,18 +166,28 @@ impl Agent {
             | FromController::Abort => return Err("it did not say who it is".to_owned()),
         };
         let refusal = match self.judge(&hello) {
-            None => match self.stage.try_lock() {
-                Ok(stage) => return self.welcome(link, stage).map(Some),
-                Err(TryLockError::Poisoned(stage)) => {
-                    return self.welcome(link, stage.into_inner()).map(Some);
-                }
-                Err(TryLockError::WouldBlock) => Refusal::Busy,
+            None => match self.take_stage() {
+                Some(stage) => return self.welcome(link, stage).map(Some),
+                None => Refusal::Busy,
             },
             Some(refusal) => refusal,
         };
         eprintln!("stampede: a controller was refused: {refusal:?}");
         link.send(&FromAgent::Refused(refusal)).map_err(|error| error.to_string())?;
         Ok(None)
+    }
+
+    /// The right to command the agent. A controller that has just left may still be tidied up after.
+    fn take_stage(&self) -> Option<MutexGuard<'_, ()>> {
+        let until = Instant::now() + TIDYING_MAX;
+        loop {
+            match self.stage.try_lock() {
+                Ok(stage) => return Some(stage),
+                Err(TryLockError::Poisoned(stage)) => return Some(stage.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(INTERVAL),
+            }
+        }
     }
 
     fn welcome<'a>(
