@@ -39,7 +39,7 @@ def plan(group: str, smoke: bool) -> list:
     scenarios = (
         IdleMemory("idle clients", steps, settles=not smoke),
         EchoCost("echo, generators", 100, seconds),
-        SendLag("paced sends", 1000 // (10 if smoke else 1), seconds, 20_000 // scale),
+        SendLag("paced sends", 1000 // (10 if smoke else 1), seconds / 2, 20_000 // scale),
     )
     return [scenario for name, scenario in zip(GROUPS, scenarios) if group in (name, "load")]
 
@@ -174,7 +174,7 @@ def lag_of(summary: dict, seconds: float) -> dict:
     }
 
 
-def max_of(reached, begin: float, factor: float = 1.25, on_time: float = 0.97) -> float:
+def max_of(reached, begin: float, factor: float = 1.5, on_time: float = 0.97) -> float:
     """The most that was reached, wanting more and more until less than `on_time` of it is reached."""
     wanted, best = begin, 0.0
     while True:
