@@ -293,6 +293,7 @@ impl Shard {
         timeout: Nanos,
     ) -> Flow {
         let now = self.now();
+        let users = users.map(|users| self.stage.part_of(users));
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let (number, opening) = self.stage.barriers.come(barrier, users, self.stage.everybody());
         client.doing = Doing::AtBarrier;

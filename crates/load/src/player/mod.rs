@@ -104,6 +104,7 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
     let setting = Setting {
         clock: Clock::new(options.start, options.start_unix_ns),
         share: options.share,
+        part: share.clone(),
         run_tag: options.run_tag,
         shards: shards as u16,
         targets,

@@ -16,6 +16,7 @@ use super::targets::Targets;
 use crate::ledger::Rooms;
 use crate::observe::{Examples, Nanos};
 use crate::scenario::plan::Plan;
+use crate::schedule;
 
 /// A run on this machine.
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub(crate) struct Stage {
     pub(crate) clock: Clock,
     /// The place of this machine among the run's.
     pub(crate) origin: u16,
+    part: schedule::Share,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
@@ -88,6 +90,8 @@ pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
     pub(crate) clock: Clock,
     pub(crate) share: Share,
+    /// The same share, as users are counted.
+    pub(crate) part: schedule::Share,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
@@ -96,11 +100,12 @@ pub(crate) struct Setting {
 impl Stage {
     /// The stage, and where it is said once that the last shard has ended.
     pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
-        let Setting { plan, clock, share, run_tag, shards, targets } = setting;
+        let Setting { plan, clock, share, part, run_tag, shards, targets } = setting;
         let (ended, end) = mpsc::channel();
         let stage = Self {
             clock,
             origin: share.index as u16,
+            part,
             run_tag,
             shards,
             targets,
@@ -161,6 +166,11 @@ impl Stage {
         if !self.barriers.is_empty() {
             self.recount();
         }
+    }
+
+    /// How many of so many users this machine plays, for a barrier that waits for them.
+    pub(crate) fn part_of(&self, users: u64) -> u64 {
+        self.part.count_of(users).max(1)
     }
 
     /// How many users a barrier for everybody waits for, once it is known.

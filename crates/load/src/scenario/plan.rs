@@ -209,7 +209,8 @@ pub enum Action {
     Barrier {
         /// Which.
         barrier: BarrierId,
-        /// How many users; `None` is all of the run's plan that have not finished.
+        /// How many users, over all machines: each machine waits for its part of them. `None` is all of the run's plan
+        /// that have not finished.
         users: Option<u64>,
         /// Afterwards the users go on all the same, and the barrier is reported as incomplete.
         timeout: Duration,
