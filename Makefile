@@ -37,9 +37,8 @@ stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
 .PHONY: release
-release: page ## Build the optimised server and load lab, and the example programs that the tests talk to
-	cargo build --release --locked --package server --package load --package examples --bins --example echo \
-		--example conformance
+release: page ## Build the optimised server, and the example programs that the tests talk to
+	cargo build --release --locked --package server --package examples --bins --example echo --example conformance
 
 ##### To change it
 
@@ -47,13 +46,12 @@ release: page ## Build the optimised server and load lab, and the example progra
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung with the release build, and the simulation
+test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
 	@$(MAKE) release
 	@$(MAKE) clients
-	@$(MAKE) lab
-	@$(MAKE) --jobs=2 --output-sync=target autobahn tsung
+	@$(MAKE) --jobs=2 --output-sync=target autobahn lab tsung
 	@$(MAKE) sim
 
 .PHONY: deps
@@ -61,8 +59,8 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 	@.ci/deps --install
 
 .PHONY: bench
-bench: page ## Measure the server beside the floor and its peers (BENCH=all|memory|broadcast|connect|echo)
-	cargo build --release --locked --package floor --package bench-load --package server --bins
+bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	cd bench/peers/bun-echo && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
@@ -118,8 +116,9 @@ autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the ech
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: lab
-lab: release tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
-	STAMPEDE_BIN=$(RELEASE_DIR)/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
+lab: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
+	cargo build --locked --package load --bins
+	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --package stampede-tests --locked --quiet -- --include-ignored
 
 .PHONY: tsung

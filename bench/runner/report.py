@@ -10,11 +10,11 @@ from runner.targets import Verdict
 
 
 def render(
-    samples: Samples, verdicts: list[Verdict], changed: dict, missing: dict[str, str], smoke: bool
+    samples: Samples, verdicts: list[Verdict], changed: dict, missing: dict[str, str], options
 ) -> tuple[str, dict]:
     """The same run as Markdown and as data."""
-    machine = kernel.machine()
-    lines = ["# Benchmark results", "", _now().strftime("%Y-%m-%d %H:%M UTC"), ""]
+    machine, smoke, command = kernel.machine(), options.smoke, command_of(options)
+    lines = ["# Benchmark results", "", _now().strftime("%Y-%m-%d %H:%M UTC"), "", f"- command: `{command}`"]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
     lines += [] if changed else ["- kernel settings: unchanged"]
@@ -25,6 +25,7 @@ def render(
     lines += ["", "## Targets", "", *(_smoke_note() if smoke else _target_table(verdicts))]
     lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All as they should be."])]
     data = {
+        "command": command,
         "machine": machine,
         "settings_changed": changed,
         "missing": missing,
@@ -34,6 +35,14 @@ def render(
         "faults": samples.faults,
     }
     return "\n".join(lines) + "\n", data
+
+
+def command_of(options) -> str:
+    """The run as it can be asked for again, without the folders of this machine."""
+    flags = [f"--repeats {options.repeats}"]
+    flags += ["--smoke"] if options.smoke else []
+    flags += [f"--without '{name}'" for name in options.without]
+    return " ".join(["bench/run", options.group, *flags])
 
 
 def write(text: str, data: dict, group: str, folder: Path) -> Path:
@@ -46,7 +55,7 @@ def write(text: str, data: dict, group: str, folder: Path) -> Path:
 
 
 def _scenario_table(samples: Samples, scenario: str, by_server: dict) -> list[str]:
-    rows = ["| server | value | measured | ratio to the floor |", "|---|---|---|---|"]
+    rows = ["| | value | measured | ratio to the floor |", "|---|---|---|---|"]
     for server, by_name in by_server.items():
         for name in by_name:
             measured = samples.spread(scenario, server, name)

@@ -41,6 +41,8 @@ class Verdict:
 
 
 CROWD = "broadcast to 100,000"
+IDLE = "idle clients"
+ECHO = "echo, generators"
 
 TARGETS = (
     # A floor below these is broken, or its machine is busy; no ratio to it means much then.
@@ -58,6 +60,14 @@ TARGETS = (
     Target("echo, 16 in flight", "server_cpu_us_per_echo", "throng", "floor", at_most=1.4),
     Target("echo, 1 in flight", "echoes_per_second", "throng", "bun", at_least=1.0),
     Target("echo, 16 in flight", "echoes_per_second", "throng", "bun", at_least=1.0),
+    # The load generators; a client's bytes are the generator's own memory, of all its processes.
+    Target(IDLE, "rss_bytes_per_client", "stampede", None, at_most=400),
+    Target(IDLE, "rss_bytes_per_client", "stampede", None, at_most=1024),
+    Target(IDLE, "rss_bytes_per_client", "tsung", "stampede", at_least=10.0),
+    Target(IDLE, "rss_bytes_per_client", "k6", "stampede", at_least=10.0),
+    Target(ECHO, "messages_per_cpu_second", "stampede", "tsung", at_least=1.0),
+    Target(ECHO, "messages_per_cpu_second", "stampede", "k6", at_least=1.0),
+    Target("paced sends", "send_lag_ms_p99_at_half", "stampede", None, at_most=2.0),
 )
 
 

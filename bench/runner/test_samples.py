@@ -3,7 +3,7 @@
 import unittest
 from types import SimpleNamespace
 
-from runner import scenarios
+from runner import lab, scenarios
 from runner.samples import Measurement, Samples, Spread, slope
 from runner.targets import TARGETS, Target, judge
 
@@ -32,9 +32,10 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual({verdict.text for verdict in judge(samples)}, {"not measured"})
 
     def test_each_target_names_a_scenario_and_a_server_of_the_plan(self):
-        plan = {scenario.name: scenario for scenario in scenarios.plan("all", smoke=False)}
+        plan = {scenario.name: scenario.servers for scenario in scenarios.plan("all", smoke=False)}
+        plan |= {scenario.name: scenario.generators for scenario in lab.plan("load", smoke=False)}
         for target in TARGETS:
-            self.assertLessEqual({target.server, target.base} - {None}, set(plan[target.scenario].servers))
+            self.assertLessEqual({target.server, target.base} - {None}, set(plan[target.scenario]))
 
 
 def samples_of(scenario: str, **values_by_server: list[float]) -> Samples:

@@ -67,6 +67,7 @@ fn collecting(stream: &[Observation], log: LogForm) {
         log,
         names: Arc::new(Named),
         samples_seed: None,
+        parts: None,
     };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();

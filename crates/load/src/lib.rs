@@ -5,6 +5,7 @@
 //! see is a stream of observations ([`observe`]), which [`record`] keeps, [`statistics`] counts, [`live`] shows while it
 //! goes on and [`report`] explains afterwards. [`run`] is the order of these things.
 
+pub mod agent;
 pub mod chat;
 pub mod cli;
 pub mod commands;

@@ -78,6 +78,7 @@ fn write_until_killed(folder: &Path) {
         log: LogForm::Zstd,
         names: Arc::new(Unnamed),
         samples_seed: None,
+        parts: None,
     };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();

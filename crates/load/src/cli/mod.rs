@@ -59,6 +59,8 @@ pub enum Command {
     Floor(Floor),
     /// Look at this machine, and at the target, before a run
     Doctor(Doctor),
+    /// Wait for a controller (run --agents), and play users for it
+    Agent(Agent),
     /// Compute the report again from event logs; several runs are drawn side by side
     Report(Report),
     /// Say what got better or worse from run A to run B, and whether it is more than noise
@@ -126,6 +128,9 @@ pub struct Doctor {
     /// The agents' shared token
     #[arg(long, env = "STAMPEDE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    /// PEM file with the authority of the agents' certificates: speak TLS with them
+    #[arg(long, value_name = "FILE")]
+    pub agent_ca: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -178,4 +183,7 @@ pub struct Agent {
     /// What this machine can carry, beside the other agents
     #[arg(long, default_value_t = 1.0)]
     pub weight: f64,
+    /// Folder for the runs whose controller wants an event log
+    #[arg(long, default_value = "stampede-runs", value_name = "DIR")]
+    pub out: PathBuf,
 }

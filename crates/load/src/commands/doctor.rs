@@ -1,7 +1,11 @@
 //! `doctor`: the machine and the targets, before a run.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::exit::{Done, Exit, Failure};
 use super::output::{say, say_json, style};
+use crate::agent::{Agents, Controller, Request};
 use crate::cli::Doctor;
 use crate::doctor::{self, Colours, Examination, State, TargetAddress};
 use crate::presets::Place;
@@ -10,32 +14,79 @@ use crate::scenario::Context;
 use crate::scenario::source::{Action, Many, Phase, Scenario, Session, Target};
 
 pub(super) fn doctor(flags: &Doctor) -> Done {
-    let (targets, sources) = targets_and_sources(flags)?;
-    let examination = Examination::of_this_machine(flags.clients, &targets, &sources, None);
+    let scenario = scenario(flags)?;
+    let examined = match Agents::new(&flags.agents, flags.token.as_deref(), flags.agent_ca.as_deref()) {
+        None => vec![(None, here(flags, &scenario)?)],
+        Some(agents) => away(flags, &scenario, &agents)?,
+    };
     if flags.json {
-        say_json(&examination)?;
+        say_all_json(&examined)?;
     } else {
-        let mut text = Vec::new();
-        let colours = match style() {
-            Style::Plain => Colours::Off,
-            Style::Coloured => Colours::On,
-        };
-        doctor::print(&mut text, &examination, colours).map_err(Failure::failed)?;
-        say(&String::from_utf8_lossy(&text))?;
+        examined.iter().try_for_each(|(agent, examination)| say_one(agent.as_deref(), examination))?;
     }
-    Ok(if examination.diagnosis.state() == State::Stop { Exit::Missed } else { Exit::Success })
+    let stops = |(_, examination): &Examined| examination.diagnosis.state() == State::Stop;
+    Ok(if examined.iter().any(stops) { Exit::Missed } else { Exit::Success })
 }
 
-/// The flags' words mean what they mean in a scenario.
-fn targets_and_sources(
-    flags: &Doctor,
-) -> Result<(Vec<TargetAddress>, crate::scenario::plan::Sources), Failure> {
+/// A machine, with the address of its agent if it is another one.
+type Examined = (Option<String>, Examination);
+
+fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
+    let context = Context { file_name: "", base_dir: Path::new("") };
+    let plan = scenario.compile(&context).map_err(Failure::usage)?;
+    let targets: Vec<TargetAddress> = match flags.targets.is_empty() {
+        true => Vec::new(),
+        false => plan.targets.iter().map(Into::into).collect(),
+    };
+    Ok(Examination::of_this_machine(flags.clients, &targets, &plan.sources, None))
+}
+
+fn away(flags: &Doctor, scenario: &Scenario, agents: &Agents) -> Result<Vec<Examined>, Failure> {
+    let mut controller = Controller::connect(agents).map_err(Failure::failed)?;
+    let yaml = scenario.to_yaml();
+    let request = Request {
+        clients: Some(flags.clients),
+        looks_at_targets: !flags.targets.is_empty(),
+        ..Request::play(&yaml, Path::new(""), 0)
+    };
+    controller.prepare(&request).map_err(Failure::failed)?;
+    let own = |(agent, examination): (&str, &Examination)| (Some(agent.to_owned()), examination.clone());
+    Ok(controller.doctor().into_iter().map(own).collect())
+}
+
+fn say_one(agent: Option<&str>, examination: &Examination) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    let colours = match style() {
+        Style::Plain => Colours::Off,
+        Style::Coloured => Colours::On,
+    };
+    doctor::print(&mut text, examination, colours).map_err(Failure::failed)?;
+    if let Some(agent) = agent {
+        say(&format!("agent {agent}\n"))?;
+    }
+    say(&String::from_utf8_lossy(&text))
+}
+
+/// One machine as it is; several by their agents' addresses.
+fn say_all_json(examined: &[Examined]) -> Result<(), Failure> {
+    match examined {
+        [(None, examination)] => say_json(examination),
+        several => {
+            let named =
+                several.iter().map(|(agent, examination)| (agent.as_deref().unwrap_or(""), examination));
+            say_json(&named.collect::<BTreeMap<_, _>>())
+        }
+    }
+}
+
+/// A scenario with the targets and sources that the flags name: their words mean what they mean there.
+fn scenario(flags: &Doctor) -> Result<Scenario, Failure> {
     let urls =
         if flags.targets.is_empty() { vec!["ws://127.0.0.1:4000".to_owned()] } else { flags.targets.clone() };
     for url in &urls {
         Place::web_socket(url).or_else(|_| Place::http(url)).map_err(Failure::usage)?;
     }
-    let scenario = Scenario {
+    Ok(Scenario {
         targets: urls.iter().map(|url| Target { url: url.clone(), weight: 1.0 }).collect(),
         source_addresses: Many(flags.sources.clone()),
         phases: vec![Phase::burst(1)],
@@ -45,10 +96,5 @@ fn targets_and_sources(
             steps: vec![Action::Connect(Default::default()).into()],
         }],
         ..Scenario::default()
-    };
-    let context = Context { file_name: "", base_dir: std::path::Path::new("") };
-    let plan = scenario.compile(&context).map_err(Failure::usage)?;
-    let targets =
-        if flags.targets.is_empty() { Vec::new() } else { plan.targets.iter().map(Into::into).collect() };
-    Ok((targets, plan.sources))
+    })
 }

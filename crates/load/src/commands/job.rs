@@ -74,7 +74,12 @@ impl Written {
     pub(super) fn job(&self) -> Result<Job, Failure> {
         let context = Context { file_name: &self.file_name, base_dir: &self.base_dir };
         let plan = self.scenario.compile(&context).map_err(Failure::usage)?;
-        Ok(Job { plan: Arc::new(plan), yaml: self.scenario.to_yaml(), keeps_samples: false })
+        Ok(Job {
+            plan: Arc::new(plan),
+            yaml: self.scenario.to_yaml(),
+            base_dir: self.base_dir.clone(),
+            keeps_samples: false,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the commands of the command line do, and the exit status that each ends with.
 
+mod agent;
 mod chat;
 mod compare;
 mod doctor;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Search(flags) => search::search(&flags),
         Command::Floor(flags) => floor::floor(&flags),
         Command::Doctor(flags) => doctor::doctor(&flags),
+        Command::Agent(flags) => agent::agent(flags),
         Command::Report(flags) => report::report(&flags),
         Command::Compare(flags) => compare::compare(&flags),
         Command::Import(flags) => scenario::import(&flags),

@@ -67,7 +67,7 @@ impl Kind {
 
 impl Outcome {
     /// Every one of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Ok,
         Self::Unstamped,
         Self::Duplicate,
@@ -98,6 +98,7 @@ impl Outcome {
         Self::Aborted,
         Self::Stopped,
         Self::Overflow,
+        Self::AgentLost,
     ];
 
     /// Its name in files and reports, the same as in JSON.
@@ -134,6 +135,7 @@ impl Outcome {
             Self::Aborted => "aborted",
             Self::Stopped => "stopped",
             Self::Overflow => "overflow",
+            Self::AgentLost => "agent_lost",
         }
     }
 
@@ -171,6 +173,7 @@ impl Outcome {
             b"aborted" => Some(Self::Aborted),
             b"stopped" => Some(Self::Stopped),
             b"overflow" => Some(Self::Overflow),
+            b"agent_lost" => Some(Self::AgentLost),
             _ => None,
         }
     }

@@ -149,4 +149,46 @@ pub enum Outcome {
     Stopped,
     /// The generator could not send as fast as the peer read too slowly: the outbox was full.
     Overflow,
+    /// The machine that played the user was lost.
+    AgentLost,
+}
+
+impl Outcome {
+    /// Whether something went wrong: it is neither success, nor what becomes of a message, nor the run's own end.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Ok
+            | Self::Unstamped
+            | Self::Duplicate
+            | Self::Reordered
+            | Self::Unexpected
+            | Self::Late
+            | Self::Lost
+            | Self::InFlight
+            | Self::Stopped => false,
+            Self::Dropped
+            | Self::ConnectTimeout
+            | Self::Refused
+            | Self::Reset
+            | Self::Unreachable
+            | Self::NoPort
+            | Self::NoDescriptor
+            | Self::Tls
+            | Self::HandshakeTimeout
+            | Self::Status
+            | Self::Redirect
+            | Self::BadHandshake
+            | Self::Protocol
+            | Self::Closed
+            | Self::Ended
+            | Self::Timeout
+            | Self::Rejected
+            | Self::Heartbeat
+            | Self::NotReady
+            | Self::Aborted
+            | Self::Overflow
+            | Self::AgentLost => true,
+        }
+    }
 }

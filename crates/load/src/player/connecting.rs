@@ -81,8 +81,8 @@ impl Shard {
         let user = self.clients.item(place).map_or(0, |client| client.user);
         let remote = resolved.addresses[user as usize % resolved.addresses.len()];
         let tls = self.stage.targets.tls.as_ref().zip(resolved.server_name.clone());
-        for attempt in 1..=self.sources.tries() {
-            let source = self.sources.current(remote.is_ipv4());
+        for _ in 0..self.sources.tries() {
+            let source = self.sources.next(remote.is_ipv4());
             if let Some(client) = self.clients.item_mut(place) {
                 client.source = source.index;
             }
@@ -91,9 +91,8 @@ impl Shard {
                 Ok(id) => return Ok(id),
                 Err(error) => error,
             };
-            match error.kind() {
-                ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse => self.sources.used_up(attempt),
-                _ => return Err((outcome_of_error(&error), format!("{remote}: {error}"))),
+            if !matches!(error.kind(), ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse) {
+                return Err((outcome_of_error(&error), format!("{remote}: {error}")));
             }
         }
         Err((Outcome::NoPort, format!("{remote}: no source address and port is free")))

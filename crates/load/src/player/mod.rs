@@ -63,7 +63,7 @@ pub use stage::Why;
 
 use crate::ledger::Rooms;
 use crate::observe::{Batch, Examples};
-use crate::scenario::plan::{Action, Plan, Step};
+use crate::scenario::plan::{Action, Plan, Sources, Step};
 use crate::schedule::{self, Schedule};
 use capacity::Capacity;
 use clock::Clock;
@@ -121,6 +121,12 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
     let parts = Arc::new(parts);
     let engine = prepared.start(move |index| parts.shard(index.0), Box::new(drop))?;
     Ok(Player { stage, engine: Some(engine), end })
+}
+
+/// Names of a plan's source addresses on this machine, by the numbers that observations carry.
+#[must_use]
+pub fn source_names(sources: &Sources) -> Vec<String> {
+    sources::names(sources)
 }
 
 impl Player {

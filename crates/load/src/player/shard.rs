@@ -130,7 +130,7 @@ impl Shard {
     /// Hands an observation on; of a failure, the first of its kind in words.
     pub(super) fn see(&mut self, observation: Observation, text: impl FnOnce() -> String) {
         let Observation { kind, outcome, code, at, user, .. } = observation;
-        if !is_ordinary(outcome) {
+        if outcome.is_failure() {
             self.stage.examples.note(kind, outcome, code, at, user, text);
         }
         self.feed.push(observation);
@@ -195,42 +195,6 @@ impl Shard {
 
 /// The purpose of the shards' own randomness.
 const NOISE: u32 = 0x6e6f_0000;
-
-/// Whether an outcome needs no words.
-fn is_ordinary(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Ok
-        | Outcome::Unstamped
-        | Outcome::Duplicate
-        | Outcome::Reordered
-        | Outcome::Unexpected
-        | Outcome::Late
-        | Outcome::Lost
-        | Outcome::InFlight
-        | Outcome::Stopped => true,
-        Outcome::Dropped
-        | Outcome::ConnectTimeout
-        | Outcome::Refused
-        | Outcome::Reset
-        | Outcome::Unreachable
-        | Outcome::NoPort
-        | Outcome::NoDescriptor
-        | Outcome::Tls
-        | Outcome::HandshakeTimeout
-        | Outcome::Status
-        | Outcome::Redirect
-        | Outcome::BadHandshake
-        | Outcome::Protocol
-        | Outcome::Closed
-        | Outcome::Ended
-        | Outcome::Timeout
-        | Outcome::Rejected
-        | Outcome::Heartbeat
-        | Outcome::NotReady
-        | Outcome::Aborted
-        | Outcome::Overflow => false,
-    }
-}
 
 impl Driver for Shard {
     type Peer = Peer;

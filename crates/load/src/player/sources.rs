@@ -1,4 +1,7 @@
-//! Where the next connection comes from: address after address, each until its ports are used up.
+//! Where the next connection comes from: the addresses take turns, and each is used until its last port.
+//!
+//! They take turns because the kernel's choice of a port gets slow once half of an address's ports are used: it then
+//! looks at thousands for each connection. Filled one after the other, all but the first half of each would be slow.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +17,10 @@ pub(crate) struct SourceRotation {
     addresses: Vec<IpAddr>,
     /// First port, step and number of ports of this shard.
     ports: Option<(u16, u16, u32)>,
+    /// The address whose turn it is.
     address: usize,
+    /// Addresses that have had their turn with this port.
+    turns: usize,
     port: u32,
 }
 
@@ -33,7 +39,13 @@ impl SourceRotation {
             let count = mine.saturating_sub(u32::from(shard)).div_ceil(u32::from(shards.max(1)));
             (first.saturating_add(shard), shards, count)
         });
-        Self { addresses: sources.addresses.clone(), ports, address: usize::from(shard) % count, port: 0 }
+        Self {
+            addresses: sources.addresses.clone(),
+            ports,
+            address: usize::from(shard) % count,
+            turns: 0,
+            port: 0,
+        }
     }
 
     /// How many sources one connection may try before it has none.
@@ -42,32 +54,34 @@ impl SourceRotation {
         per_address.saturating_mul(self.addresses.len().max(1) as u32)
     }
 
-    /// The source to use next.
-    pub(crate) fn current(&mut self, wants_v4: bool) -> Source {
+    /// The source to use next. One that turns out not to be free is passed over by asking again.
+    pub(crate) fn next(&mut self, wants_v4: bool) -> Source {
         let port = match self.ports {
             Some((first, step, count)) if count > 0 => {
-                let port = u32::from(first) + (self.port % count) * u32::from(step);
-                self.port = self.port.wrapping_add(1);
-                Some(port as u16)
+                Some((u32::from(first) + (self.port % count) * u32::from(step)) as u16)
             }
             Some(_) | None => None,
         };
+        let index = self.address;
+        self.take_turn();
         let any = if wants_v4 { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
-        match (self.addresses.get(self.address), port) {
+        match (self.addresses.get(index), port) {
             (None, None) => Source { index: 0, address: None },
             (None, Some(port)) => Source { index: 0, address: Some(SocketAddr::new(any, port)) },
             (Some(address), port) => {
                 let address = Some(SocketAddr::new(*address, port.unwrap_or_default()));
-                Source { index: self.address as u16, address }
+                Source { index: index as u16, address }
             }
         }
     }
 
-    /// The `attempt`-th try of one connection, from 1, failed because its address or port is not free.
-    pub(crate) fn used_up(&mut self, attempt: u32) {
-        let per_address = self.ports.map_or(1, |(_, _, count)| count.clamp(1, PORT_TRIES_MAX));
-        if attempt.is_multiple_of(per_address) {
-            self.address = (self.address + 1) % self.addresses.len().max(1);
+    fn take_turn(&mut self) {
+        let count = self.addresses.len().max(1);
+        self.address = (self.address + 1) % count;
+        self.turns += 1;
+        if self.turns == count {
+            self.turns = 0;
+            self.port = self.port.wrapping_add(1);
         }
     }
 }
@@ -90,31 +104,29 @@ mod tests {
     }
 
     fn address(rotation: &mut SourceRotation) -> String {
-        rotation.current(true).address.map_or_else(|| "any".to_owned(), |address| address.to_string())
+        rotation.next(true).address.map_or_else(|| "any".to_owned(), |address| address.to_string())
     }
 
     #[test]
-    fn an_address_is_used_until_it_is_used_up() {
-        let mut rotation = SourceRotation::new(&sources(&["127.0.0.1", "127.0.0.2"], None), 0, 1);
+    fn addresses_take_turns() {
+        let mut rotation = SourceRotation::new(&sources(&["127.0.0.1", "127.0.0.2"], None), 1, 2);
         assert_eq!(rotation.tries(), 2);
-        assert_eq!([address(&mut rotation), address(&mut rotation)], ["127.0.0.1:0", "127.0.0.1:0"]);
-        rotation.used_up(1);
-        assert_eq!(address(&mut rotation), "127.0.0.2:0");
-        rotation.used_up(2);
-        assert_eq!(address(&mut rotation), "127.0.0.1:0");
+        let turns: Vec<String> = (0..3).map(|_| address(&mut rotation)).collect();
+        assert_eq!(turns, ["127.0.0.2:0", "127.0.0.1:0", "127.0.0.2:0"]);
     }
 
     #[test]
-    fn shards_share_addresses_and_ports_without_overlap() {
-        let sources = sources(&["127.0.0.1"], Some((4000, 4004)));
-        let mut ports = Vec::new();
+    fn shards_use_each_port_of_each_address_without_overlap() {
+        let sources = sources(&["127.0.0.1", "127.0.0.2", "127.0.0.3"], Some((4000, 4004)));
+        let mut used = Vec::new();
         for shard in 0..2 {
             let mut rotation = SourceRotation::new(&sources, shard, 2);
             let tries = rotation.tries();
-            ports.extend((0..tries).map(|_| rotation.current(true).address.expect("bound").port()));
+            used.extend((0..tries).map(|_| address(&mut rotation)));
         }
-        ports.sort_unstable();
-        assert_eq!(ports, [4000, 4001, 4002, 4003, 4004]);
+        used.sort_unstable();
+        let all = (1..=3).flat_map(|host| (4000..=4004).map(move |port| format!("127.0.0.{host}:{port}")));
+        assert_eq!(used, all.collect::<Vec<_>>());
     }
 
     #[test]

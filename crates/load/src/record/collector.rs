@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -38,6 +38,9 @@ pub struct CollectorConfig {
     pub names: Arc<dyn Names>,
     /// Seed of the C10K test's random samples; none are kept without it.
     pub samples_seed: Option<u64>,
+    /// Where what was counted is handed on after each second, if it is: what is counted then begins anew, and the end
+    /// leaves only the rest. While it is full, parts grow.
+    pub parts: Option<SyncSender<Statistics>>,
 }
 
 /// Starts collectors.
@@ -111,6 +114,25 @@ pub struct LiveRow {
     pub errors: Vec<ErrorCount>,
 }
 
+impl LiveRow {
+    /// What was counted so far, with `second` as the newest that is over. Of the facts the tables of names are needed.
+    #[must_use]
+    pub fn of(statistics: &Statistics, second: u32, facts: &RunFacts) -> Self {
+        let population = |metric| {
+            statistics.population(&metric).map_or_else(Population::default, |times| times.into_owned())
+        };
+        Self {
+            row: statistics.row(second),
+            counts: statistics.counts(),
+            times: statistics.times(facts),
+            latency: population(Metric::Latency),
+            send_lag: population(Metric::SendLag),
+            connect: population(Metric::Connect),
+            errors: statistics.errors(facts),
+        }
+    }
+}
+
 /// What a collector leaves.
 #[derive(Debug)]
 pub struct Collected {
@@ -131,7 +153,7 @@ impl CollectorHandle {
         self.sink.clone()
     }
 
-    /// The run as it stood after its newest whole second.
+    /// The run as it stood after its newest whole second; nothing where parts are handed on.
     #[must_use]
     pub fn latest(&self) -> Arc<LiveRow> {
         Arc::clone(&self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner))
@@ -241,23 +263,22 @@ impl Work {
             return;
         }
         self.shown = Some(newest);
-        let live = Arc::new(self.live(newest));
+        if self.config.parts.is_some() {
+            return self.hand_on(newest);
+        }
+        let facts = RunFacts { labels: self.labels(), sources: self.sources(), ..RunFacts::default() };
+        let live = Arc::new(LiveRow::of(&self.statistics, newest, &facts));
         *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = live;
     }
 
-    fn live(&self, second: u32) -> LiveRow {
-        let facts = RunFacts { labels: self.labels(), sources: self.sources(), ..RunFacts::default() };
-        let population = |metric| {
-            self.statistics.population(&metric).map_or_else(Population::default, |times| times.into_owned())
-        };
-        LiveRow {
-            row: self.statistics.row(second),
-            counts: self.statistics.counts(),
-            times: self.statistics.times(&facts),
-            latency: population(Metric::Latency),
-            send_lag: population(Metric::SendLag),
-            connect: population(Metric::Connect),
-            errors: self.statistics.errors(&facts),
+    fn hand_on(&mut self, second: u32) {
+        let Some(parts) = &self.config.parts else { return };
+        // Each part draws its samples anew, so each has a seed of its own.
+        let seed = self.config.samples_seed.map(|seed| seed.wrapping_add(u64::from(second) + 1));
+        let next = seed.map_or_else(Statistics::new, Statistics::with_samples);
+        let part = std::mem::replace(&mut self.statistics, next);
+        if let Err(TrySendError::Full(part) | TrySendError::Disconnected(part)) = parts.try_send(part) {
+            self.statistics = part;
         }
     }
 

@@ -45,6 +45,7 @@ fn collector(folder: &RunFolder, log: LogForm, start: Instant) -> CollectorHandl
         log,
         names: Arc::new(Named),
         samples_seed: None,
+        parts: None,
     };
     Collector::start(config).expect("a collector")
 }

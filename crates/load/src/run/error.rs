@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::agent::AgentError;
 use crate::floor::FloorError;
 use crate::live::dashboard::ServeError;
 use crate::monitor::MonitorError;
@@ -25,6 +26,8 @@ pub enum RunError {
     Serve(ServeError),
     /// The users cannot be played.
     Play(PlayError),
+    /// The agents cannot play them.
+    Agent(AgentError),
     /// A thread cannot be started.
     Thread(io::Error),
     /// The machine has no randomness.
@@ -40,6 +43,7 @@ impl fmt::Display for RunError {
             Self::Monitor(error) => error.fmt(f),
             Self::Serve(error) => error.fmt(f),
             Self::Play(error) => error.fmt(f),
+            Self::Agent(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "a thread cannot be started: {error}"),
             Self::Random(error) => write!(f, "the machine gives no random bytes: {error}"),
         }
@@ -66,4 +70,5 @@ from!(
     MonitorError => Monitor,
     ServeError => Serve,
     PlayError => Play,
+    AgentError => Agent,
 );

@@ -9,8 +9,7 @@ use super::job::{Job, Settings};
 use super::local::Played;
 use crate::doctor::{Examination, TargetAddress};
 use crate::floor;
-use crate::monitor::GeneratorSamples;
-use crate::statistics::{GeneratorFacts, MachineFacts, RunFacts};
+use crate::statistics::{MachineFacts, RunFacts};
 
 /// Pairs for the floor of a report: enough for its figures to settle, and a few seconds of time.
 const FLOOR_CONNECTIONS: usize = 5_000;
@@ -30,7 +29,7 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, Ru
 }
 
 /// What is known when the run begins.
-pub(super) fn beginning(job: &Job, started: SystemTime, machine: MachineFacts) -> RunFacts {
+pub(super) fn beginning(job: &Job, started: SystemTime, machines: Vec<MachineFacts>) -> RunFacts {
     RunFacts {
         format: RunFacts::FORMAT,
         scenario: job.plan.name.clone(),
@@ -38,22 +37,19 @@ pub(super) fn beginning(job: &Job, started: SystemTime, machine: MachineFacts) -
         started: Timestamp::try_from(started).map(|time| format!("{time:.3}")).unwrap_or_default(),
         labels: job.plan.labels.clone(),
         thresholds: job.plan.thresholds.clone(),
-        machines: vec![machine],
+        machines,
         ..RunFacts::default()
     }
 }
 
 /// What is known when it has ended.
-pub(super) fn ending(facts: &mut RunFacts, played: &Played, watched: &GeneratorSamples, start: Instant) {
+pub(super) fn ending(facts: &mut RunFacts, played: &Played, start: Instant) {
     facts.seconds = start.elapsed().as_secs_f64();
     facts.ended_by.clone_from(&played.ended_by);
     facts.examples.clone_from(&played.examples);
     facts.sources.clone_from(&played.sources);
-    facts.generator = GeneratorFacts {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        shards: played.shards,
-        stalled_ms: played.stalled_ms,
-        ..GeneratorFacts::default()
-    };
-    watched.fill(&mut facts.generator);
+    facts.generator = played.generator.clone();
+    if let Some(machines) = &played.machines {
+        facts.machines.clone_from(machines);
+    }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::agent::Agents;
 use crate::cli::RunArguments;
 use crate::record::LogForm;
 use crate::scenario::plan::{Plan, Target};
@@ -16,6 +17,8 @@ pub struct Job {
     pub plan: Arc<Plan>,
     /// The scenario as YAML, for the run's folder and for agents.
     pub yaml: String,
+    /// Where the files are that the scenario names.
+    pub base_dir: PathBuf,
     /// Whether the C10K test's random samples are kept too.
     pub keeps_samples: bool,
 }
@@ -71,6 +74,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// Whether the machine's floor is measured first.
     pub floor: bool,
+    /// The machines that play the users, if it is not this one.
+    pub agents: Option<Agents>,
     /// What is shown meanwhile.
     pub show: Show,
 }
@@ -107,6 +112,7 @@ impl Settings {
             figures: flags.figure.clone(),
             threads: flags.threads,
             floor: flags.floor,
+            agents: Agents::new(&flags.agents, flags.token.as_deref(), flags.agent_ca.as_deref()),
             show: if flags.quiet || flags.json { Show::Nothing } else { Show::View },
         }
     }

@@ -2,81 +2,86 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::mpsc::SyncSender;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::RunError;
-use super::job::{Job, Settings};
 use super::names::RunNames;
 use crate::live::Users;
-use crate::player::{self, Gauges, Options, Player, Share};
-use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, RunFolder};
-use crate::statistics::{ErrorExample, MachineSample, Statistics};
+use crate::player::{self, Gauges, Options, Player};
+use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
+use crate::scenario::plan::Plan;
+use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, MachineSample, Statistics};
 
 /// Users being played, and what counts them.
-pub(super) struct Local {
+pub(crate) struct Local {
     player: Player,
     collector: CollectorHandle,
     gauges: Arc<Gauges>,
     names: Arc<RunNames>,
 }
 
+/// What this machine is to play, and what is kept of it.
+pub(crate) struct Assignment {
+    pub(crate) plan: Arc<Plan>,
+    /// Which of the plan's users, and when.
+    pub(crate) options: Options,
+    /// Where the event log and the samples go, if anywhere.
+    pub(crate) folder: Option<RunFolder>,
+    /// How the event log is written.
+    pub(crate) log: LogForm,
+    /// Seed of the C10K test's random samples, if they are kept.
+    pub(crate) samples_seed: Option<u64>,
+    /// Where what each second came to is handed on, if not kept here to the end.
+    pub(crate) parts: Option<SyncSender<Statistics>>,
+}
+
 /// What was played.
-pub(super) struct Played {
-    /// Everything counted.
-    pub(super) statistics: Statistics,
+pub(crate) struct Played {
+    /// Everything counted, or what was not handed on in parts.
+    pub(crate) statistics: Statistics,
     /// What ended it.
-    pub(super) ended_by: String,
+    pub(crate) ended_by: String,
     /// What the first error of each kind said.
-    pub(super) examples: Vec<ErrorExample>,
+    pub(crate) examples: Vec<ErrorExample>,
     /// Source addresses by their index.
-    pub(super) sources: Vec<String>,
-    /// Threads with connections.
-    pub(super) shards: u32,
-    /// How long shards waited for the collector or the log, in milliseconds.
-    pub(super) stalled_ms: u64,
+    pub(crate) sources: Vec<String>,
+    /// What is known of the generator by the player and the collector.
+    pub(crate) generator: GeneratorFacts,
+    /// The machines, if something became known of them meanwhile.
+    pub(crate) machines: Option<Vec<MachineFacts>>,
     /// What could not be kept of the run, if anything.
-    pub(super) losses: Vec<String>,
+    pub(crate) losses: Vec<String>,
 }
 
 impl Local {
-    pub(super) fn start(
-        job: &Job,
-        settings: &Settings,
-        folder: &RunFolder,
-        start: Instant,
-        started: SystemTime,
-    ) -> Result<Self, RunError> {
-        let names = Arc::new(RunNames { labels: job.plan.labels.clone(), ..RunNames::default() });
+    pub(crate) fn start(assignment: Assignment) -> Result<Self, RunError> {
+        let Assignment { plan, options, folder, log, samples_seed, parts } = assignment;
+        let names = Arc::new(RunNames { labels: plan.labels.clone(), ..RunNames::default() });
         let collector = Collector::start(CollectorConfig {
-            start,
-            folder: Some(folder.clone()),
-            log: settings.log,
+            start: options.start,
+            folder,
+            log,
             names: Arc::clone(&names) as Arc<dyn crate::record::Names>,
-            samples_seed: job.keeps_samples.then_some(job.plan.seed),
+            samples_seed,
+            parts,
         })?;
-        let options = Options {
-            shards: settings.threads,
-            share: Share::whole(),
-            start,
-            start_unix_ns: unix_ns(started),
-            run_tag: random_tag()?,
-        };
-        let player = player::start(Arc::clone(&job.plan), options, collector.sink())?;
+        let player = player::start(plan, options, collector.sink())?;
         // Both are set here and nowhere else.
         let _ = names.rooms.set(player.rooms());
         let _ = names.sources.set(player.sources());
         Ok(Self { gauges: player.gauges(), player, collector, names })
     }
 
-    pub(super) fn sources(&self) -> Vec<String> {
+    pub(crate) fn sources(&self) -> Vec<String> {
         self.names.sources.get().cloned().unwrap_or_default()
     }
 
-    pub(super) fn live(&self) -> Arc<LiveRow> {
+    pub(crate) fn live(&self) -> Arc<LiveRow> {
         self.collector.latest()
     }
 
-    pub(super) fn users(&self) -> Users {
+    pub(crate) fn users(&self) -> Users {
         Users {
             wanted: self.gauges.wanted.load(Relaxed),
             active: self.gauges.users.load(Relaxed),
@@ -86,31 +91,31 @@ impl Local {
     }
 
     /// The place of the running phase among all phases of all rounds.
-    pub(super) fn phase(&self) -> u64 {
+    pub(crate) fn phase(&self) -> u64 {
         self.gauges.phase.load(Relaxed)
     }
 
-    pub(super) fn sample(&self, second: u32, sample: MachineSample) {
+    pub(crate) fn sample(&self, second: u32, sample: MachineSample) {
         self.collector.sample(second, sample);
     }
 
-    pub(super) fn is_draining(&self) -> bool {
+    pub(crate) fn is_draining(&self) -> bool {
         self.player.is_draining()
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.player.has_ended()
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.player.stop();
     }
 
-    pub(super) fn abort(&self) {
+    pub(crate) fn abort(&self) {
         self.player.abort();
     }
 
-    pub(super) fn finish(self) -> Result<Played, RunError> {
+    pub(crate) fn finish(self) -> Result<Played, RunError> {
         let (examples, shards) = (self.player.examples(), self.player.shards());
         let ended = self.player.wait();
         let collected = self.collector.finish();
@@ -128,19 +133,25 @@ impl Local {
             ended_by: ended.why.to_string(),
             examples: examples.all().into_iter().map(example).collect(),
             sources: self.names.sources.get().cloned().unwrap_or_default(),
-            shards: shards as u32,
-            stalled_ms: stalled,
+            generator: GeneratorFacts {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                shards: shards as u32,
+                stalled_ms: stalled,
+                ..GeneratorFacts::default()
+            },
+            machines: None,
             losses: log_loss.into_iter().chain(sample_loss).collect(),
         })
     }
 }
 
-fn unix_ns(time: SystemTime) -> u64 {
+/// Nanoseconds since 1970.
+pub(crate) fn unix_ns(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
 /// Tells this run's messages from another run's.
-fn random_tag() -> Result<u16, RunError> {
+pub(crate) fn random_tag() -> Result<u16, RunError> {
     let mut bytes = [0; 2];
     getrandom::fill(&mut bytes).map_err(RunError::Random)?;
     Ok(u16::from_ne_bytes(bytes))

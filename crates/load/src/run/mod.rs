@@ -8,7 +8,9 @@ mod facts;
 mod job;
 mod local;
 mod names;
+mod players;
 mod results;
+mod sampling;
 mod signals;
 mod views;
 mod watch;
@@ -18,44 +20,44 @@ pub use job::{Job, Settings, Show};
 pub use results::{Results, report_run};
 pub use signals::Signals;
 
+pub(crate) use local::{Assignment, Local};
+pub(crate) use sampling::Sampling;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use crate::live::{Board, Status};
-use crate::monitor::{Monitor, MonitorConfig};
+use crate::monitor::MonitorConfig;
 use crate::record::RunFolder;
-use local::Local;
+use players::Ready;
 use views::Views;
-
-/// Between looking at the machine and the first user: the threads of all shards have started by then.
-const LEAD_TIME: Duration = Duration::from_millis(100);
 
 /// Plays a job to its end and writes its results.
 ///
 /// # Errors
 /// A [`RunError`]. What the job's users met with is no error but a result.
 pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results, RunError> {
-    let machine = facts::machine(job, settings)?;
+    let ready = Ready::new(job, settings)?;
     let folder = RunFolder::create(&settings.out, &job.plan.name)?;
     folder.write_scenario(&job.yaml)?;
-    let (start, started) = (Instant::now() + LEAD_TIME, SystemTime::now() + LEAD_TIME);
-    let monitor = Monitor::start(MonitorConfig {
+    let lead_time = ready.lead_time();
+    let (start, started) = (Instant::now() + lead_time, SystemTime::now() + lead_time);
+    let mut sampling = Sampling::start(MonitorConfig {
         pids: settings.pids.clone(),
         scrapes: settings.scrapes.clone(),
         figures: settings.figures.clone(),
         ..MonitorConfig::new(start)
     })?;
-    let mut facts = facts::beginning(job, started, machine);
-    let local = Local::start(job, settings, &folder, start, started)?;
-    facts.sources = local.sources();
+    let mut facts = facts::beginning(job, started, ready.machines());
+    let players = ready.start(job, settings, &folder, start, started)?;
+    facts.sources = players.sources();
     folder.write_facts(&facts)?;
 
     let board = Arc::new(Board::new(Status::starting(&job.plan.name, &job.target(), job.plan.seed)));
     let views = Views::open(&board, settings)?;
-    watch::watch(&local, &monitor, &board, job, signals, start);
-    let played = local.finish()?;
-    let watched = monitor.finish();
-    facts::ending(&mut facts, &played, &watched, start);
+    watch::watch(&players, &mut sampling, &board, job, signals, start);
+    let played = players.finish(&sampling.finish())?;
+    facts::ending(&mut facts, &played, start);
     let mut results = results::count(folder, played.statistics, &facts, played.losses)?;
     watch::publish_end(&board, &results);
     views.close();

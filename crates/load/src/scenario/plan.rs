@@ -92,7 +92,7 @@ pub struct Target {
 /// Source addresses and ports of the users' connections.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sources {
-    /// Used in turn, each until its ports are used up; empty leaves the choice to the kernel.
+    /// They take turns; one whose ports are used up is passed over. Empty leaves the choice to the kernel.
     pub addresses: Vec<IpAddr>,
     /// First and last port to bind; `None` leaves the choice to the kernel, which uses each (address, port, target)
     /// once.

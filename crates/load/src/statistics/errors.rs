@@ -14,7 +14,9 @@ use crate::observe::{Kind, Nanos, Observation, Outcome, UserId};
 #[must_use]
 pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
     match kind {
-        Kind::Finish | Kind::Transaction | Kind::Missing => false,
+        // What ended a session has been reported before, unless nobody was left to report it.
+        Kind::Finish => outcome == Outcome::AgentLost,
+        Kind::Transaction | Kind::Missing => false,
         Kind::Arrival
         | Kind::Connect
         | Kind::Disconnect
@@ -25,43 +27,7 @@ pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
         | Kind::Reply
         | Kind::Wait
         | Kind::Http
-        | Kind::Step => is_failure(outcome),
-    }
-}
-
-/// Whether an outcome is one of those that are neither success, nor what becomes of a message, nor the run's own end.
-pub(super) fn is_failure(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Ok
-        | Outcome::Unstamped
-        | Outcome::Duplicate
-        | Outcome::Reordered
-        | Outcome::Unexpected
-        | Outcome::Late
-        | Outcome::Lost
-        | Outcome::InFlight
-        | Outcome::Stopped => false,
-        Outcome::Dropped
-        | Outcome::ConnectTimeout
-        | Outcome::Refused
-        | Outcome::Reset
-        | Outcome::Unreachable
-        | Outcome::NoPort
-        | Outcome::NoDescriptor
-        | Outcome::Tls
-        | Outcome::HandshakeTimeout
-        | Outcome::Status
-        | Outcome::Redirect
-        | Outcome::BadHandshake
-        | Outcome::Protocol
-        | Outcome::Closed
-        | Outcome::Ended
-        | Outcome::Timeout
-        | Outcome::Rejected
-        | Outcome::Heartbeat
-        | Outcome::NotReady
-        | Outcome::Aborted
-        | Outcome::Overflow => true,
+        | Kind::Step => outcome.is_failure(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::errors::{Errors, is_error, is_failure};
+use super::errors::{Errors, is_error};
 use super::fan_out::Publications;
 use super::limits::LABELS_MAX;
 use super::population::elapsed_us;
@@ -161,7 +161,7 @@ impl Statistics {
         let users = many(seen);
         self.counts.users_wanted += users;
         self.seconds.at(seen.intended).wanted += users as i64;
-        if is_failure(seen.outcome) {
+        if seen.outcome.is_failure() {
             self.counts.users_dropped += users;
             return;
         }
@@ -180,7 +180,7 @@ impl Statistics {
         if seen.outcome == Outcome::Ok {
             self.counts.users_finished += users;
             self.times.session.record(elapsed_us(seen.began, seen.at));
-        } else if is_failure(seen.outcome) {
+        } else if seen.outcome.is_failure() {
             self.counts.users_failed += users;
         }
     }
@@ -188,7 +188,7 @@ impl Statistics {
     fn connect(&mut self, seen: &Observation) {
         self.operations += 1;
         if seen.outcome != Outcome::Ok {
-            let failed = u64::from(is_failure(seen.outcome));
+            let failed = u64::from(seen.outcome.is_failure());
             self.counts.connects_failed += failed;
             self.counts.connect_timeouts += u64::from(seen.outcome == Outcome::ConnectTimeout);
             self.second(seen).connects_failed += failed;
@@ -208,13 +208,13 @@ impl Statistics {
 
     fn disconnect(&mut self, seen: &Observation) {
         self.second(seen).connected.change(-1);
-        self.counts.disconnects += u64::from(is_failure(seen.outcome));
+        self.counts.disconnects += u64::from(seen.outcome.is_failure());
     }
 
     fn join(&mut self, seen: &Observation) {
         self.operations += 1;
         if seen.outcome != Outcome::Ok {
-            self.counts.joins_failed += u64::from(is_failure(seen.outcome));
+            self.counts.joins_failed += u64::from(seen.outcome.is_failure());
             return;
         }
         let time_us = elapsed_us(seen.began, seen.at);
@@ -300,7 +300,7 @@ impl Statistics {
         self.operations += 1;
         self.counts.http_bytes += u64::from(seen.bytes);
         if seen.outcome != Outcome::Ok {
-            self.counts.http_failed += u64::from(is_failure(seen.outcome));
+            self.counts.http_failed += u64::from(seen.outcome.is_failure());
             return;
         }
         let time_us = elapsed_us(seen.began, seen.at);

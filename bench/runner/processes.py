@@ -1,0 +1,52 @@
+"""What a process and its children hold and use, as the kernel counts it."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from runner import kernel
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+STOP_PATIENCE_S = 30
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all its descendants that live."""
+    pids = [pid]
+    for parent in pids:  # grows while it is walked
+        try:
+            children = [path.read_text() for path in Path(f"/proc/{parent}/task").glob("*/children")]
+        except FileNotFoundError:
+            continue
+        pids += map(int, " ".join(children).split())
+    return pids
+
+
+def resident_bytes(pids: list[int]) -> int:
+    """Resident sets together (VmRSS)."""
+    return sum(kernel.resident_bytes(pid) for pid in pids)
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """User and system time together."""
+    return sum(cpu_ticks(Path(f"/proc/{pid}/stat").read_text()) for pid in pids) / TICKS_PER_SECOND
+
+
+def cpu_ticks(stat: str) -> int:
+    """Of a line of /proc/PID/stat: fields 14 and 15. The name before them may hold blanks and brackets."""
+    fields = stat.rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def end(process: subprocess.Popen, by: int = signal.SIGTERM) -> None:
+    """Ends the session of processes that `process` leads."""
+    for request, patience_s in ((by, STOP_PATIENCE_S), (signal.SIGKILL, STOP_PATIENCE_S)):
+        try:
+            os.killpg(process.pid, request)
+            process.wait(patience_s)
+        except ProcessLookupError:
+            process.wait(patience_s)
+            return
+        except subprocess.TimeoutExpired:
+            continue

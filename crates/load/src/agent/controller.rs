@@ -1,0 +1,335 @@
+//! The controller's side before a run: finding the agents, and giving each its share.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustls::ClientConfig;
+
+use super::bundle::Bundle;
+use super::clock::{Offset, Probe};
+use super::error::AgentError;
+use super::link::{Link, LinkError};
+use super::protocol::{
+    FromAgent, FromController, GREETING_MAX, Go, Hello, Log, PREPARATION_MAX, PROTOCOL, Prepare, Ready,
+    SILENCE_MAX, Welcome,
+};
+use super::remote::RemoteRun;
+use super::token::Token;
+use super::transport;
+use crate::doctor::Examination;
+use crate::record::LogForm;
+use crate::statistics::MachineFacts;
+
+/// Questions for the time that each estimate of a clock rests on.
+const PROBES: u64 = 16;
+/// Between the word to begin and the first user: every agent's threads have started by then.
+const LEAD_TIME: Duration = Duration::from_secs(1);
+
+/// Which agents to use.
+#[derive(Clone, Debug)]
+pub struct Agents {
+    /// `host:port` of each.
+    pub addresses: Vec<String>,
+    /// What they want to know.
+    pub token: Option<Token>,
+    /// PEM file with the authority of their certificates; without it there is no TLS.
+    pub authority: Option<PathBuf>,
+}
+
+impl Agents {
+    /// As flags say; `None` where no agent is named.
+    #[must_use]
+    pub fn new(addresses: &[String], token: Option<&str>, authority: Option<&Path>) -> Option<Self> {
+        (!addresses.is_empty()).then(|| Self {
+            addresses: addresses.to_vec(),
+            token: token.map(|token| Token::new(token.to_owned())),
+            authority: authority.map(Path::to_path_buf),
+        })
+    }
+}
+
+/// What all agents are to prepare for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The scenario.
+    pub scenario: &'a str,
+    /// Where the files are that it names.
+    pub base_dir: &'a Path,
+    /// Tells this run's messages from another run's.
+    pub run_tag: u16,
+    /// Threads with connections on each agent, if not as many as it takes.
+    pub threads: Option<usize>,
+    /// How many clients the machines are looked at for, in all; what the scenario plans if this is not said.
+    pub clients: Option<u64>,
+    /// Whether the agents look at the targets as well.
+    pub looks_at_targets: bool,
+    /// Whether the C10K test's random samples are kept.
+    pub keeps_samples: bool,
+    /// The event log that each agent keeps.
+    pub log: LogForm,
+}
+
+impl<'a> Request<'a> {
+    /// To play a scenario, without an event log.
+    #[must_use]
+    pub fn play(scenario: &'a str, base_dir: &'a Path, run_tag: u16) -> Self {
+        Self {
+            scenario,
+            base_dir,
+            run_tag,
+            threads: None,
+            clients: None,
+            looks_at_targets: true,
+            keeps_samples: false,
+            log: LogForm::None,
+        }
+    }
+}
+
+/// Agents that wait for this controller's word. Dropping it lets them go.
+pub struct Controller {
+    /// What this side's clock counts from.
+    epoch: Instant,
+    agents: Vec<Connected>,
+}
+
+/// One agent.
+pub(super) struct Connected {
+    pub(super) address: String,
+    pub(super) link: Link,
+    pub(super) welcome: Welcome,
+    pub(super) offset: Offset,
+    pub(super) ready: Option<Ready>,
+}
+
+impl Controller {
+    /// Connects to all agents and measures their clocks.
+    ///
+    /// # Errors
+    /// [`AgentError`], with the first agent that cannot be used.
+    pub fn connect(agents: &Agents) -> Result<Self, AgentError> {
+        let mut named = BTreeSet::new();
+        if let Some(twice) = agents.addresses.iter().find(|address| !named.insert(*address)) {
+            return Err(AgentError::Twice { agent: twice.clone() });
+        }
+        let tls = agents.authority.as_deref().map(transport::trust).transpose().map_err(AgentError::Tls)?;
+        let epoch = Instant::now();
+        let token = agents.token.as_ref();
+        let connect = |address: &String| Connected::connect(address, token, tls.as_ref(), epoch);
+        let connected = at_once(agents.addresses.iter().collect(), connect)?;
+        Ok(Self { epoch, agents: connected })
+    }
+
+    /// Gives each agent its share of the scenario, and has it look at its machine.
+    ///
+    /// # Errors
+    /// [`AgentError`], with the first agent that cannot do it.
+    pub fn prepare(&mut self, request: &Request<'_>) -> Result<(), AgentError> {
+        let bundle = Bundle::pack(request.scenario, request.base_dir).map_err(AgentError::Bundle)?;
+        let weights: Vec<f64> = self.agents.iter().map(|agent| agent.welcome.weight).collect();
+        let whole: f64 = weights.iter().sum();
+        let prepare = |(index, agent): (usize, &mut Connected)| {
+            let share = agent.welcome.weight / whole;
+            agent.prepare(
+                &bundle,
+                Prepare {
+                    scenario: bundle.scenario.clone(),
+                    files: bundle.files.len(),
+                    index,
+                    weights: weights.clone(),
+                    run_tag: request.run_tag,
+                    threads: request.threads,
+                    clients: request.clients.map(|clients| (clients as f64 * share).ceil() as u64),
+                    looks_at_targets: request.looks_at_targets,
+                    keeps_samples: request.keeps_samples,
+                    log: match request.log {
+                        LogForm::None => Log::None,
+                        LogForm::Csv => Log::Csv,
+                        LogForm::Zstd => Log::Zstd,
+                    },
+                },
+            )
+        };
+        at_once(self.agents.iter_mut().enumerate().collect(), prepare).map(drop)
+    }
+
+    /// What each agent found on its machine, with the agent's address; of those that have prepared.
+    #[must_use]
+    pub fn doctor(&self) -> Vec<(&str, &Examination)> {
+        let mut examined = Vec::new();
+        for agent in &self.agents {
+            examined.extend(agent.ready.as_ref().map(|ready| (agent.address.as_str(), &ready.examination)));
+        }
+        examined
+    }
+
+    /// The same as results carry it; each machine's name has its agent's address.
+    #[must_use]
+    pub fn machines(&self) -> Vec<MachineFacts> {
+        let mut machines = Vec::new();
+        for (address, examination) in self.doctor() {
+            let facts = examination.for_result();
+            machines.push(MachineFacts { name: format!("{} ({address})", facts.name), ..facts });
+        }
+        machines
+    }
+
+    /// How long before its first user a run must be started.
+    #[must_use]
+    pub fn lead_time(&self) -> Duration {
+        LEAD_TIME
+    }
+
+    /// Lets all agents begin at `start`, which is `start_unix_ns` since 1970 and lies ahead.
+    ///
+    /// # Errors
+    /// [`AgentError`], with the first agent that cannot begin; the others are let go then.
+    pub fn start(
+        self,
+        start: Instant,
+        start_unix_ns: u64,
+        labels: Vec<String>,
+    ) -> Result<RemoteRun, AgentError> {
+        let start_ns = nanos(start.saturating_duration_since(self.epoch));
+        let machines = self.machines();
+        let begin = |mut agent: Connected| {
+            agent.begin(Go { start_ns: agent.offset.theirs_ns(start_ns), start_unix_ns })?;
+            Ok(agent)
+        };
+        let agents = at_once(self.agents, begin)?;
+        RemoteRun::watch(agents, machines, labels, start, self.epoch)
+    }
+}
+
+impl Connected {
+    fn connect(
+        address: &str,
+        token: Option<&Token>,
+        tls: Option<&Arc<ClientConfig>>,
+        epoch: Instant,
+    ) -> Result<Self, AgentError> {
+        let agent = || address.to_owned();
+        let of_link = |error: LinkError| AgentError::Link { agent: agent(), error };
+        let mut link = transport::connect(address, tls)
+            .map_err(|error| AgentError::Connect { agent: agent(), error })?;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let hello = Hello { protocol: PROTOCOL, version, token: token.cloned() };
+        link.send(&FromController::Hello(hello)).map_err(of_link)?;
+        let welcome = match link.expect(GREETING_MAX).map_err(of_link)? {
+            FromAgent::Welcome(welcome) => welcome,
+            FromAgent::Refused(refusal) => {
+                return Err(AgentError::Refused { agent: agent(), why: refusal.into() });
+            }
+            FromAgent::Failed { reason } => return Err(AgentError::Failed { agent: agent(), reason }),
+            FromAgent::Clock { .. }
+            | FromAgent::Ready(_)
+            | FromAgent::Started { .. }
+            | FromAgent::Part(_)
+            | FromAgent::Progress(_)
+            | FromAgent::End(_) => return Err(AgentError::OutOfTurn { agent: agent(), expected: "welcome" }),
+        };
+        let offset = measure(&mut link, epoch).map_err(of_link)?;
+        Ok(Self { address: agent(), link, welcome, offset, ready: None })
+    }
+
+    fn prepare(&mut self, bundle: &Bundle, prepare: Prepare) -> Result<(), AgentError> {
+        self.say(&FromController::Prepare(Box::new(prepare)))?;
+        for file in &bundle.files {
+            self.say(&FromController::File(file.clone()))?;
+        }
+        match self.hear(PREPARATION_MAX)? {
+            FromAgent::Ready(ready) => {
+                self.ready = Some(*ready);
+                Ok(())
+            }
+            other => Err(self.unexpected(other, "word that it is ready")),
+        }
+    }
+
+    fn begin(&mut self, go: Go) -> Result<(), AgentError> {
+        self.say(&FromController::Go(go))?;
+        match self.hear(SILENCE_MAX)? {
+            FromAgent::Started { .. } => Ok(()),
+            other => Err(self.unexpected(other, "word that it has begun")),
+        }
+    }
+
+    fn say(&mut self, message: &FromController) -> Result<(), AgentError> {
+        self.link.send(message).map_err(|error| AgentError::Link { agent: self.address.clone(), error })
+    }
+
+    fn hear(&mut self, patience: Duration) -> Result<FromAgent, AgentError> {
+        self.link.expect(patience).map_err(|error| AgentError::Link { agent: self.address.clone(), error })
+    }
+
+    fn unexpected(&self, message: FromAgent, expected: &'static str) -> AgentError {
+        let agent = self.address.clone();
+        match message {
+            FromAgent::Failed { reason } => AgentError::Failed { agent, reason },
+            FromAgent::Refused(refusal) => AgentError::Refused { agent, why: refusal.into() },
+            FromAgent::Welcome(_)
+            | FromAgent::Clock { .. }
+            | FromAgent::Ready(_)
+            | FromAgent::Started { .. }
+            | FromAgent::Part(_)
+            | FromAgent::Progress(_)
+            | FromAgent::End(_) => AgentError::OutOfTurn { agent, expected },
+        }
+    }
+}
+
+/// Measures how far the clock at the other end of a link is from this one.
+pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkError> {
+    let mut probes = Vec::new();
+    for number in 0..PROBES {
+        let asked_ns = nanos(epoch.elapsed());
+        link.send(&FromController::Probe { number })?;
+        // Answers to earlier questions may still come.
+        let answered_ns = loop {
+            match link.expect(SILENCE_MAX)? {
+                FromAgent::Clock { number: answered, now_ns } if answered == number => break now_ns,
+                FromAgent::Clock { .. } => {}
+                FromAgent::Failed { reason } => return Err(LinkError::GaveUp(reason)),
+                FromAgent::Welcome(_)
+                | FromAgent::Refused(_)
+                | FromAgent::Ready(_)
+                | FromAgent::Started { .. }
+                | FromAgent::Part(_)
+                | FromAgent::Progress(_)
+                | FromAgent::End(_) => return Err(LinkError::Garbled("a time was expected".to_owned())),
+            }
+        };
+        probes.push(Probe { asked_ns, answered_ns, heard_ns: nanos(epoch.elapsed()) });
+    }
+    Offset::of(&probes).ok_or(LinkError::Closed)
+}
+
+/// Does something with all agents at once; the first error in their order counts.
+fn at_once<A: Send, B: Send>(
+    agents: Vec<A>,
+    work: impl Fn(A) -> Result<B, AgentError> + Sync,
+) -> Result<Vec<B>, AgentError> {
+    let work = &work;
+    thread::scope(|scope| {
+        let started: Vec<_> = agents
+            .into_iter()
+            .map(|agent| {
+                thread::Builder::new().name("agent".to_owned()).spawn_scoped(scope, move || work(agent))
+            })
+            .collect();
+        let finish = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Result<B, AgentError>>>| {
+            let thread = thread.map_err(AgentError::Thread)?;
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        // Each is waited for, whatever became of those before it.
+        let finished: Vec<_> = started.into_iter().map(finish).collect();
+        finished.into_iter().collect()
+    })
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,32 @@
+//! A run on many machines: agents that play users, and the controller that has them do it.
+//!
+//! An agent ([`serve`]) waits for a controller, looks at its machine, plays its share of the users and sends what it
+//! counted, second by second. The [`Controller`] gives each agent its share by weight, lets all begin at one moment by
+//! their own clocks, and adds up what they counted; [`RemoteRun`] is the run that is on. An agent that is lost takes its
+//! users with it and nothing else. `docs/stampede-agents.md` has the protocol and what it promises.
+//!
+//! Neither side judges anything: agents count as a run on one machine does, and the controller adds.
+
+mod bundle;
+mod clock;
+mod controller;
+mod error;
+mod link;
+mod protocol;
+mod remote;
+mod serve;
+mod session;
+mod token;
+mod totals;
+mod transport;
+
+pub use bundle::BundleError;
+pub use clock::{Offset, Probe, error_between_us};
+pub use controller::{Agents, Controller, Request};
+pub use error::AgentError;
+pub use link::LinkError;
+pub use protocol::{BEAT, FILES_BYTES_MAX, FILES_MAX, MESSAGE_BYTES_MAX, PROTOCOL, SILENCE_MAX};
+pub use remote::{RemoteEnd, RemoteRun};
+pub use serve::{AgentOptions, ServeError, serve};
+pub use token::Token;
+pub use transport::{ConnectError, TlsError};

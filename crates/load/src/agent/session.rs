@@ -1,0 +1,364 @@
+//! An agent's time with one controller: from its welcome to the end of its run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::bundle;
+use super::link::{Link, LinkError};
+use super::protocol::{
+    BEAT, End, FILES_BYTES_MAX, FILES_MAX, FromAgent, FromController, Go, Log, Prepare, Progress, Ready,
+    SILENCE_MAX,
+};
+use super::serve::AgentOptions;
+use crate::doctor::{Examination, TargetAddress};
+use crate::live::{Stop, Users};
+use crate::monitor::MonitorConfig;
+use crate::player::{Options, Share};
+use crate::record::{LogForm, RunFolder};
+use crate::run::{Assignment, Local, Sampling, Signals};
+use crate::scenario::plan::Plan;
+use crate::scenario::{self, Context};
+use crate::schedule::{self, Schedule};
+use crate::statistics::{RunFacts, Statistics};
+
+/// How long one look for a message takes, when none comes. Users are played by threads of their own.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// Parts that wait for the controller's connection; beyond it they grow instead.
+const PARTS_MAX: usize = 4;
+/// What a machine is looked at for where a plan does not know how many users come.
+const UNKNOWN_CROWD: u64 = 1_000;
+
+/// Why a session ended before its run did.
+#[derive(Debug)]
+pub(super) enum SessionError {
+    /// The connection is of no use any more; users that were playing were cut off.
+    Link(LinkError),
+    /// What was asked for cannot be done; the controller has been told.
+    Failed(String),
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(error) => error.fmt(f),
+            Self::Failed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl From<LinkError> for SessionError {
+    fn from(error: LinkError) -> Self {
+        Self::Link(error)
+    }
+}
+
+/// An agent's time with one controller.
+pub(super) struct Session<'a> {
+    link: Link,
+    options: &'a AgentOptions,
+    signals: &'a Signals,
+    /// What the agent's clock counts from.
+    epoch: Instant,
+    stage: Stage,
+}
+
+/// How far the session has come.
+enum Stage {
+    /// Nothing is to be played yet.
+    Idle,
+    /// What is to be played is known.
+    Prepared(Box<Part>),
+    /// Users are playing.
+    Playing(Box<Playing>),
+    /// The controller has everything.
+    Done,
+}
+
+/// What is to be played here.
+struct Part {
+    prepare: Prepare,
+    plan: Arc<Plan>,
+    examination: Examination,
+    /// The scenario's files; the player reads the authorities when it starts.
+    _files: TempDir,
+}
+
+/// A run that is on.
+struct Playing {
+    part: Part,
+    local: Local,
+    sampling: Sampling,
+    parts: Receiver<Statistics>,
+    start: Instant,
+    last_beat: Instant,
+    kept: Option<Kept>,
+}
+
+/// What stays on the agent where its controller wants an event log.
+struct Kept {
+    folder: RunFolder,
+    facts: RunFacts,
+    statistics: Statistics,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(link: Link, options: &'a AgentOptions, signals: &'a Signals) -> Self {
+        Self { link, options, signals, epoch: Instant::now(), stage: Stage::Idle }
+    }
+
+    /// Does what the controller says until the run is over or the controller is gone, which ends what it had begun.
+    pub(super) fn run(mut self) -> Result<(), SessionError> {
+        match self.go_on() {
+            Err(SessionError::Failed(reason)) => {
+                // Whether it hears that or not, it is over.
+                let _ = self.link.send(&FromAgent::Failed { reason: reason.clone() });
+                Err(SessionError::Failed(reason))
+            }
+            // The controller leaves when it has what it wanted.
+            Err(SessionError::Link(LinkError::Closed)) if !matches!(self.stage, Stage::Playing(_)) => Ok(()),
+            ended => ended,
+        }
+    }
+
+    fn go_on(&mut self) -> Result<(), SessionError> {
+        loop {
+            if self.signals.stop() != Stop::No {
+                return Err(SessionError::Failed("the agent was told to end by a signal".to_owned()));
+            }
+            match self.link.receive(INTERVAL)? {
+                Some(message) => self.hear(message)?,
+                None if self.link.silent_for() > SILENCE_MAX => {
+                    return Err(LinkError::Silent(SILENCE_MAX).into());
+                }
+                None => {}
+            }
+            self.play()?;
+        }
+    }
+
+    fn hear(&mut self, message: FromController) -> Result<(), SessionError> {
+        match message {
+            FromController::Probe { number } => {
+                let now_ns = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                Ok(self.link.send(&FromAgent::Clock { number, now_ns })?)
+            }
+            FromController::Prepare(prepare) => self.prepare(*prepare),
+            FromController::Go(go) => self.start(go),
+            FromController::Stop => {
+                if let Stage::Playing(playing) = &self.stage {
+                    playing.local.stop();
+                }
+                Ok(())
+            }
+            FromController::Abort => {
+                if let Stage::Playing(playing) = &self.stage {
+                    playing.local.abort();
+                }
+                Ok(())
+            }
+            FromController::Hello(_) | FromController::File(_) => {
+                Err(SessionError::Failed("the controller said something out of turn".to_owned()))
+            }
+        }
+    }
+
+    /// Reads the scenario with its files and looks at the machine.
+    fn prepare(&mut self, prepare: Prepare) -> Result<(), SessionError> {
+        if matches!(self.stage, Stage::Playing(_)) || prepare.files > FILES_MAX {
+            return Err(SessionError::Failed("the controller said something out of turn".to_owned()));
+        }
+        let folder =
+            tempfile::tempdir().map_err(failed("a folder for the scenario's files cannot be made"))?;
+        let mut left = FILES_BYTES_MAX;
+        for _ in 0..prepare.files {
+            let FromController::File(file) = self.link.expect(SILENCE_MAX)? else {
+                return Err(SessionError::Failed("one of the scenario's files was expected".to_owned()));
+            };
+            left = left.checked_sub(file.content.len()).ok_or_else(|| {
+                SessionError::Failed(format!("the scenario's files have more than {FILES_BYTES_MAX} bytes"))
+            })?;
+            bundle::unpack(&file, folder.path()).map_err(failed("a file of the scenario cannot be kept"))?;
+        }
+        let scenario = scenario::read(&prepare.scenario, "scenario", &BTreeMap::new());
+        let context = Context { file_name: "scenario", base_dir: folder.path() };
+        let plan = scenario.and_then(|scenario| scenario.compile(&context));
+        let plan = plan.map_err(|errors| SessionError::Failed(errors.to_string()))?;
+        let examination = examine(&plan, &prepare)?;
+        let sources = crate::player::source_names(&plan.sources);
+        self.stage = Stage::Prepared(Box::new(Part {
+            prepare,
+            plan: Arc::new(plan),
+            examination: examination.clone(),
+            _files: folder,
+        }));
+        Ok(self.link.send(&FromAgent::Ready(Box::new(Ready { examination, sources })))?)
+    }
+
+    fn start(&mut self, go: Go) -> Result<(), SessionError> {
+        let Stage::Prepared(part) = std::mem::replace(&mut self.stage, Stage::Idle) else {
+            return Err(SessionError::Failed("there is nothing prepared to begin with".to_owned()));
+        };
+        let start = self.epoch + Duration::from_nanos(go.start_ns);
+        let playing =
+            Playing::start(*part, self.options, start, go.start_unix_ns).map_err(SessionError::Failed)?;
+        self.stage = Stage::Playing(Box::new(playing));
+        eprintln!("stampede: a run begins");
+        let late = Instant::now().saturating_duration_since(start);
+        Ok(self.link.send(&FromAgent::Started { late_us: late.as_micros() as u64 })?)
+    }
+
+    /// Hands on what has been counted, and the end.
+    fn play(&mut self) -> Result<(), SessionError> {
+        let Stage::Playing(playing) = &mut self.stage else { return Ok(()) };
+        let Playing { local, sampling, .. } = &mut **playing;
+        sampling.close_seconds(|second, sample| local.sample(second, sample));
+        while let Ok(part) = playing.parts.try_recv() {
+            if let Some(kept) = &mut playing.kept {
+                kept.statistics.merge(&part);
+            }
+            self.link.send(&FromAgent::Part(Box::new(part)))?;
+        }
+        if playing.last_beat.elapsed() >= BEAT {
+            playing.last_beat = Instant::now();
+            self.link.send(&FromAgent::Progress(playing.progress()))?;
+        }
+        if !playing.local.has_ended() {
+            return Ok(());
+        }
+        let Stage::Playing(playing) = std::mem::replace(&mut self.stage, Stage::Done) else { return Ok(()) };
+        let (late_parts, end) = playing.finish().map_err(SessionError::Failed)?;
+        for part in late_parts {
+            self.link.send(&FromAgent::Part(Box::new(part)))?;
+        }
+        Ok(self.link.send(&FromAgent::End(Box::new(end)))?)
+    }
+}
+
+impl Playing {
+    fn start(part: Part, options: &AgentOptions, start: Instant, start_unix_ns: u64) -> Result<Self, String> {
+        let Part { prepare, plan, .. } = &part;
+        let log = match prepare.log {
+            Log::None => LogForm::None,
+            Log::Csv => LogForm::Csv,
+            Log::Zstd => LogForm::Zstd,
+        };
+        let kept = match prepare.log {
+            Log::None => None,
+            Log::Csv | Log::Zstd => Some(Kept::begin(&part, options, start_unix_ns)?),
+        };
+        let sampling = Sampling::start(MonitorConfig::new(start)).map_err(|error| error.to_string())?;
+        let (sink, parts) = sync_channel(PARTS_MAX);
+        let local = Local::start(Assignment {
+            plan: Arc::clone(plan),
+            options: Options {
+                shards: prepare.threads,
+                share: share(prepare),
+                start,
+                start_unix_ns,
+                run_tag: prepare.run_tag,
+            },
+            folder: kept.as_ref().map(|kept| kept.folder.clone()),
+            log,
+            // Machines draw their samples apart from each other.
+            samples_seed: prepare.keeps_samples.then_some(plan.seed ^ (prepare.index as u64) << 32),
+            parts: Some(sink),
+        });
+        let local = local.map_err(|error| error.to_string())?;
+        Ok(Self { part, local, sampling, parts, start, last_beat: Instant::now(), kept })
+    }
+
+    fn progress(&self) -> Progress {
+        let Users { wanted, active, connected, joined } = self.local.users();
+        let (phase, draining) = (self.local.phase(), self.local.is_draining());
+        Progress { wanted, active, connected, joined, phase, draining }
+    }
+
+    /// Parts that were still waiting, and the end.
+    fn finish(self) -> Result<(Vec<Statistics>, End), String> {
+        let Self { local, mut sampling, parts, start, kept, part, .. } = self;
+        sampling.close_last_second(|second, sample| local.sample(second, sample));
+        let played = local.finish().map_err(|error| error.to_string())?;
+        let mut generator = played.generator;
+        sampling.finish().fill(&mut generator);
+        let late_parts: Vec<Statistics> = parts.try_iter().collect();
+        let mut losses = played.losses;
+        let mut folder = None;
+        if let Some(mut kept) = kept {
+            late_parts.iter().for_each(|part| kept.statistics.merge(part));
+            kept.statistics.merge(&played.statistics);
+            kept.facts = RunFacts {
+                seconds: start.elapsed().as_secs_f64(),
+                ended_by: played.ended_by.clone(),
+                sources: played.sources,
+                generator: generator.clone(),
+                examples: played.examples.clone(),
+                labels: part.plan.labels.clone(),
+                ..kept.facts
+            };
+            folder = Some(kept.folder.path().display().to_string());
+            losses.extend(
+                kept.folder.write_results(&kept.statistics, &kept.facts).err().map(|error| error.to_string()),
+            );
+        }
+        let end = End {
+            ended_by: played.ended_by,
+            rest: played.statistics,
+            examples: played.examples,
+            generator,
+            folder,
+            losses,
+        };
+        Ok((late_parts, end))
+    }
+}
+
+impl Kept {
+    fn begin(part: &Part, options: &AgentOptions, start_unix_ns: u64) -> Result<Self, String> {
+        let plan = &part.plan;
+        let folder = RunFolder::create(&options.out, &plan.name).map_err(|error| error.to_string())?;
+        let started = jiff::Timestamp::from_nanosecond(i128::from(start_unix_ns));
+        let facts = RunFacts {
+            format: RunFacts::FORMAT,
+            scenario: plan.name.clone(),
+            seed: plan.seed,
+            started: started.map(|time| format!("{time:.3}")).unwrap_or_default(),
+            labels: plan.labels.clone(),
+            sources: crate::player::source_names(&plan.sources),
+            thresholds: plan.thresholds.clone(),
+            machines: vec![part.examination.for_result()],
+            ..RunFacts::default()
+        };
+        folder.write_scenario(&part.prepare.scenario).map_err(|error| error.to_string())?;
+        folder.write_facts(&facts).map_err(|error| error.to_string())?;
+        Ok(Self { folder, facts, statistics: Statistics::new() })
+    }
+}
+
+fn share(prepare: &Prepare) -> Share {
+    Share { index: prepare.index, weights: prepare.weights.clone() }
+}
+
+/// Looks at the machine for what it is to carry.
+fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> {
+    let wrong =
+        |error: &dyn fmt::Display| SessionError::Failed(format!("this agent's share of the users: {error}"));
+    let share =
+        schedule::Share::of_machine(&prepare.weights, prepare.index).map_err(|error| wrong(&error))?;
+    let planned = Schedule::new(&plan.load, plan.seed, &share).map_err(|error| wrong(&error))?.planned();
+    let clients = prepare.clients.or(planned).unwrap_or(UNKNOWN_CROWD);
+    let targets: Vec<TargetAddress> = match prepare.looks_at_targets {
+        true => plan.targets.iter().map(TargetAddress::from).collect(),
+        false => Vec::new(),
+    };
+    Ok(Examination::of_this_machine(clients, &targets, &plan.sources, None))
+}
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> SessionError {
+    move |error| SessionError::Failed(format!("{what}: {error}"))
+}

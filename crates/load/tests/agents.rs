@@ -1,0 +1,287 @@
+//! A controller with several agents as processes on this machine.
+
+#![allow(clippy::panic, reason = "a test that cannot go on says why")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use load::statistics::{Severity, Summary};
+
+/// How long anything may take that must happen.
+const PATIENCE: Duration = Duration::from_secs(120);
+const TOKEN: &str = "open sesame";
+
+/// A process that ends with the test.
+struct Running {
+    process: Child,
+    said: Receiver<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Running {
+    /// Waits until it says a line with this in it.
+    fn hear(&self, what: &str) -> String {
+        self.hear_any(&[what])
+    }
+
+    /// Waits until it says a line with one of these in it.
+    fn hear_any(&self, what: &[&str]) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.said.recv_timeout(left) {
+                Ok(line) if what.iter().any(|what| line.contains(what)) => return line,
+                Ok(_) => {}
+                Err(error) => panic!("it never said any of {what:?}: {error}"),
+            }
+        }
+    }
+}
+
+fn stampede() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stampede"));
+    command.env_remove("STAMPEDE_TOKEN").env("NO_COLOR", "1");
+    command
+}
+
+fn start(command: &mut Command) -> Running {
+    let spawned = command.stderr(Stdio::piped()).stdout(Stdio::null()).stdin(Stdio::null()).spawn();
+    let mut process = spawned.expect("a process");
+    let lines = BufReader::new(process.stderr.take().expect("its standard error")).lines();
+    let (say, said) = channel();
+    // What it says is read to its end, so that it never waits for a reader.
+    thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(say.send(line))));
+    Running { process, said }
+}
+
+/// An agent, and where it listens.
+fn agent(flags: &[&str]) -> (Running, String) {
+    let running = start(stampede().args(["agent", "--listen", "127.0.0.1:0"]).args(flags));
+    let line = running.hear("waiting for a controller on ");
+    let address = line.split(" on ").nth(1).and_then(|rest| rest.split(' ').next()).expect("an address");
+    let address = address.to_owned();
+    (running, address)
+}
+
+/// A server that answers each request.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || answer(socket));
+        }
+    });
+    address
+}
+
+fn answer(mut socket: TcpStream) {
+    let (mut buffer, mut request) = ([0; 4096], Vec::new());
+    while let Ok(read @ 1..) = socket.read(&mut buffer) {
+        request.extend_from_slice(&buffer[..read]);
+        while let Some(end) = request.windows(4).position(|end| end == b"\r\n\r\n") {
+            request.drain(..end + 4);
+            if socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Users who ask three times within a while, with names out of a file.
+fn scenario(folder: &Path, users: u32, seconds: u32) -> PathBuf {
+    std::fs::write(folder.join("names.csv"), "name\nanna\nbert\ncleo\n").expect("written");
+    let text = format!(
+        "target: http://{}
+event_log: false
+drain: 0s
+feeders:
+  people: {{ file: names.csv }}
+phases:
+  - burst: {users}
+sessions:
+  - name: ask
+    steps:
+      - loop:
+          times: 3
+          steps:
+            - http: \"/{{{{people.name}}}}\"
+            - think: {seconds}s
+",
+        server()
+    );
+    let path = folder.join("asking.yaml");
+    std::fs::write(&path, text).expect("written");
+    path
+}
+
+fn run(scenario: &Path, agents: &[&str], flags: &[&str]) -> Command {
+    let mut command = stampede();
+    let out = scenario.parent().expect("its folder").join("runs");
+    command.arg("run").arg(scenario).arg("--out").arg(out).args(["--agents", &agents.join(",")]).args(flags);
+    command
+}
+
+fn summary(output: &Output) -> Summary {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; it said: {said}"))
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn agents_play_every_user_once_by_their_weights() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario(folder.path(), 80, 0);
+    let out = folder.path().join("agents").display().to_string();
+    let (_one, one) = agent(&["--token", TOKEN, "--out", &out]);
+    let (_two, two) = agent(&["--token", TOKEN, "--out", &out, "--weight", "3"]);
+    for flags in [&["--json", "--token", TOKEN][..], &["--json", "--token", TOKEN, "--event-log", "csv"]] {
+        let output = run(&scenario, &[&one, &two], flags).output().expect("a run");
+        let summary = summary(&output);
+        assert_eq!(
+            (summary.counts.users_wanted, summary.counts.users_finished),
+            (80, 80),
+            "{}",
+            said(&output)
+        );
+        assert_eq!((summary.counts.http, summary.counts.errors), (240, 0));
+        assert_eq!(summary.ended_by, "finished");
+        assert_eq!(summary.times.http.count, 240);
+        assert_eq!((summary.machines.len(), summary.generator.agents_lost), (2, 0));
+        assert!(summary.machines[0].name.contains(&one), "{:?}", summary.machines[0].name);
+        assert!(summary.generator.clock_error_us > 0, "no clock is exact");
+    }
+    // With the log each agent has left a folder of its own, with its own share.
+    let shares = std::fs::read_dir(out).expect("their folders").map(|entry| {
+        let text = std::fs::read_to_string(entry.expect("a folder").path().join("summary.json"));
+        let summary: Summary = serde_json::from_str(&text.expect("its summary")).expect("a summary");
+        summary.counts.users
+    });
+    let mut shares: Vec<u64> = shares.collect();
+    shares.sort_unstable();
+    assert_eq!(shares, [20, 60]);
+}
+
+#[test]
+fn the_loss_of_an_agent_loses_its_users_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario(folder.path(), 40, 3);
+    let (_one, one) = agent(&[]);
+    let (mut two, two_address) = agent(&[]);
+    let mut controller = start(&mut run(&scenario, &[&one, &two_address], &[]));
+    // The parts of its first seconds have come by then, and its users are there for nine.
+    controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
+    two.process.kill().expect("it is running");
+    controller.hear(&format!("agent {two_address} was lost"));
+    let status = controller.process.wait().expect("it ends");
+    assert_eq!(status.code(), Some(3));
+    let runs = std::fs::read_dir(folder.path().join("runs")).expect("the runs' folder");
+    let run = runs.map_while(Result::ok).next().expect("one run").path();
+    let text = std::fs::read_to_string(run.join("summary.json")).expect("its summary");
+    let summary: Summary = serde_json::from_str(&text).expect("a summary");
+    assert_eq!(summary.counts.users, 40);
+    assert_eq!((summary.counts.users_finished, summary.counts.users_failed), (20, 20));
+    assert_eq!(summary.generator.agents_lost, 1);
+    assert!(!summary.verdict.valid);
+    assert!(summary.verdict.reasons.iter().any(|reason| reason.contains("agent was lost")));
+    assert_eq!(summary.verdict.reasons.len(), 1, "{:?}", summary.verdict.reasons);
+    let lost = summary.errors.iter().find(|error| error.outcome == "agent_lost").expect("it is an error");
+    assert!(lost.count == 20 && lost.example.contains(&two_address), "{lost:?}");
+    assert!(summary.findings.iter().any(|finding| finding.severity == Severity::Error));
+}
+
+#[test]
+fn an_agent_whose_controller_vanished_is_free_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = scenario(folder.path(), 4, 600);
+    let (agent, address) = agent(&[]);
+    let mut controller = start(&mut run(&long, &[&address], &["--quiet"]));
+    agent.hear("a run begins");
+
+    let busy = run(&long, &[&address], &["--quiet"]).output().expect("a run");
+    assert_eq!(busy.status.code(), Some(4));
+    assert!(said(&busy).contains(&address) && said(&busy).contains("busy"), "{}", said(&busy));
+
+    controller.process.kill().expect("it is running");
+    agent.hear("the connection was closed");
+    let short = scenario(folder.path(), 4, 0);
+    let output = run(&short, &[&address], &["--json"]).output().expect("a run");
+    assert_eq!(summary(&output).counts.users_finished, 4, "{}", said(&output));
+}
+
+#[test]
+fn who_does_not_know_the_token_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario(folder.path(), 1, 0);
+    let (_agent, address) = agent(&["--token", TOKEN]);
+    for flags in [&["--quiet"][..], &["--quiet", "--token", "open sesam"]] {
+        let output = run(&scenario, &[&address], flags).output().expect("a run");
+        assert_eq!(output.status.code(), Some(4));
+        assert!(said(&output).contains(&address) && said(&output).contains("token"), "{}", said(&output));
+        assert!(!said(&output).contains("sesam"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn an_agent_that_strangers_can_reach_wants_a_token() {
+    let output = stampede().args(["agent", "--listen", "0.0.0.0:0"]).output().expect("an agent");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("--token"), "{}", said(&output));
+}
+
+#[test]
+fn a_controller_of_another_version_is_told_both_versions() {
+    let (_agent, address) = agent(&[]);
+    let mut socket = TcpStream::connect(&address).expect("a connection");
+    socket.set_read_timeout(Some(PATIENCE)).expect("set");
+    socket.write_all(b"{\"hello\":{\"protocol\":9,\"version\":\"9.9.9\",\"token\":null}}\n").expect("said");
+    let mut answer = String::new();
+    BufReader::new(&socket).read_line(&mut answer).expect("an answer");
+    assert!(answer.contains("refused") && answer.contains(env!("CARGO_PKG_VERSION")), "{answer}");
+}
+
+#[test]
+fn an_agent_speaks_tls_to_who_trusts_its_authority() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario(folder.path(), 4, 0);
+    let signed = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("a certificate");
+    let (certificate, key) = (folder.path().join("agent.pem"), folder.path().join("agent.key"));
+    std::fs::write(&certificate, signed.cert.pem()).expect("written");
+    std::fs::write(&key, signed.signing_key.serialize_pem()).expect("written");
+    let (certificate, key) = (certificate.display().to_string(), key.display().to_string());
+    let (_agent, address) = agent(&["--token", TOKEN, "--certificate", &certificate, "--key", &key]);
+
+    let flags = ["--json", "--token", TOKEN, "--agent-ca", &certificate];
+    let output = run(&scenario, &[&address], &flags).output().expect("a run");
+    assert_eq!(summary(&output).counts.users_finished, 4, "{}", said(&output));
+    let plain = run(&scenario, &[&address], &["--quiet", "--token", TOKEN]).output().expect("a run");
+    assert_eq!(plain.status.code(), Some(4));
+    assert!(said(&plain).contains(&address), "{}", said(&plain));
+}
+
+#[test]
+fn the_doctor_looks_at_every_agents_machine() {
+    let (_one, one) = agent(&[]);
+    let (_two, two) = agent(&[]);
+    let agents = format!("{one},{two}");
+    let output = stampede().args(["doctor", "--clients", "10", "--json", "--agents", &agents]).output();
+    let output = output.expect("a visit");
+    let examined: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for address in [&one, &two] {
+        assert!(examined[address]["facts"]["name"].is_string(), "{examined}");
+    }
+}
