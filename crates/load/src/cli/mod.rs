@@ -122,6 +122,12 @@ pub struct Doctor {
     /// Source addresses: single ones, ranges A-B, networks A/N, or `machine`
     #[arg(long = "source", value_name = "ADDRESSES", value_delimiter = ',')]
     pub sources: Vec<String>,
+    /// The first target's process, when it runs on this machine
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
+    /// The first target's Prometheus endpoint
+    #[arg(long, value_name = "URL")]
+    pub scrape: Option<String>,
     /// Agents to look at as well: HOST:PORT, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT")]
     pub agents: Vec<String>,

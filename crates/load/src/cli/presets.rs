@@ -57,7 +57,7 @@ pub struct C10k {
 /// `hold`.
 #[derive(Args, Debug)]
 pub struct Hold {
-    /// The server: a ws or wss URL, or with --http a base URL that is not needed if the file has whole URLs
+    /// The server: a ws or wss URL; with --http an http or https URL for the lines of the file that are paths
     #[arg(required_unless_present = "http")]
     pub url: Option<String>,
     /// Waiting HTTP requests instead of WebSockets: a file with one URL a line, each asked by one client at a time

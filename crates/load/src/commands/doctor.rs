@@ -34,10 +34,17 @@ type Examined = (Option<String>, Examination);
 fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
     let context = Context { file_name: "", base_dir: Path::new("") };
     let plan = scenario.compile(&context).map_err(Failure::usage)?;
-    let targets: Vec<TargetAddress> = match flags.targets.is_empty() {
+    let mut targets: Vec<TargetAddress> = match flags.targets.is_empty() {
         true => Vec::new(),
         false => plan.targets.iter().map(Into::into).collect(),
     };
+    match targets.first_mut() {
+        Some(first) => (first.pid, first.metrics) = (flags.pid, flags.scrape.clone()),
+        None if flags.pid.is_some() || flags.scrape.is_some() => {
+            return Err(Failure::usage("--pid and --scrape belong to a target: give its URL"));
+        }
+        None => {}
+    }
     Ok(Examination::of_this_machine(flags.clients, &targets, &plan.sources, None))
 }
 

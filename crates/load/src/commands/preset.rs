@@ -58,7 +58,9 @@ fn memory_log(results: &Results, every_seconds: u64) -> String {
             text.push_str("\n  second  connected    server RSS KiB  server\n");
         }
         let rss = server.rss_bytes.map_or("-".to_owned(), |bytes| (bytes / 1024).to_string());
-        text.push_str(&format!("{:>8} {:>10} {rss:>17}  {}\n", row.second, row.connected, server.name));
+        // Waiting HTTP requests are as many as users.
+        let connected = if row.connected > 0 { row.connected } else { row.users };
+        text.push_str(&format!("{:>8} {connected:>10} {rss:>17}  {}\n", row.second, server.name));
     }
     text
 }

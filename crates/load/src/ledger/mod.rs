@@ -9,7 +9,6 @@ mod echoes;
 mod holes;
 #[cfg(test)]
 mod network;
-mod publications;
 mod recent;
 mod room;
 mod rooms;
@@ -20,7 +19,6 @@ mod tracker;
 pub use account::Account;
 pub use echoes::{ECHOES_PENDING_MAX, Echo, EchoReceipt, Echoes};
 pub use holes::HOLE_RANGES_MAX;
-pub use publications::{FinishedPublication, PUBLICATIONS_OPEN_MAX, Publications};
 pub use recent::{RECENT_SENDERS, WITHDRAWN_MAX};
 pub use room::Publication;
 pub use rooms::{Receipt, Rooms, RoomsFull, Unjudged};

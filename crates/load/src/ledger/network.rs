@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::draw::Rng;
-use crate::ledger::{Account, FinishedPublication, Publications, Receipt, Rooms, Stamp, Tracker, Unjudged};
+use crate::ledger::{Account, Receipt, Rooms, Stamp, Tracker, Unjudged};
 use crate::observe::{Nanos, UserId};
 
 const MS: Nanos = 1_000_000;
@@ -52,10 +52,6 @@ struct Network {
     stays: Vec<Stay>,
     sequences: BTreeMap<UserId, u32>,
     withdrawn: BTreeSet<(u32, u32)>,
-    publications: Publications,
-    finished: Vec<FinishedPublication>,
-    /// What `finished` must come to, by message number.
-    known_publications: BTreeMap<u64, FinishedPublication>,
     /// Receivers of all publications, as the ledger counted them when they were sent.
     receivers: u64,
     counts: BTreeMap<&'static str, u64>,
@@ -77,9 +73,6 @@ impl Network {
             stays: Vec::new(),
             sequences: BTreeMap::new(),
             withdrawn: BTreeSet::new(),
-            publications: Publications::default(),
-            finished: Vec::new(),
-            known_publications: BTreeMap::new(),
             receivers: 0,
             counts: BTreeMap::new(),
         }
@@ -196,11 +189,6 @@ impl Network {
         }
         assert_eq!(publication.members, receivers + own);
         self.receivers += u64::from(receivers);
-        self.publications
-            .sent(stamp.message(), self.now, receivers, &mut |finished| self.finished.push(finished));
-        let (message, intended, expected) = (stamp.message(), self.now, Some(receivers));
-        let known = FinishedPublication { message, intended, expected, received: 0, first_at: 0, last_at: 0 };
-        self.known_publications.insert(message, known);
         self.replay_to_newcomer(&stamp, never_went);
     }
 
@@ -255,14 +243,6 @@ impl Network {
             Receipt::Unexpected => self.count("unexpected", 1),
             Receipt::Stale => unreachable!("the network knows everything"),
         }
-        if matches!(known, Receipt::Ok | Receipt::Reordered) {
-            let known = self.known_publications.get_mut(&stamp.message()).expect("it was sent");
-            known.received += 1;
-            known.first_at = if known.received == 1 { self.now } else { known.first_at };
-            known.last_at = self.now;
-            let finish = &mut |finished| self.finished.push(finished);
-            self.publications.received(stamp.message(), stamp.intended, self.now, finish);
-        }
     }
 
     fn close(&mut self, stay: usize, stayed: bool) {
@@ -297,11 +277,6 @@ impl Network {
         }
         let expected: u64 = self.stays.iter().map(|stay| stay.expected.len() as u64).sum();
         assert_eq!(self.receivers, expected, "who should get it was known when it was sent");
-        self.publications.finish(&mut |finished| self.finished.push(finished));
-        assert_eq!(self.finished.len(), self.known_publications.len(), "each publication is finished once");
-        for finished in &self.finished {
-            assert_eq!(finished, &self.known_publications[&finished.message]);
-        }
         assert_eq!(self.rooms.unjudged(), Unjudged::default());
         let sum = |names: [&str; 4]| {
             names.map(|name| self.counts.get(name).copied().unwrap_or(0)).iter().sum::<u64>()

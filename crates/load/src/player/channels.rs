@@ -197,9 +197,10 @@ impl Shard {
             seen.room = self.stage.rooms.intern(&pending.topic).unwrap_or(NO_ROOM);
         }
         self.see(Observation { began, intended, label, ..seen }, text);
-        match outcome {
-            Outcome::Ok => self.step_done(io, place, at),
-            _ => self.end_session(io, place, outcome),
+        if outcome == Outcome::Ok {
+            self.step_done(io, place, at);
+        } else {
+            self.end_session(io, place, outcome);
         }
     }
 
@@ -340,12 +341,13 @@ impl Shard {
     fn heartbeat_interval(&self, place: u32) -> Option<Nanos> {
         let client = self.clients.item(place)?;
         let program = self.programs.get(usize::from(client.session.0))?;
-        match program.operations.get(client.dialect.opened_by as usize)? {
-            Operation::Connect(_, connect) => match connect.dialect {
-                Dialect::Phoenix { heartbeat, .. } => heartbeat.map(nanos),
-                Dialect::Raw => None,
-            },
-            _ => None,
+        let Operation::Connect(_, connect) = program.operations.get(client.dialect.opened_by as usize)?
+        else {
+            return None;
+        };
+        match connect.dialect {
+            Dialect::Phoenix { heartbeat, .. } => heartbeat.map(nanos),
+            Dialect::Raw => None,
         }
     }
 }

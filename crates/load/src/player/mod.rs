@@ -266,7 +266,24 @@ fn connections(steps: &[Step]) -> u64 {
                     Action::If { then, otherwise, .. } => uses(then, is_it) || uses(otherwise, is_it),
                     Action::Choose(branches) => branches.iter().any(|(_, steps)| uses(steps, is_it)),
                     Action::Transaction(steps) => uses(steps, is_it),
-                    _ => false,
+                    Action::Connect(_)
+                    | Action::Join(_)
+                    | Action::Leave(_)
+                    | Action::Push(_)
+                    | Action::Send(_)
+                    | Action::Wait(_)
+                    | Action::Think(_)
+                    | Action::Pace(_)
+                    | Action::Barrier { .. }
+                    | Action::Set(..)
+                    | Action::Capture(..)
+                    | Action::Http(_)
+                    | Action::Close { .. }
+                    | Action::Cut
+                    | Action::HalfOpen(_)
+                    | Action::SlowReader(_)
+                    | Action::Stay
+                    | Action::Abort(_) => false,
                 }
         })
     }

@@ -39,7 +39,7 @@ impl Shard {
         let host = &self.stage.targets.target(client.target).host;
         let url = scene(&self.stage, host, b"").text(&request.url, client);
         let own = client.target;
-        let found = match url.contains("://") {
+        let found = match !url.starts_with('/') && url.contains("://") {
             true => self.stage.targets.of_url(&url).map(|(target, path)| (target, path.to_owned())),
             false => {
                 let slash = if url.starts_with('/') { "" } else { "/" };

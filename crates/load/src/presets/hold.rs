@@ -15,6 +15,8 @@ use crate::scenario::source::{
 /// The feeder and the column with the URLs of waiting requests.
 const URLS: &str = "urls";
 const URL: &str = "url";
+/// The least time between two requests of one client.
+const AGAIN: Pause = Pause(Distribution::Constant(1.0));
 
 /// WebSockets: all users connect, enter the room, gather, and stay for the time.
 ///
@@ -41,18 +43,18 @@ pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
 pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     let (clients, rate) = crowd(flags)?;
     let text = fs::read_to_string(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
-    let urls = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let places: Vec<Place> = urls.map(Place::http).collect::<Result<_, _>>()?;
-    if places.is_empty() {
+    let base = flags.url.as_deref().map(Place::http).transpose()?;
+    let targets = targets(base.as_ref(), &text)?;
+    if targets.is_empty() {
         return Err(PresetError::EmptyFile(file.to_owned()));
     }
-    let targets: BTreeSet<&str> = places.iter().map(|place| place.target.as_str()).collect();
-    let targets = targets.into_iter().map(|url| Target { url: url.to_owned(), weight: 1.0 }).collect();
+    let targets = targets.into_iter().map(|url| Target { url, weight: 1.0 }).collect();
     let seconds = (clients as f64 / rate).ceil() as u64 + flags.seconds;
     let wait = get(format!("{{{{{URLS}.{URL}}}}}"), Time::seconds(seconds + 60));
     let steps = vec![
         Action::Feed(Many(vec![URLS.to_owned()])).into(),
-        Action::Loop(Loop { steps: vec![wait], ..Loop::default() }).into(),
+        // A server that refuses is not asked again at once; one that lets wait longer is.
+        Action::Loop(Loop { steps: vec![Action::Pace(AGAIN).into(), wait], ..Loop::default() }).into(),
     ];
     let file = fs::canonicalize(file).map_err(|error| PresetError::File(file.to_owned(), error))?;
     let feeder = Feeder {
@@ -67,6 +69,16 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
         duration: Some(Time::seconds(seconds)),
         ..scenario(flags, clients, rate, steps)
     })
+}
+
+/// The servers that a file's lines name: whole URLs, or with a base URL paths.
+fn targets(base: Option<&Place>, text: &str) -> Result<BTreeSet<String>, PresetError> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let target = |line: &str| match base {
+        Some(base) if line.starts_with('/') => Ok(base.target.clone()),
+        Some(_) | None => Place::http(line).map(|place| place.target),
+    };
+    lines.map(target).collect()
 }
 
 fn crowd(flags: &Hold) -> Result<(u64, f64), PresetError> {

@@ -22,7 +22,7 @@ pub fn http(flags: &cli::Http, users: u64) -> Result<Scenario, PresetError> {
     let targets: BTreeSet<&str> = places.iter().map(|place| place.target.as_str()).collect();
     let mut steps: Vec<Step> = Vec::new();
     for url in &flags.urls {
-        if flags.delay > 0.0 {
+        if flags.delay != 0.0 {
             let delay = above_zero("--delay", flags.delay)?;
             steps.push(Action::Think(Pause(Distribution::Uniform(0.0, delay))).into());
         }

@@ -68,10 +68,10 @@ fn gathering(users: u64, per_second: f64) -> Phase {
     }
 }
 
-/// The barrier at which all users meet once they have come.
+/// The barrier at which all users meet that have come and are still there: who could not connect holds nobody up.
 fn gathered(users: u64, per_second: f64) -> Barrier {
     let seconds = users as f64 / per_second + GATHERING_SLACK_SECONDS;
-    Barrier { name: GATHERED.to_owned(), users: Some(users), timeout: Time::seconds(seconds.ceil() as u64) }
+    Barrier { name: GATHERED.to_owned(), users: None, timeout: Time::seconds(seconds.ceil() as u64) }
 }
 
 fn at_least_one(flag: &'static str, number: u64) -> Result<u64, PresetError> {

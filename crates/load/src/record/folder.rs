@@ -18,8 +18,9 @@ const SUMMARY: &str = "summary.json";
 const HISTOGRAMS: &str = "histograms.json";
 const SERIES: &str = "series.csv";
 const SERVERS: &str = "servers.csv";
-/// One sample of the machine and the servers a line.
+/// What was played.
 const SCENARIO: &str = "scenario.yaml";
+/// One sample of the machine and the servers a line.
 const SAMPLES: &str = "samples.jsonl";
 
 /// The longest name of a run in its folder's name, in characters.

@@ -88,10 +88,12 @@ fn growing(run: &Run, server: &str) -> Vec<(f64, f64)> {
     points
 }
 
-/// Connections as the server counts them; where it does not say and is the only one, as the generator does.
+/// Connections as the server counts them; where it does not say and is the only one, as the generator does: WebSockets,
+/// or where there are none, users, each of which has its HTTP request waiting.
 fn point(row: &SeriesRow, name: &str, alone: bool) -> Option<(u64, u64)> {
     let server = row.servers.iter().find(|server| server.name == name)?;
-    let connections = server.connections.or(alone.then_some(row.connected))?;
+    let own = if row.connected > 0 { row.connected } else { row.users };
+    let connections = server.connections.or(alone.then_some(own))?;
     Some((connections, server.rss_bytes?))
 }
 

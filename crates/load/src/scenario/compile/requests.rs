@@ -178,7 +178,7 @@ impl Compiler<'_> {
     }
 
     fn url(&mut self, url: &str, targets: &[Target]) -> Template {
-        if !url.contains("://") {
+        if url.starts_with('/') || !url.contains("://") {
             return self.request_path(url);
         }
         let template = self.template(url);
