@@ -17,7 +17,7 @@ mod watch;
 
 pub use error::RunError;
 pub use job::{Job, Settings, Show};
-pub use results::{Results, report_run};
+pub use results::{Results, kept_run, report_run};
 pub use signals::Signals;
 
 pub(crate) use local::{Assignment, Local};
