@@ -96,7 +96,7 @@ pub struct Import {
     /// Where to write the scenario [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The report as JSON
+    /// The report as JSON: on standard output with --output, which the scenario has otherwise
     #[arg(long)]
     pub json: bool,
 }
