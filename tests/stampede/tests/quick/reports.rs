@@ -59,7 +59,7 @@ fn several_runs_are_one_array_of_json_and_end_as_the_gravest() {
     let (server, _) = echo();
     let lab = Lab::new();
     let scenario = crate::echoes(&server.url(), 2, 5, "20ms");
-    let missed = lab.start_scenario(&scenario, &["--threshold", "sent == 0"]).ended();
+    let missed = lab.start_scenario(&scenario, &["--threshold", "connected_max == 0"]).ended();
     let held = lab.start_scenario(&scenario, &[]).ended();
     assert_eq!((missed.code, held.code), (1, 0), "{}{}", missed.words(), held.words());
     let output = lab.path("both");

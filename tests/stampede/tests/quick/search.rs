@@ -16,7 +16,7 @@ fn a_search_finds_the_largest_load_that_holds_to_the_user() {
     let lab = Lab::new();
     lab.file("scenario.yaml", &scenario(&server.url()));
     let range = ["--from", "2", "--to", "100", "--factor", "4", "--precision", "1", "--repeats", "1"];
-    let mut arguments = vec!["search", "scenario.yaml", "--until", "sent <= 9", "--json"];
+    let mut arguments = vec!["search", "scenario.yaml", "--until", "connected_max <= 9", "--json"];
     arguments.extend(range);
     let outcome = lab.ask(&arguments);
     assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
