@@ -17,7 +17,8 @@ pub use run::{EventLog, Overrides, RunArguments};
 ///
 /// Exit status: 0 the run is valid and its thresholds hold; 1 a threshold was missed, or a comparison found a
 /// regression; 2 the command line, a scenario or a file is wrong; 3 the run is INVALID, since the generator was the
-/// limit; 4 the run could not be done.
+/// limit or its end is not known; 4 the run could not be done. `report` ends as the runs did, with the gravest of
+/// several.
 #[derive(Parser, Debug)]
 #[command(name = "stampede", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -95,7 +96,7 @@ pub struct Import {
     /// Where to write the scenario [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The report as JSON
+    /// The report as JSON: on standard output with --output, which the scenario has otherwise
     #[arg(long)]
     pub json: bool,
 }
@@ -151,7 +152,7 @@ pub struct Report {
     /// Where to write what several runs come to [default: the current folder]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Print the summaries as JSON
+    /// Print the summary as JSON; of several runs an array of them
     #[arg(long)]
     pub json: bool,
 }

@@ -268,11 +268,11 @@ pub struct Search {
     #[arg(long, default_value = "load")]
     pub vary: String,
     /// The load to begin with
-    #[arg(long, default_value_t = 100.0)]
-    pub from: f64,
+    #[arg(long, default_value_t = 100)]
+    pub from: u64,
     /// The load never to go beyond
-    #[arg(long, default_value_t = 1_000_000.0)]
-    pub to: f64,
+    #[arg(long, default_value_t = 1_000_000)]
+    pub to: u64,
     /// How much larger each step is until one fails
     #[arg(long, default_value_t = 2.0)]
     pub factor: f64,

@@ -36,8 +36,9 @@ pub struct RunArguments {
     /// Threads with connections [default: what cores and descriptors ask for]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Measure this machine's floor before the run, and put it into the report
-    #[arg(long)]
+    /// Measure this machine's floor before the run, and put it into the report; not with --agents, who make the load
+    /// there
+    #[arg(long, conflicts_with = "agents")]
     pub floor: bool,
     /// Play the users on these agents instead: HOST:PORT, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT")]

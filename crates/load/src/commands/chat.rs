@@ -4,14 +4,15 @@ use super::exit::{Done, Exit, Failure};
 use super::job::Written;
 use super::run::play;
 use crate::chat::{self, Options};
-use crate::cli::Chat;
+use crate::cli::{Chat, RunArguments};
 use crate::presets;
 
 pub(super) fn chat(flags: &Chat) -> Done {
     if flags.load {
-        let scenario = presets::room(flags).map_err(Failure::usage)?;
-        return play(Written::ready_made(scenario), &flags.run, |_| String::new());
+        let scenario = Written::ready_made(presets::room(flags), &flags.run.overrides)?;
+        return play(scenario, &flags.run, |_| String::new());
     }
+    refuse_flags_of_runs(&flags.run)?;
     let options = Options {
         url: flags.url.clone(),
         name: flags.name.clone(),
@@ -21,4 +22,25 @@ pub(super) fn chat(flags: &Chat) -> Done {
     };
     chat::run(options).map_err(Failure::failed)?;
     Ok(Exit::Success)
+}
+
+/// What a person's conversation would leave undone without a word.
+fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
+    let given = [
+        ("--print-scenario", flags.print_scenario),
+        ("--json", flags.json),
+        ("--agents", !flags.agents.is_empty()),
+        ("--event-log", flags.event_log.is_some()),
+        ("--dashboard", flags.dashboard.is_some()),
+        ("--metrics", flags.metrics.is_some()),
+        ("--threshold", !flags.overrides.thresholds.is_empty()),
+        ("--set", !flags.overrides.set.is_empty()),
+        ("--floor", flags.floor),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            Err(Failure::usage(format!("chat: {flag} is for a run: add --load, or leave it out")))
+        }
+        None => Ok(()),
+    }
 }

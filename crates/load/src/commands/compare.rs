@@ -2,15 +2,15 @@
 
 use super::exit::{Done, Exit};
 use super::output::{say, say_json};
-use super::report::recounted;
+use super::report::again;
 use crate::cli::Compare;
 use crate::report::{self, Tolerance};
 
 pub(super) fn compare(flags: &Compare) -> Done {
-    let before = recounted(&flags.before)?;
-    let after = recounted(&flags.after)?;
+    let before = again(&flags.before)?.run()?;
+    let after = again(&flags.after)?.run()?;
     let tolerance = Tolerance { relative: flags.tolerance / 100.0, ..Tolerance::default() };
-    let comparison = report::compare(&before.run, &after.run, tolerance);
+    let comparison = report::compare(&before, &after, tolerance);
     if flags.json {
         say_json(&comparison)?;
     } else {

@@ -1,7 +1,9 @@
 //! From a file or a ready-made scenario and flags to a job.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +28,10 @@ impl Written {
         let file_name = path.display().to_string();
         let base_dir = path.parent().unwrap_or(Path::new("")).to_path_buf();
         if is_xml(path) {
+            refuse_values(
+                set,
+                "Tsung's XML has no variables: `stampede import` makes a scenario that can have some",
+            )?;
             let imported = import(path)?;
             for remark in imported.unsupported() {
                 let note = remark.verdict.note().unwrap_or_default();
@@ -34,10 +40,9 @@ impl Written {
             return Ok(Self { scenario: imported.scenario, file_name, base_dir });
         }
         let set: BTreeMap<String, String> = set.iter().cloned().collect();
+        let text = text_of(path, scenario::FILE_BYTES_MAX)?;
         // Compiled first with its text at hand, so that each fault is said with its line.
-        scenario::load(path, &set).map_err(Failure::usage)?;
-        let text =
-            fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+        scenario::parse(&text, &file_name, &base_dir, &set).map_err(Failure::usage)?;
         let mut scenario = scenario::read(&text, &file_name, &set).map_err(Failure::usage)?;
         if scenario.name.is_empty() {
             scenario.name =
@@ -47,8 +52,13 @@ impl Written {
     }
 
     /// One of the ready-made runs.
-    pub(super) fn ready_made(scenario: Scenario) -> Self {
-        Self { file_name: scenario.name.clone(), scenario, base_dir: PathBuf::new() }
+    pub(super) fn ready_made(
+        scenario: Result<Scenario, impl Display>,
+        overrides: &Overrides,
+    ) -> Result<Self, Failure> {
+        refuse_values(&overrides.set, "a ready-made run has flags and no variables; see its --help")?;
+        let scenario = scenario.map_err(Failure::usage)?;
+        Ok(Self { file_name: scenario.name.clone(), scenario, base_dir: PathBuf::new() })
     }
 
     /// With what the flags change.
@@ -86,8 +96,27 @@ impl Written {
 /// Translates Tsung's XML.
 pub(super) fn import(path: &Path) -> Result<tsung::Imported, Failure> {
     let file_name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| Failure::usage(format!("{file_name}: {error}")))?;
+    let text = text_of(path, tsung::FILE_BYTES_MAX as u64)?;
     tsung::import(&text, &file_name).map_err(Failure::usage)
+}
+
+/// A file's text, read once and no further than a byte beyond what is allowed.
+fn text_of(path: &Path, bytes_max: u64) -> Result<String, Failure> {
+    let failed = |error| Failure::usage(format!("{}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(Failure::usage(format!("{}: larger than {bytes_max} bytes", path.display())));
+    }
+    String::from_utf8(bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+/// A value for a variable that is not there would change nothing, and nobody would know.
+fn refuse_values(set: &[(String, String)], why: &str) -> Result<(), Failure> {
+    match set.first() {
+        Some((name, value)) => Err(Failure::usage(format!("{name}={value} cannot be set: {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a file is Tsung's, by its name.

@@ -13,12 +13,11 @@ use crate::run::{Job, Results, Settings, Show};
 use crate::statistics::wsdemo;
 
 pub(super) fn c10k(flags: &C10k) -> Done {
-    let written =
-        Written::ready_made(presets::c10k(flags).map_err(Failure::usage)?).with(&flags.run.overrides);
+    let written = Written::ready_made(presets::c10k(flags), &flags.run.overrides)?;
     if flags.run.print_scenario {
         return play(written, &flags.run, |_| String::new());
     }
-    let job = Job { keeps_samples: true, ..written.job()? };
+    let job = Job { keeps_samples: true, ..written.with(&flags.run.overrides).job()? };
     let settings = Settings::new(&flags.run, &job.plan);
     if !flags.run.json {
         eprintln!("Running test with {} clients for {} seconds", flags.clients, flags.seconds);
@@ -37,11 +36,11 @@ pub(super) fn hold(flags: &Hold) -> Done {
         Some(file) => presets::hold_http(flags, file),
         None => presets::hold(flags),
     };
-    let written = Written::ready_made(scenario.map_err(Failure::usage)?).with(&flags.run.overrides);
+    let written = Written::ready_made(scenario, &flags.run.overrides)?;
     if flags.run.print_scenario {
         return play(written, &flags.run, |_| String::new());
     }
-    let job = written.job()?;
+    let job = written.with(&flags.run.overrides).job()?;
     let mut settings = Settings::new(&flags.run, &job.plan);
     if settings.show == Show::View {
         settings.show = Show::Lines(flags.every.max(1));
@@ -66,19 +65,19 @@ fn memory_log(results: &Results, every_seconds: u64) -> String {
 }
 
 pub(super) fn fan_out(flags: &FanOut) -> Done {
-    play(Written::ready_made(presets::fan_out(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+    play(Written::ready_made(presets::fan_out(flags), &flags.run.overrides)?, &flags.run, |_| String::new())
 }
 
 pub(super) fn rooms(flags: &Rooms) -> Done {
-    play(Written::ready_made(presets::rooms(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+    play(Written::ready_made(presets::rooms(flags), &flags.run.overrides)?, &flags.run, |_| String::new())
 }
 
 pub(super) fn churn(flags: &Churn) -> Done {
-    play(Written::ready_made(presets::churn(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+    play(Written::ready_made(presets::churn(flags), &flags.run.overrides)?, &flags.run, |_| String::new())
 }
 
 pub(super) fn storm(flags: &Storm) -> Done {
-    play(Written::ready_made(presets::storm(flags).map_err(Failure::usage)?), &flags.run, |_| String::new())
+    play(Written::ready_made(presets::storm(flags), &flags.run.overrides)?, &flags.run, |_| String::new())
 }
 
 pub(super) fn http(flags: &Http) -> Done {
@@ -92,7 +91,7 @@ pub(super) fn http(flags: &Http) -> Done {
         }
         (None, _) | (_, None) => flags.concurrent,
     };
-    let written = Written::ready_made(presets::http(flags, users).map_err(Failure::usage)?);
+    let written = Written::ready_made(presets::http(flags, users), &flags.run.overrides)?;
     // The report of a run with HTTP has Siege's lines already.
     play(written, &flags.run, |results| match results.run.summary.counts.http {
         0 => format!("\n{}", report::siege(&results.run.summary)),

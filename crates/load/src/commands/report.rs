@@ -4,27 +4,25 @@ use std::path::Path;
 
 use super::exit::{Done, Exit, Failure};
 use super::output::{say, say_json, style};
-use crate::cli::Report;
-use crate::record::{RunFolder, recount};
-use crate::report::{self, ReportError};
-use crate::run::report_run;
+use super::run::judge;
+use crate::cli;
+use crate::record::{self, LogError, Recount, RecountError, RunFolder, recount};
+use crate::report::{self, ReportError, Run};
+use crate::run::{kept_run, report_run};
+use crate::statistics::Summary;
 
-/// A run, counted anew.
-pub(super) struct Recounted {
-    pub(super) run: report::Run,
-}
-
-pub(super) fn report(flags: &Report) -> Done {
+pub(super) fn report(flags: &cli::Report) -> Done {
     let mut runs = Vec::new();
     for folder in &flags.runs {
-        let Recounted { run } = recounted(folder)?;
+        let run = again(folder)?.write()?;
         written(report::write(folder, &run))?;
-        if flags.json {
-            say_json(&run.summary)?;
-        } else {
+        if !flags.json {
             say(&format!("{}\n{}\n", folder.display(), report::text(&run, style())))?;
         }
         runs.push(run);
+    }
+    if flags.json {
+        say_summaries(&runs)?;
     }
     if runs.len() > 1 {
         let output = flags.output.as_deref().unwrap_or(Path::new("."));
@@ -32,17 +30,79 @@ pub(super) fn report(flags: &Report) -> Done {
             eprintln!("{}", path.display());
         }
     }
-    Ok(Exit::Success)
+    Ok(gravest(runs.iter().map(|run| judge(&run.summary))))
 }
 
-/// Counts a run anew from its event log; where it was run without one, from what it wrote at its end.
-pub(super) fn recounted(folder: &Path) -> Result<Recounted, Failure> {
-    let counted = recount(folder).map_err(Failure::usage)?;
-    if counted.is_torn {
-        eprintln!("stampede: {}: the event log's last line was cut off and is left out", folder.display());
+/// One run's summary as it is; those of several as an array.
+fn say_summaries(runs: &[Run]) -> Result<(), Failure> {
+    match runs {
+        [run] => say_json(&run.summary),
+        several => say_json(&several.iter().map(|run| &run.summary).collect::<Vec<&Summary>>()),
     }
-    let path = RunFolder::open(folder).map_err(Failure::usage)?;
-    Ok(Recounted { run: report_run(path.path(), &counted.statistics, &counted.facts) })
+}
+
+/// That a run is not valid weighs more than that it missed a threshold.
+fn gravest(exits: impl Iterator<Item = Exit>) -> Exit {
+    let weight = |exit: &Exit| match exit {
+        Exit::Success => 0,
+        Exit::Missed => 1,
+        Exit::Invalid => 2,
+        Exit::Usage => 3,
+        Exit::Failure => 4,
+    };
+    exits.max_by_key(weight).unwrap_or(Exit::Success)
+}
+
+/// A run that is over, looked at again.
+pub(super) enum Again {
+    /// Counted anew from its event log.
+    Counted(RunFolder, Box<Recount>),
+    /// It was run without an event log: what its end wrote.
+    Kept(Box<Run>),
+}
+
+/// Counts a run anew from its event log; where it was run without one, takes what it wrote at its end.
+pub(super) fn again(path: &Path) -> Result<Again, Failure> {
+    let folder = RunFolder::open(path).map_err(Failure::usage)?;
+    match recount(path) {
+        Ok(counted) => {
+            if counted.is_torn {
+                eprintln!(
+                    "stampede: {}: the event log's last line was cut off and is left out",
+                    path.display()
+                );
+            }
+            Ok(Again::Counted(folder, Box::new(counted)))
+        }
+        Err(RecountError::Log(no_log @ LogError::NoLog(_))) => match kept_run(&folder) {
+            Ok(Some(run)) => Ok(Again::Kept(Box::new(run))),
+            Ok(None) => Err(Failure::usage(format!("{no_log}; nor has it a summary.json"))),
+            Err(error) => Err(Failure::usage(error)),
+        },
+        Err(error) => Err(Failure::usage(error)),
+    }
+}
+
+impl Again {
+    /// As a report needs it.
+    pub(super) fn run(self) -> Result<Run, Failure> {
+        match self {
+            Self::Counted(folder, counted) => {
+                let Recount { statistics, facts, .. } = &*counted;
+                let summary = record::summary(statistics, facts);
+                report_run(&folder, statistics, facts, summary).map_err(Failure::usage)
+            }
+            Self::Kept(run) => Ok(*run),
+        }
+    }
+
+    /// As a report needs it; what was counted anew is written into the folder, which a run that was killed has not done.
+    fn write(self) -> Result<Run, Failure> {
+        if let Self::Counted(folder, counted) = &self {
+            folder.write_results(&counted.statistics, &counted.facts).map_err(Failure::failed)?;
+        }
+        self.run()
+    }
 }
 
 /// Pictures that need a font are left out with a word where the machine has none.
@@ -54,5 +114,22 @@ fn written(result: Result<Vec<std::path::PathBuf>, ReportError>) -> Result<Vec<s
             Ok(Vec::new())
         }
         Err(error) => Err(Failure::failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_runs_end_as_the_gravest_of_them() {
+        use Exit::{Invalid, Missed, Success};
+        for (exits, expected) in [
+            (vec![Success], Success),
+            (vec![Success, Missed, Success], Missed),
+            (vec![Invalid, Missed], Invalid),
+        ] {
+            assert_eq!(gravest(exits.iter().copied()), expected, "{exits:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::cli;
 use crate::cli::RunArguments;
 use crate::report;
 use crate::run::{self, Job, Results, Settings, Signals};
+use crate::statistics::Summary;
 
 pub(super) fn run(flags: &cli::Run) -> Done {
     let written = Written::read(&flags.scenario, &flags.run.overrides.set)?;
@@ -37,12 +38,11 @@ pub(super) fn play_job(
     let signals = Signals::catch().map_err(Failure::failed)?;
     let results = run::run(job, settings, &signals).map_err(Failure::failed)?;
     tell(&results, flags, more)?;
-    Ok(judge(&results))
+    Ok(judge(&results.run.summary))
 }
 
-/// The exit status of a run.
-pub(super) fn judge(results: &Results) -> Exit {
-    let summary = &results.run.summary;
+/// The exit status of a run that comes to this.
+pub(super) fn judge(summary: &Summary) -> Exit {
     if !summary.verdict.valid {
         Exit::Invalid
     } else if summary.thresholds.iter().all(|threshold| threshold.passed) {

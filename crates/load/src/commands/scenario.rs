@@ -21,6 +21,7 @@ pub(super) fn check(flags: &Check) -> Done {
     Ok(Exit::Success)
 }
 
+/// The scenario and what became of each line: standard output has one of the two, never a mixture.
 pub(super) fn import(flags: &Import) -> Done {
     let imported = read_tsung(&flags.configuration)?;
     let yaml = imported.scenario.to_yaml();
@@ -31,10 +32,10 @@ pub(super) fn import(flags: &Import) -> Done {
         }
         None => say(&yaml)?,
     }
-    if flags.json {
-        eprintln!("{:#}", imported.report_as_json());
-    } else {
-        eprint!("{}", imported.report_as_text());
+    match (flags.json, &flags.output) {
+        (true, Some(_)) => say_json(&imported.report_as_json())?,
+        (true, None) => eprintln!("{:#}", imported.report_as_json()),
+        (false, _) => eprint!("{}", imported.report_as_text()),
     }
     Ok(Exit::Success)
 }

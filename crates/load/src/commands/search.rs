@@ -6,16 +6,18 @@ use super::exit::{Done, Exit, Failure};
 use super::job::Written;
 use super::output::{say, say_json};
 use crate::cli;
+use crate::live::Stop;
 use crate::run::{self, Settings, Show, Signals};
-use crate::search::{Answer, Outcome, Rules, Search};
+use crate::search::{Answer, Limit, Outcome, Rules, Search};
+use crate::statistics::ThresholdResult;
 
 /// One run of the search, for machines.
 #[derive(Serialize)]
 struct Step {
-    load: f64,
+    load: u64,
     outcome: &'static str,
     folder: String,
-    thresholds: Vec<crate::statistics::ThresholdResult>,
+    thresholds: Vec<ThresholdResult>,
 }
 
 /// The whole search, for machines.
@@ -34,20 +36,27 @@ pub(super) fn search(flags: &cli::Search) -> Done {
         repeats: flags.repeats,
     };
     rules.check().map_err(Failure::usage)?;
+    if flags.run.print_scenario {
+        say(&written(flags, flags.from)?.scenario.to_yaml())?;
+        return Ok(Exit::Success);
+    }
     let signals = Signals::catch().map_err(Failure::failed)?;
     let mut search = Search::new(rules);
     let mut steps = Vec::new();
     while let Some(load) = search.next_load() {
         let (outcome, step) = attempt(flags, load, &signals)?;
-        if signals.stop() != crate::live::Stop::No {
-            break;
-        }
-        eprintln!("{:>12.0}  {:<8} {}", load, step.outcome, measured(&step));
-        search.record(load, outcome);
+        eprintln!("{load:>12}  {:<8} {}", step.outcome, measured(&step));
         steps.push(step);
+        match outcome {
+            Some(outcome) => search.record(load, outcome),
+            None => search.stop(),
+        }
+        if signals.stop() != Stop::No {
+            search.stop();
+        }
     }
     let answer = search.answer();
-    let exit = if answer.held.is_some() { Exit::Success } else { Exit::Missed };
+    let exit = judge(&answer);
     if flags.run.json {
         say_json(&Report { answer, steps })?;
     } else {
@@ -56,29 +65,50 @@ pub(super) fn search(flags: &cli::Search) -> Done {
     Ok(exit)
 }
 
-fn attempt(flags: &cli::Search, load: f64, signals: &Signals) -> Result<(Outcome, Step), Failure> {
-    let mut set = flags.run.overrides.set.clone();
-    set.push((flags.vary.clone(), format!("{}", load.round())));
-    let mut written = Written::read(&flags.scenario, &set)?;
-    // The search has conditions of its own; the scenario's thresholds are another question.
-    written.scenario.thresholds.0.clone_from(&flags.until);
-    let job = written.with(&flags.run.overrides).job()?;
+/// The exit status of a search.
+fn judge(answer: &Answer) -> Exit {
+    match (answer.limit, answer.held) {
+        (Limit::Generator, _) => Exit::Invalid,
+        (Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials | Limit::Stopped, None) => {
+            Exit::Missed
+        }
+        (Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials | Limit::Stopped, Some(_)) => {
+            Exit::Success
+        }
+    }
+}
+
+/// Plays one load; no outcome where somebody stopped the run, which says nothing about the load.
+fn attempt(flags: &cli::Search, load: u64, signals: &Signals) -> Result<(Option<Outcome>, Step), Failure> {
+    let job = written(flags, load)?.job()?;
     let settings = Settings { show: Show::Nothing, ..Settings::new(&flags.run, &job.plan) };
     let results = run::run(&job, &settings, signals).map_err(Failure::failed)?;
     let summary = &results.run.summary;
-    let (outcome, word) = if !summary.verdict.valid {
-        (Outcome::Invalid, "invalid")
+    let (outcome, word) = if matches!(summary.ended_by.as_str(), "stopped" | "aborted") {
+        (None, "stopped")
+    } else if !summary.verdict.valid {
+        (Some(Outcome::Invalid), "invalid")
     } else if summary.thresholds.iter().all(|threshold| threshold.passed) {
-        (Outcome::Held, "held")
+        (Some(Outcome::Held), "held")
     } else {
-        (Outcome::Failed, "failed")
+        (Some(Outcome::Failed), "failed")
     };
     let folder = results.folder.path().display().to_string();
     Ok((outcome, Step { load, outcome: word, folder, thresholds: summary.thresholds.clone() }))
 }
 
+/// The scenario with this load.
+fn written(flags: &cli::Search, load: u64) -> Result<Written, Failure> {
+    let mut set = flags.run.overrides.set.clone();
+    set.push((flags.vary.clone(), load.to_string()));
+    let mut written = Written::read(&flags.scenario, &set)?;
+    // The search has conditions of its own; the scenario's thresholds are another question.
+    written.scenario.thresholds.0.clone_from(&flags.until);
+    Ok(written.with(&flags.run.overrides))
+}
+
 fn measured(step: &Step) -> String {
-    let one = |threshold: &crate::statistics::ThresholdResult| {
+    let one = |threshold: &ThresholdResult| {
         let measured = threshold.measured.map_or("nothing".to_owned(), |value| format!("{value:.3}"));
         format!("{} (measured {measured})", threshold.text)
     };

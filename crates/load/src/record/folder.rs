@@ -2,15 +2,16 @@
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::log_writer::LogForm;
-use super::{Histograms, series_csv};
-use crate::statistics::{MachineSample, RunFacts, Statistics, Summary};
+use super::{Histograms, ending, series_csv, series_reader};
+use crate::statistics::wsdemo::C10k;
+use crate::statistics::{MachineSample, RunFacts, SeriesRow, Statistics, Summary};
 
 /// What is known of the run besides its observations.
 const FACTS: &str = "run.json";
@@ -22,6 +23,11 @@ const SERVERS: &str = "servers.csv";
 const SCENARIO: &str = "scenario.yaml";
 /// One sample of the machine and the servers a line.
 const SAMPLES: &str = "samples.jsonl";
+/// The C10K test's result from its random samples, which an event log does not tell.
+const WSDEMO: &str = "wsdemo.txt";
+
+/// Bytes of the C10K test's result: a hundred times what it takes.
+const WSDEMO_BYTES_MAX: u64 = 1 << 20;
 
 /// The longest name of a run in its folder's name, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -107,18 +113,22 @@ impl RunFolder {
         File::create_new(&path).map(Some).map_err(failed(&path))
     }
 
-    /// Writes everything that the end of a run leaves: facts, summary, histograms and series; gives the summary.
+    /// Writes everything that the end of a run leaves: facts, summary, histograms, series and, where random samples were
+    /// kept, the C10K test's result; gives the summary.
     ///
     /// # Errors
     /// If a file cannot be written; those before it are.
     pub fn write_results(&self, statistics: &Statistics, facts: &RunFacts) -> Result<Summary, FolderError> {
-        let summary = statistics.summary(facts);
+        let summary = ending::summary(statistics, facts);
         self.write_facts(facts)?;
         self.write_summary(&summary)?;
         self.write_json(HISTOGRAMS, &Histograms::of(statistics, facts))?;
         let rows = statistics.series();
         self.write(SERIES, |file| series_csv::write_series(&rows, file))?;
         self.write(SERVERS, |file| series_csv::write_servers(&rows, file))?;
+        if let Some(result) = C10k::of_samples(statistics) {
+            self.write(WSDEMO, |file| writeln!(file, "{result}"))?;
+        }
         Ok(summary)
     }
 
@@ -172,6 +182,32 @@ impl RunFolder {
         self.read_json(HISTOGRAMS)
     }
 
+    /// Reads `series.csv` with `servers.csv`: the run second by second; none where there is no such file.
+    ///
+    /// # Errors
+    /// If one is there and cannot be read.
+    pub fn read_series(&self) -> Result<Vec<SeriesRow>, FolderError> {
+        let mut rows = match self.open_file(SERIES)? {
+            Some(file) => series_reader::read_series(file).map_err(failed(&self.path.join(SERIES)))?,
+            None => Vec::new(),
+        };
+        if let Some(file) = self.open_file(SERVERS)? {
+            series_reader::read_servers(file, &mut rows).map_err(failed(&self.path.join(SERVERS)))?;
+        }
+        Ok(rows)
+    }
+
+    /// Reads `wsdemo.txt`: the C10K test's result from its random samples; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read_wsdemo_term(&self) -> Result<Option<String>, FolderError> {
+        let Some(file) = self.open_file(WSDEMO)? else { return Ok(None) };
+        let mut text = String::new();
+        file.take(WSDEMO_BYTES_MAX).read_to_string(&mut text).map_err(failed(&self.path.join(WSDEMO)))?;
+        Ok(Some(text.trim_end().to_owned()))
+    }
+
     /// Opens `samples.jsonl` for adding to it.
     ///
     /// # Errors
@@ -189,11 +225,7 @@ impl RunFolder {
     /// If it is there and cannot be read.
     pub fn read_samples(&self) -> Result<Vec<(u32, MachineSample)>, FolderError> {
         let path = self.path.join(SAMPLES);
-        let mut file = match File::open(&path) {
-            Ok(file) => BufReader::new(file),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(&path)(error)),
-        };
+        let Some(mut file) = self.open_file(SAMPLES)? else { return Ok(Vec::new()) };
         let mut samples = Vec::new();
         let mut line = String::new();
         while file.read_line(&mut line).map_err(failed(&path))? > 0 && line.ends_with('\n') {
@@ -203,6 +235,16 @@ impl RunFolder {
             line.clear();
         }
         Ok(samples)
+    }
+
+    /// One of its files, or none if it is not there.
+    fn open_file(&self, name: &str) -> Result<Option<BufReader<File>>, FolderError> {
+        let path = self.path.join(name);
+        match File::open(&path) {
+            Ok(file) => Ok(Some(BufReader::new(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&path)(error)),
+        }
     }
 
     fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, FolderError> {

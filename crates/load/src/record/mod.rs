@@ -4,6 +4,7 @@
 //! its way to the statistics and the log. It counts nothing itself, and never decides what a figure means.
 
 mod collector;
+mod ending;
 mod folder;
 mod histograms;
 mod log_reader;
@@ -12,10 +13,12 @@ mod log_writer;
 mod recount;
 mod row;
 mod series_csv;
+mod series_reader;
 #[cfg(test)]
 mod tests;
 
 pub use collector::{BATCHES_MAX, Collected, Collector, CollectorConfig, CollectorHandle, LiveRow};
+pub use ending::summary;
 pub use folder::{FolderError, RunFolder, SampleLog};
 pub use histograms::Histograms;
 pub use log_reader::{EventLog, LogError, Part, Rows};

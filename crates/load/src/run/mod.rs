@@ -17,7 +17,7 @@ mod watch;
 
 pub use error::RunError;
 pub use job::{Job, Settings, Show};
-pub use results::{Results, report_run};
+pub use results::{Results, kept_run, report_run};
 pub use signals::Signals;
 
 pub(crate) use local::{Assignment, Local};
@@ -37,6 +37,8 @@ use views::Views;
 /// # Errors
 /// A [`RunError`]. What the job's users met with is no error but a result.
 pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results, RunError> {
+    let board = Arc::new(Board::new(Status::starting(&job.plan.name, &job.target(), job.plan.seed)));
+    let mut views = Views::bind(&board, settings)?;
     let ready = Ready::new(job, settings)?;
     let folder = RunFolder::create(&settings.out, &job.plan.name)?;
     folder.write_scenario(&job.yaml)?;
@@ -53,8 +55,7 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     facts.sources = players.sources();
     folder.write_facts(&facts)?;
 
-    let board = Arc::new(Board::new(Status::starting(&job.plan.name, &job.target(), job.plan.seed)));
-    let views = Views::open(&board, settings)?;
+    views.show(&board, settings.show)?;
     watch::watch(&players, &mut sampling, &board, job, signals, start);
     let played = players.finish(&sampling.finish())?;
     facts::ending(&mut facts, &played, start);

@@ -19,7 +19,8 @@ pub(super) struct Views {
 }
 
 impl Views {
-    pub(super) fn open(board: &Arc<Board>, settings: &Settings) -> Result<Self, RunError> {
+    /// Binds the pages' ports. Before the first user comes: a run whose page cannot be served must not touch its target.
+    pub(super) fn bind(board: &Arc<Board>, settings: &Settings) -> Result<Self, RunError> {
         let mut pages = Vec::new();
         if let Some(address) = settings.dashboard {
             let options = dashboard::Options { address, host_names: Vec::new() };
@@ -32,7 +33,13 @@ impl Views {
             eprintln!("metrics: {}", page.url());
             pages.push(page);
         }
-        Ok(Self { screen: screen(board, settings.show)?, pages })
+        Ok(Self { screen: None, pages })
+    }
+
+    /// Takes the terminal, once nothing is in the way of the run any more.
+    pub(super) fn show(&mut self, board: &Arc<Board>, show: Show) -> Result<(), RunError> {
+        self.screen = screen(board, show)?;
+        Ok(())
     }
 
     /// Shows the end and gives the terminal back.

@@ -11,9 +11,9 @@ use super::{Rules, TRIALS_MAX};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Answer {
     /// The largest load that held, below all that failed.
-    pub held: Option<f64>,
+    pub held: Option<u64>,
     /// The smallest load that failed.
-    pub failed: Option<f64>,
+    pub failed: Option<u64>,
     /// How often the largest load was run; each time it held.
     pub held_runs: u32,
     /// How often the load that failed was run.
@@ -36,12 +36,16 @@ pub enum Limit {
     NothingHeld,
     /// The search took too many runs; the limit wanders.
     Trials,
+    /// Somebody stopped the search.
+    Stopped,
 }
 
 impl Answer {
-    pub(super) fn of(trials: &Trials, rules: &Rules) -> Self {
+    pub(super) fn of(trials: &Trials, rules: &Rules, is_stopped: bool) -> Self {
         let (held, failed) = (trials.largest_held(), trials.smallest_failed());
-        let limit = if trials.generator_limit().is_some() {
+        let limit = if is_stopped {
+            Limit::Stopped
+        } else if trials.generator_limit().is_some() {
             Limit::Generator
         } else if trials.len() >= TRIALS_MAX {
             Limit::Trials
@@ -52,7 +56,7 @@ impl Answer {
         } else {
             Limit::Server
         };
-        let runs = |load: Option<f64>| load.map_or(0, |load| trials.count(load));
+        let runs = |load: Option<u64>| load.map_or(0, |load| trials.count(load));
         Self { held, failed, held_runs: runs(held), failed_runs: runs(failed), limit }
     }
 
@@ -71,21 +75,28 @@ impl fmt::Display for Answer {
                 Limit::Generator => {
                     f.write_str("unknown: the generator was the limit before anything was learned")
                 }
+                Limit::Stopped => f.write_str("unknown: the search was stopped before anything held"),
                 Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials => {
                     f.write_str("nothing held, not even the smallest load that was tried")
                 }
             };
         };
-        write!(f, "{held:.0} holds ({} of {} runs", self.held_runs, self.held_runs)?;
+        write!(f, "{held} holds ({} of {} runs", self.held_runs, self.held_runs)?;
         write!(f, "; a further run holds with a probability of at least ")?;
         write!(f, "{:.0} %, at 95 % confidence)", self.holds_with_probability(0.95) * 100.0)?;
         match (self.limit, self.failed) {
             (Limit::Server, Some(failed)) => {
-                write!(f, ", {failed:.0} does not: known to {:.1} %", (failed / held - 1.0) * 100.0)
+                write!(
+                    f,
+                    ", {failed} does not: known to {:.1} %",
+                    (failed as f64 / held as f64 - 1.0) * 100.0
+                )
             }
             (Limit::Generator, _) => {
                 f.write_str(", and the server may hold more: the generator was the limit")
             }
+            (Limit::Stopped, Some(failed)) => write!(f, ", {failed} does not; the search was stopped"),
+            (Limit::Stopped, None) => f.write_str(", nothing failed yet; the search was stopped"),
             (Limit::Range, _) => f.write_str(", the largest that was allowed"),
             (Limit::Trials, _) => {
                 f.write_str("; the limit wanders, and the search ended after its last allowed run")
@@ -102,8 +113,8 @@ mod tests {
     #[test]
     fn an_answer_says_how_sure_it_is() {
         let answer = Answer {
-            held: Some(1000.0),
-            failed: Some(1040.0),
+            held: Some(1000),
+            failed: Some(1040),
             held_runs: 3,
             failed_runs: 3,
             limit: Limit::Server,

@@ -1,7 +1,8 @@
 //! Finding the largest load that still holds: steps up until one fails, then halving between the two, then the answer's
 //! neighbourhood again and again to tell how sure it is.
 //!
-//! Pure: it says which load to try next and takes what came of it. It never runs anything.
+//! Loads are whole numbers: of users, of rooms, of messages. Pure: it says which load to try next and takes what came of
+//! it. It never runs anything.
 
 mod answer;
 mod trials;
@@ -17,10 +18,10 @@ pub const TRIALS_MAX: usize = 200;
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
-    /// The load to begin with, above 0.
-    pub from: f64,
+    /// The load to begin with, at least 1.
+    pub from: u64,
     /// The load never to go beyond.
-    pub to: f64,
+    pub to: u64,
     /// How much larger each step is until one fails, above 1.
     pub factor: f64,
     /// The answer is known well enough when what fails is at most so much larger than what holds; a share, above 0.
@@ -35,17 +36,16 @@ impl Rules {
     /// # Errors
     /// A sentence that names the rule and what it may be.
     pub fn check(&self) -> Result<(), String> {
-        let finite = [self.from, self.to, self.factor, self.precision].iter().all(|value| value.is_finite());
-        if !finite || self.from <= 0.0 {
-            return Err(format!("the load to begin with is {}; it must be above 0", self.from));
+        if self.from == 0 {
+            return Err("the load to begin with is 0; it must be at least 1".to_owned());
         }
         if self.to < self.from {
             return Err(format!("the load goes from {} to {}, which is below it", self.from, self.to));
         }
-        if self.factor <= 1.0 {
+        if !(self.factor.is_finite() && self.factor > 1.0) {
             return Err(format!("the factor is {}; it must be above 1", self.factor));
         }
-        if self.precision <= 0.0 {
+        if !(self.precision.is_finite() && self.precision > 0.0) {
             return Err(format!("the precision is {}; it must be above 0", self.precision));
         }
         if self.repeats == 0 {
@@ -60,19 +60,20 @@ impl Rules {
 pub struct Search {
     rules: Rules,
     trials: Trials,
+    is_stopped: bool,
 }
 
 impl Search {
     /// A search that has tried nothing. The rules must have passed [`Rules::check`].
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { rules, trials: Trials::default() }
+        Self { rules, trials: Trials::default(), is_stopped: false }
     }
 
     /// The load to try next; `None` when the answer is known as well as the rules ask.
     #[must_use]
-    pub fn next_load(&self) -> Option<f64> {
-        if self.trials.len() >= TRIALS_MAX || self.trials.generator_limit().is_some() {
+    pub fn next_load(&self) -> Option<u64> {
+        if self.is_stopped || self.trials.len() >= TRIALS_MAX || self.trials.generator_limit().is_some() {
             return None;
         }
         match (self.trials.largest_held(), self.trials.smallest_failed()) {
@@ -84,8 +85,13 @@ impl Search {
     }
 
     /// Takes what came of a run with this load.
-    pub fn record(&mut self, load: f64, outcome: Outcome) {
+    pub fn record(&mut self, load: u64, outcome: Outcome) {
         self.trials.push(Trial { load, outcome });
+    }
+
+    /// Somebody stopped the search: there is no further load, and the answer is what is known by now.
+    pub fn stop(&mut self) {
+        self.is_stopped = true;
     }
 
     /// All runs so far, in order.
@@ -97,31 +103,40 @@ impl Search {
     /// What is known by now.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        Answer::of(&self.trials, &self.rules)
+        Answer::of(&self.trials, &self.rules, self.is_stopped)
     }
 
     /// Nothing has failed yet: further up, or the same again at the upper end.
-    fn beyond(&self, held: f64) -> Option<f64> {
+    fn beyond(&self, held: u64) -> Option<u64> {
         if held < self.rules.to {
-            return Some((held * self.rules.factor).min(self.rules.to));
+            // A factor near 1 must not stand still.
+            let next = whole(held as f64 * self.rules.factor).max(held.saturating_add(1));
+            return Some(next.min(self.rules.to));
         }
         (self.trials.count(held) < self.rules.repeats).then_some(held)
     }
 
     /// Nothing has held yet: further down, until the load is next to nothing.
-    fn below(&self, failed: f64) -> Option<f64> {
+    fn below(&self, failed: u64) -> Option<u64> {
         const SMALLEST_SHARE: f64 = 1e-3;
-        let next = failed / self.rules.factor;
-        (next >= self.rules.from * SMALLEST_SHARE).then_some(next)
+        let next = whole(failed as f64 / self.rules.factor).min(failed.checked_sub(1)?);
+        (next >= 1 && next as f64 >= self.rules.from as f64 * SMALLEST_SHARE).then_some(next)
     }
 
-    fn between(&self, held: f64, failed: f64) -> Option<f64> {
-        if failed > held * (1.0 + self.rules.precision) {
-            // The geometric middle: loads are compared by their ratio.
-            return Some((held * failed).sqrt());
+    fn between(&self, held: u64, failed: u64) -> Option<u64> {
+        let is_wide = failed as f64 > held as f64 * (1.0 + self.rules.precision);
+        // The geometric middle: loads are compared by their ratio. Neighbours have nothing between them.
+        let middle = whole((held as f64 * failed as f64).sqrt());
+        if is_wide && failed - held > 1 {
+            return Some(middle.clamp(held + 1, failed - 1));
         }
         [held, failed].into_iter().find(|load| self.trials.count(*load) < self.rules.repeats)
     }
+}
+
+/// The nearest whole load; what is beyond all numbers is the greatest.
+fn whole(load: f64) -> u64 {
+    load.round() as u64
 }
 
 #[cfg(test)]
@@ -129,9 +144,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const RULES: Rules = Rules { from: 100.0, to: 1e6, factor: 2.0, precision: 0.05, repeats: 3 };
+    const RULES: Rules = Rules { from: 100, to: 1_000_000, factor: 2.0, precision: 0.05, repeats: 3 };
 
-    fn run(rules: Rules, mut server: impl FnMut(f64) -> Outcome) -> Search {
+    fn run(rules: Rules, mut server: impl FnMut(u64) -> Outcome) -> Search {
         let mut search = Search::new(rules);
         while let Some(load) = search.next_load() {
             search.record(load, server(load));
@@ -141,11 +156,11 @@ mod tests {
 
     #[test]
     fn a_sharp_limit_is_found_to_the_precision_and_repeated() {
-        let search = run(RULES, |load| if load <= 7_300.0 { Outcome::Held } else { Outcome::Failed });
+        let search = run(RULES, |load| if load <= 7_300 { Outcome::Held } else { Outcome::Failed });
         let answer = search.answer();
         let (held, failed) = (answer.held.expect("something held"), answer.failed.expect("something failed"));
-        assert!(held <= 7_300.0 && failed > 7_300.0);
-        assert!(failed <= held * 1.05);
+        assert!(held <= 7_300 && failed > 7_300);
+        assert!(failed as f64 <= held as f64 * 1.05);
         assert_eq!(answer.limit, Limit::Server);
         assert_eq!(search.trials().iter().filter(|trial| trial.load == held).count(), 3);
     }
@@ -153,7 +168,7 @@ mod tests {
     #[test]
     fn a_server_without_a_limit_holds_the_most_that_was_allowed() {
         let answer = run(RULES, |_| Outcome::Held).answer();
-        assert_eq!((answer.held, answer.failed, answer.limit), (Some(1e6), None, Limit::Range));
+        assert_eq!((answer.held, answer.failed, answer.limit), (Some(1_000_000), None, Limit::Range));
     }
 
     #[test]
@@ -164,27 +179,59 @@ mod tests {
 
     #[test]
     fn a_generator_at_its_limit_ends_the_search_with_what_held() {
-        let answer =
-            run(RULES, |load| if load < 1_000.0 { Outcome::Held } else { Outcome::Invalid }).answer();
-        assert_eq!((answer.held, answer.limit), (Some(800.0), Limit::Generator));
+        let answer = run(RULES, |load| if load < 1_000 { Outcome::Held } else { Outcome::Invalid }).answer();
+        assert_eq!((answer.held, answer.limit), (Some(800), Limit::Generator));
     }
 
     #[test]
     fn a_load_that_fails_when_repeated_is_no_answer() {
         let mut runs_of_100 = 0;
-        let search = run(Rules { to: 100.0, ..RULES }, |load| {
-            runs_of_100 += u32::from(load == 100.0);
-            if load == 100.0 && runs_of_100 == 2 { Outcome::Failed } else { Outcome::Held }
+        let search = run(Rules { to: 100, ..RULES }, |load| {
+            runs_of_100 += u32::from(load == 100);
+            if load == 100 && runs_of_100 == 2 { Outcome::Failed } else { Outcome::Held }
         });
-        assert!(search.answer().held.expect("something held") < 100.0);
+        assert!(search.answer().held.expect("something held") < 100);
+    }
+
+    #[test]
+    fn a_small_limit_is_found_between_neighbours_and_no_load_is_tried_as_a_new_one() {
+        let rules = Rules { from: 1, precision: 0.001, ..RULES };
+        let search = run(rules, |load| if load <= 9 { Outcome::Held } else { Outcome::Failed });
+        let answer = search.answer();
+        assert_eq!((answer.held, answer.failed, answer.limit), (Some(9), Some(10), Limit::Server));
+        let mut times = std::collections::BTreeMap::<u64, u32>::new();
+        search.trials().iter().for_each(|trial| *times.entry(trial.load).or_default() += 1);
+        let expected = [(1, 1), (2, 1), (4, 1), (8, 1), (9, 3), (10, 3), (11, 1), (16, 1)];
+        assert_eq!(times, expected.into_iter().collect());
+    }
+
+    #[test]
+    fn a_factor_near_1_goes_on_all_the_same_and_nothing_is_below_1() {
+        let slowly = Rules { from: 1, factor: 1.01, ..RULES };
+        let answer = run(slowly, |load| if load <= 5 { Outcome::Held } else { Outcome::Failed }).answer();
+        assert_eq!((answer.held, answer.failed), (Some(5), Some(6)));
+        let nothing = run(slowly, |_| Outcome::Failed);
+        assert_eq!((nothing.answer().limit, nothing.trials().len()), (Limit::NothingHeld, 1));
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_says_what_it_knows() {
+        let mut search = Search::new(RULES);
+        search.record(100, Outcome::Held);
+        search.stop();
+        assert_eq!(search.next_load(), None);
+        let answer = search.answer();
+        assert_eq!((answer.held, answer.limit), (Some(100), Limit::Stopped));
+        assert!(answer.to_string().ends_with("the search was stopped"), "{answer}");
     }
 
     #[test]
     fn wrong_rules_are_named() {
         let wrong = [
-            Rules { from: 0.0, ..RULES },
-            Rules { to: 1.0, ..RULES },
+            Rules { from: 0, ..RULES },
+            Rules { to: 1, ..RULES },
             Rules { factor: 1.0, ..RULES },
+            Rules { factor: f64::NAN, ..RULES },
             Rules { precision: 0.0, ..RULES },
             Rules { repeats: 0, ..RULES },
         ];
@@ -198,6 +245,7 @@ mod tests {
             let mut tries = 0;
             let search = run(RULES, |load| {
                 tries += 1;
+                let load = load as f64;
                 let flips = load > limit * 0.97 && load < limit * 1.03 && noise[tries % TRIALS_MAX];
                 if (load <= limit) != flips { Outcome::Held } else { Outcome::Failed }
             });
@@ -205,7 +253,7 @@ mod tests {
             let answer = search.answer();
             if let (Some(held), Some(failed)) = (answer.held, answer.failed) {
                 prop_assert!(held < failed);
-                prop_assert!(held <= limit * 1.03);
+                prop_assert!(held as f64 <= limit * 1.03);
             }
         }
     }

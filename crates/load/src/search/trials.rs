@@ -15,7 +15,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Trial {
     /// The load.
-    pub load: f64,
+    pub load: u64,
     /// What came of it.
     pub outcome: Outcome,
 }
@@ -38,27 +38,27 @@ impl Trials {
     }
 
     /// How many runs of this very load there were.
-    pub(super) fn count(&self, load: f64) -> u32 {
+    pub(super) fn count(&self, load: u64) -> u32 {
         self.0.iter().filter(|trial| trial.load == load).count() as u32
     }
 
     /// The smallest load that failed.
-    pub(super) fn smallest_failed(&self) -> Option<f64> {
-        self.loads(Outcome::Failed).min_by(f64::total_cmp)
+    pub(super) fn smallest_failed(&self) -> Option<u64> {
+        self.loads(Outcome::Failed).min()
     }
 
     /// The largest load that held below all that failed.
-    pub(super) fn largest_held(&self) -> Option<f64> {
-        let bound = self.smallest_failed().unwrap_or(f64::INFINITY);
-        self.loads(Outcome::Held).filter(|load| *load < bound).max_by(f64::total_cmp)
+    pub(super) fn largest_held(&self) -> Option<u64> {
+        let bound = self.smallest_failed().unwrap_or(u64::MAX);
+        self.loads(Outcome::Held).filter(|load| *load < bound).max()
     }
 
     /// The smallest load at which the generator was the limit.
-    pub(super) fn generator_limit(&self) -> Option<f64> {
-        self.loads(Outcome::Invalid).min_by(f64::total_cmp)
+    pub(super) fn generator_limit(&self) -> Option<u64> {
+        self.loads(Outcome::Invalid).min()
     }
 
-    fn loads(&self, outcome: Outcome) -> impl Iterator<Item = f64> {
+    fn loads(&self, outcome: Outcome) -> impl Iterator<Item = u64> {
         self.0.iter().filter(move |trial| trial.outcome == outcome).map(|trial| trial.load)
     }
 }

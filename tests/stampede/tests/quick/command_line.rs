@@ -29,6 +29,42 @@ fn a_wrong_command_line_or_a_missing_file_has_exit_status_2() {
 }
 
 #[test]
+fn a_flag_that_would_do_nothing_is_refused_with_exit_status_2() {
+    let lab = Lab::new();
+    lab.file("tsung.xml", "<tsung/>");
+    let url = "ws://127.0.0.1:1/socket/websocket";
+    for (arguments, part) in [
+        (&["run", "tsung.xml", "--set", "users=3"][..], "users=3"),
+        (&["search", "tsung.xml", "--until", "errors == 0"], "load=100"),
+        (&["hold", url, "--set", "users=3"], "users=3"),
+        (&["c10k", "127.0.0.1", "1", "--set", "users=3"], "users=3"),
+        (&["hold", url, "--floor", "--agents", "127.0.0.1:1"], "--agents"),
+        (&["chat", url, "--json"], "--load"),
+    ] {
+        let outcome = lab.ask(arguments);
+        assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.output, outcome.complaints);
+        assert!(outcome.complaints.contains(part), "{arguments:?}: {}", outcome.complaints);
+    }
+}
+
+#[test]
+fn what_an_import_says_as_json_is_never_mixed_with_the_scenario() {
+    let lab = Lab::new();
+    let xml = "<tsung><clients><client host=\"localhost\"/></clients><servers><server host=\"127.0.0.1\" port=\"1\" \
+               type=\"tcp\"/></servers><load><arrivalphase phase=\"1\" duration=\"1\" unit=\"second\"><users \
+               arrivalrate=\"1\" unit=\"second\"/></arrivalphase></load><sessions><session name=\"one\" \
+               probability=\"100\" type=\"ts_http\"><request><http url=\"/\" method=\"GET\"/></request></session>\
+               </sessions></tsung>";
+    lab.file("tsung.xml", xml);
+    let alone = lab.ask(&["import", "tsung.xml", "--json", "--output", "written.yaml"]);
+    assert_eq!(alone.code, 0, "{}", alone.complaints);
+    assert!(serde_json::from_str::<Value>(&alone.output).is_ok(), "{}", alone.output);
+    let beside = lab.ask(&["import", "tsung.xml", "--json"]);
+    assert!(serde_json::from_str::<Value>(&beside.complaints).is_ok(), "{}", beside.complaints);
+    assert_eq!(beside.output, std::fs::read_to_string(lab.path("written.yaml")).expect("text"));
+}
+
+#[test]
 fn the_schema_is_json_and_a_ready_made_run_prints_a_scenario_that_checks() {
     let lab = Lab::new();
     let schema: Value = serde_json::from_str(&lab.ask(&["schema"]).output).expect("JSON");

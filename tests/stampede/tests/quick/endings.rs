@@ -79,6 +79,15 @@ fn what_a_killed_run_has_logged_can_still_be_reported() {
     assert_eq!(run.program.ended().code, -9);
     let recounted = crate::recounted(&lab, folder.to_str().expect("text"));
     assert!(recounted.count("sent") > 0 && recounted.count("delivered") > 0, "{}", recounted.0["counts"]);
+    // Nobody knows how it would have ended.
+    assert!(
+        !recounted.is_valid() && recounted.reasons().contains("end is not known"),
+        "{}",
+        recounted.reasons()
+    );
+    for file in ["summary.json", "histograms.json", "series.csv", "servers.csv", "report.html"] {
+        assert!(folder.join(file).is_file(), "{file} is missing");
+    }
 }
 
 fn assert_log_and_summary_agree(lab: &Lab, ended: &Ended, summary: &Summary) {

@@ -89,3 +89,15 @@ fn is_name(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':';
     name.bytes().all(is_part) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
 }
+
+#[test]
+fn a_page_that_cannot_be_served_ends_the_run_before_its_first_user() {
+    let (server, _) = echo();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let lab = Lab::new();
+    lab.file("scenario.yaml", &crate::echoes(&server.url(), 5, 1, "20ms"));
+    let outcome = lab.ask(&["run", "scenario.yaml", "--dashboard", &address]);
+    assert_eq!(outcome.code, 4, "{}{}", outcome.output, outcome.complaints);
+    assert_eq!(server.accepted().count(), 0, "{}", outcome.complaints);
+}

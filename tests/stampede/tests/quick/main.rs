@@ -8,6 +8,7 @@ mod http;
 mod live;
 mod losses;
 mod reports;
+mod search;
 mod tls;
 
 use stampede_tests::Lab;
@@ -42,6 +43,9 @@ fn endless_echoes(url: &str, users: u32) -> String {
 /// `report FOLDER --json`: the summary that the event log gives.
 fn recounted(lab: &Lab, folder: &str) -> stampede_tests::Summary {
     let outcome = lab.ask(&["report", folder, "--json"]);
-    assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
-    stampede_tests::Summary(serde_json::from_str(&outcome.output).expect("JSON"))
+    let told = serde_json::from_str(&outcome.output);
+    let summary =
+        stampede_tests::Summary(told.unwrap_or_else(|error| panic!("{error}: {}", outcome.complaints)));
+    assert_eq!(outcome.code, summary.exit_code(), "{}{}", outcome.output, outcome.complaints);
+    summary
 }

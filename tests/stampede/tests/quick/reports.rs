@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use serde_json::Value;
 use stampede_tests::{Lab, echo, echo_after};
 
 #[test]
@@ -36,6 +37,55 @@ fn several_runs_give_the_three_plots_of_configurations() {
         let svg = fs::read_to_string(lab.path(&format!("both/plots/{plot}.svg"))).unwrap_or_default();
         assert!(svg.starts_with("<svg"), "{plot}: {}", outcome.complaints);
     }
+}
+
+#[test]
+fn a_run_without_an_event_log_is_reported_and_compared_from_what_its_end_left() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    let scenario = crate::echoes(&server.url(), 5, 20, "20ms");
+    let ended = lab.start_scenario(&scenario, &["--event-log", "none"]).ended();
+    let again = lab.ask(&["report", ended.path(), "--json"]);
+    assert_eq!(again.code, ended.code, "{}{}", again.output, again.complaints);
+    let told: Value = serde_json::from_str(&again.output).expect("JSON");
+    assert_eq!(told, ended.summary().0);
+    assert!(ended.folder.join("plots/latency-distribution.svg").is_file(), "{}", again.complaints);
+    let compared = lab.ask(&["compare", ended.path(), ended.path(), "--json"]);
+    assert!(serde_json::from_str::<Value>(&compared.output).is_ok(), "{}", compared.complaints);
+}
+
+#[test]
+fn several_runs_are_one_array_of_json_and_end_as_the_gravest() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    let scenario = crate::echoes(&server.url(), 2, 5, "20ms");
+    let missed = lab.start_scenario(&scenario, &["--threshold", "connected_max == 0"]).ended();
+    let held = lab.start_scenario(&scenario, &[]).ended();
+    assert_eq!((missed.code, held.code), (1, 0), "{}{}", missed.words(), held.words());
+    let output = lab.path("both");
+    let output = output.to_str().expect("its name is text");
+    let outcome = lab.ask(&["report", missed.path(), held.path(), "--json", "--output", output]);
+    assert_eq!(outcome.code, 1, "{}", outcome.complaints);
+    let told: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    assert_eq!(told, Value::from(vec![missed.summary().0, held.summary().0]));
+}
+
+#[test]
+fn the_c10k_tests_own_result_outlives_a_report() {
+    let (server, _) = echo();
+    let address = server.address();
+    let port = address.port().to_string();
+    let lab = Lab::new();
+    let ended = lab.run(&["c10k", "127.0.0.1", &port, "--clients", "5", "--seconds", "2"]);
+    let term = || {
+        let page = fs::read_to_string(ended.folder.join("report.html")).expect("text");
+        page.rsplit_once("<pre>").and_then(|(_, rest)| Some(rest.split_once("</pre>")?.0.to_owned()))
+    };
+    let before = term();
+    assert!(before.as_ref().is_some_and(|term| term.contains("connection_time")), "{before:?}");
+    let again = lab.ask(&["report", ended.path()]);
+    assert_eq!(again.code, ended.code, "{}", again.complaints);
+    assert_eq!(term(), before);
 }
 
 #[test]

@@ -1,0 +1,20 @@
+//! What a run comes to, where its end may not be known.
+
+use crate::statistics::{Finding, RunFacts, Severity, Statistics, Summary};
+
+/// Why a run without a known end is not to be believed.
+const END_NOT_KNOWN: &str = "The run's end is not known: its process was ended before it could write it down, or still runs. The \
+                             figures go as far as the event log does.";
+
+/// What a run comes to. One whose end was never written down is not valid: what its users would have seen, and what
+/// the generator did, nobody knows.
+#[must_use]
+pub fn summary(statistics: &Statistics, facts: &RunFacts) -> Summary {
+    let mut summary = statistics.summary(facts);
+    if facts.ended_by.is_empty() {
+        summary.verdict.valid = false;
+        summary.verdict.reasons.insert(0, END_NOT_KNOWN.to_owned());
+        summary.findings.insert(0, Finding { severity: Severity::Error, text: END_NOT_KNOWN.to_owned() });
+    }
+    summary
+}

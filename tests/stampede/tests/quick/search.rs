@@ -1,0 +1,57 @@
+//! The search for the largest load that holds.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use stampede_tests::{Lab, echo};
+
+/// So many users as the load, each with one message.
+fn scenario(url: &str) -> String {
+    let scenario = crate::echoes(url, 7, 1, "20ms").replace("burst: 7", "burst: ${load}");
+    format!("variables: {{ load: 1 }}\n{scenario}")
+}
+
+#[test]
+fn a_search_finds_the_largest_load_that_holds_to_the_user() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    lab.file("scenario.yaml", &scenario(&server.url()));
+    let range = ["--from", "2", "--to", "100", "--factor", "4", "--precision", "1", "--repeats", "1"];
+    let mut arguments = vec!["search", "scenario.yaml", "--until", "connected_max <= 9", "--json"];
+    arguments.extend(range);
+    let outcome = lab.ask(&arguments);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
+    let found: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    let answer = &found["answer"];
+    assert_eq!((&answer["held"], &answer["failed"]), (&Value::from(9), &Value::from(10)), "{found}");
+    assert_eq!(answer["limit"], "server", "{found}");
+    let steps = found["steps"].as_array().expect("steps");
+    let loads: Vec<u64> = steps.iter().filter_map(|step| step["load"].as_u64()).collect();
+    assert_eq!(loads, [2, 8, 32, 16, 11, 9, 10], "{found}");
+}
+
+#[test]
+fn a_search_that_is_interrupted_says_what_it_knows() {
+    let (server, messages) = echo();
+    let lab = Lab::new();
+    let endless = crate::endless_echoes(&server.url(), 7).replace("burst: 7", "burst: ${load}");
+    lab.file("scenario.yaml", &format!("variables: {{ load: 1 }}\n{endless}"));
+    let program = lab.start(&["search", "scenario.yaml", "--until", "errors == 0", "--from", "2", "--json"]);
+    messages.wait_for(10);
+    program.signal(Signal::SIGINT);
+    let outcome = program.ended();
+    let found: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    assert_eq!(found["answer"]["limit"], "stopped", "{found}");
+    assert_eq!(found["answer"]["held"], Value::Null, "a run that was stopped says nothing: {found}");
+    assert_eq!(found["steps"].as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn a_search_prints_its_scenario_without_playing_it() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    lab.file("scenario.yaml", &scenario(&server.url()));
+    let printed = lab.ask(&["search", "scenario.yaml", "--until", "errors == 0", "--print-scenario"]);
+    assert_eq!(printed.code, 0, "{}", printed.complaints);
+    assert!(printed.output.contains("burst: 100"), "{}", printed.output);
+    assert_eq!(server.accepted().count(), 0);
+}
