@@ -1,6 +1,6 @@
 //! A run that agents play: their parts are added up as they come.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -56,6 +56,7 @@ struct Shared {
     progress: Vec<Mutex<Progress>>,
     /// Names for the live view.
     facts: RunFacts,
+    agents_lost: AtomicU32,
     gone: AtomicBool,
 }
 
@@ -88,6 +89,7 @@ impl RemoteRun {
             latest: Mutex::default(),
             progress: agents.iter().map(|_| Mutex::default()).collect(),
             facts,
+            agents_lost: AtomicU32::new(0),
             gone: AtomicBool::new(false),
         });
         let mut run = Self { shared, orders: Vec::new(), threads: Vec::new(), machines, start };
@@ -123,7 +125,9 @@ impl RemoteRun {
         if let Some(second) = u32::try_from(over).ok().and_then(|over| over.checked_sub(1))
             && latest.0.is_none_or(|shown| shown < second)
         {
-            let row = LiveRow::of(lock(&self.shared.totals).statistics(), second, &self.shared.facts);
+            let mut facts = self.shared.facts.clone();
+            facts.generator.agents_lost = self.shared.agents_lost.load(Ordering::Relaxed);
+            let row = LiveRow::of(lock(&self.shared.totals).statistics(), second, &facts);
             *latest = (Some(second), Arc::new(row));
         }
         Arc::clone(&latest.1)
@@ -296,6 +300,7 @@ struct Watch {
 impl Watch {
     fn run(mut self) -> Outcomes {
         let end = self.go_on().map_err(|why| {
+            self.shared.agents_lost.fetch_add(1, Ordering::Relaxed);
             let after = self.start.elapsed();
             let at = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
             let who = lock(&self.shared.totals).lose(self.index, at);

@@ -32,7 +32,9 @@ pub struct Observation {
     /// Bytes of the payload.
     pub bytes: u32,
     /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`]; 1 for a
-    /// [`Kind::Receive`] of a message that another machine sent, which is expected because it came.
+    /// [`Kind::Receive`] of a message that another machine sent, which is expected because it came; for a
+    /// [`Kind::Connect`], [`Kind::Join`] or [`Kind::Http`] the generator's own delay in microseconds, between when the
+    /// user could have begun and `began`.
     pub count: u32,
     /// Label of the plan (transaction, step).
     pub label: u16,

@@ -184,7 +184,7 @@ impl Shard {
         let label = self.running_label(place);
         let mut seen = self.of_client(place, Kind::Join, outcome, at);
         let Some(client) = self.clients.item_mut(place) else { return };
-        let began = client.step_began;
+        let (began, count) = (client.step_began, client.begin_lag_us());
         let intended = client.take_intended();
         if outcome == Outcome::Ok {
             let PendingJoin { topic, join_ref, echo, presence } = &*pending;
@@ -196,7 +196,7 @@ impl Shard {
         } else {
             seen.room = self.stage.rooms.intern(&pending.topic).unwrap_or(NO_ROOM);
         }
-        self.see(Observation { began, intended, label, ..seen }, text);
+        self.see(Observation { began, intended, count, label, ..seen }, text);
         if outcome == Outcome::Ok {
             self.step_done(io, place, at);
         } else {

@@ -283,6 +283,11 @@ impl Client {
         }
     }
 
+    /// The generator's own delay of the step that is on, in microseconds: from when the user could have begun it.
+    pub(crate) fn begin_lag_us(&self) -> u32 {
+        u32::try_from(self.step_began.saturating_sub(self.ready_at) / 1_000).unwrap_or(u32::MAX)
+    }
+
     /// A new Phoenix reference; never 0.
     pub(crate) fn next_reference(&mut self) -> u32 {
         self.reference = self.reference.wrapping_add(1).max(1);

@@ -235,8 +235,8 @@ impl Shard {
         let seen = self.of_client(place, Kind::Connect, outcome, at);
         let Some(client) = self.clients.item_mut(place) else { return };
         let intended = client.take_intended();
-        let began = client.step_began;
-        self.see(Observation { intended, began, code, label, ..seen }, text);
+        let (began, count) = (client.step_began, client.begin_lag_us());
+        self.see(Observation { intended, began, count, code, label, ..seen }, text);
     }
 
     fn draw_key(&mut self) -> String {

@@ -221,8 +221,8 @@ impl Shard {
         let seen = self.of_client(place, Kind::Http, outcome, at);
         let Some(client) = self.clients.item_mut(place) else { return };
         let intended = client.take_intended();
-        let began = client.step_began;
-        self.see(Observation { intended, began, code, bytes, label, ..seen }, || text);
+        let (began, count) = (client.step_began, client.begin_lag_us());
+        self.see(Observation { intended, began, count, code, bytes, label, ..seen }, || text);
     }
 
     /// The engine has no HTTP connection any more that a user still had.

@@ -14,7 +14,7 @@ use super::row::Names;
 use crate::observe::Batch;
 use crate::scenario::plan::Metric;
 use crate::statistics::{
-    Counts, ErrorCount, MachineSample, Population, RunFacts, SeriesRow, Statistics, Times,
+    Counts, ErrorCount, MachineSample, Population, RunFacts, SeriesRow, Statistics, Times, Verdict, verdict,
 };
 
 /// Batches on their way to the collector; beyond it shards wait.
@@ -112,10 +112,13 @@ pub struct LiveRow {
     pub connect: Population,
     /// Errors so far, most frequent first.
     pub errors: Vec<ErrorCount>,
+    /// Whether the figures so far are to be believed.
+    pub verdict: Verdict,
 }
 
 impl LiveRow {
-    /// What was counted so far, with `second` as the newest that is over. Of the facts the tables of names are needed.
+    /// What was counted so far, with `second` as the newest that is over. Of the facts the tables of names are
+    /// needed, and what is known of the generator.
     #[must_use]
     pub fn of(statistics: &Statistics, second: u32, facts: &RunFacts) -> Self {
         let population = |metric| {
@@ -129,6 +132,7 @@ impl LiveRow {
             send_lag: population(Metric::SendLag),
             connect: population(Metric::Connect),
             errors: statistics.errors(facts),
+            verdict: verdict::judge_so_far(statistics, &facts.generator),
         }
     }
 }

@@ -9,7 +9,6 @@ use super::results::Results;
 use super::sampling::Sampling;
 use super::signals::Signals;
 use crate::live::{Board, Buckets, PhaseStatus, Stage, Status, Stop, Users};
-use crate::statistics::Verdict;
 
 /// How often the run is looked at.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -93,7 +92,7 @@ impl Watch<'_> {
             send_lag: Buckets::of(live.send_lag.histogram()),
             connect: Buckets::of(live.connect.histogram()),
             errors: live.errors.clone(),
-            verdict: Verdict { valid: true, reasons: Vec::new() },
+            verdict: live.verdict.clone(),
             ..Status::starting(&self.job.plan.name, &self.job.target(), self.job.plan.seed)
         });
     }

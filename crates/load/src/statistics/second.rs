@@ -16,9 +16,10 @@ pub(super) enum SecondMetric {
     Join,
     Http,
     SendLag,
+    BeginLag,
 }
 
-const METRICS: usize = 6;
+const METRICS: usize = 7;
 
 /// One second of a run: how often, how many, how long.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -167,9 +168,10 @@ impl Second {
         }
     }
 
-    /// The 99th percentile of the send lag; 0 when nothing was sent.
-    pub(super) fn send_lag_p99_us(&self) -> u64 {
-        self.times[SecondMetric::SendLag as usize].spread().p99_us
+    /// The 99th percentile of the generator's own delay, of sends or of what users began; 0 where there was neither.
+    pub(super) fn lag_p99_us(&self) -> u64 {
+        let p99_us = |metric: SecondMetric| self.times[metric as usize].spread().p99_us;
+        p99_us(SecondMetric::SendLag).max(p99_us(SecondMetric::BeginLag))
     }
 }
 

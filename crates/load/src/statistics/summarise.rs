@@ -51,6 +51,7 @@ impl Statistics {
             reply: times.reply.spread(),
             http: times.http.spread(),
             send_lag: times.send_lag.spread(),
+            begin_lag: times.begin_lag.spread(),
             session: times.session.spread(),
             labelled: self
                 .labelled()

@@ -43,12 +43,19 @@ pub struct Summary {
 }
 
 /// Whether the generator was the limit.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// `false` is INVALID: the generator, not the server, shaped the figures, or the counts do not add up.
     pub valid: bool,
     /// Why it is not valid; empty when it is.
     pub reasons: Vec<String>,
+}
+
+impl Default for Verdict {
+    /// Nothing speaks against figures of which there are none.
+    fn default() -> Self {
+        Self { valid: true, reasons: Vec::new() }
+    }
 }
 
 /// One threshold of the scenario.
@@ -146,6 +153,9 @@ pub struct Times {
     pub http: Spread,
     /// The generator's own delay of sends.
     pub send_lag: Spread,
+    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests.
+    #[serde(default)]
+    pub begin_lag: Spread,
     /// Whole sessions.
     pub session: Spread,
     /// Steps and transactions by their label.

@@ -10,7 +10,7 @@ use super::second::{MachineSample, Second, SecondMetric};
 use super::seconds::{NANOS_PER_SECOND, Seconds};
 use super::wsdemo::Samples;
 use super::{Counts, Population, SeriesRow};
-use crate::observe::{Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
+use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{LabelId, Metric};
 
 /// What was counted of a run, or of a part of it. Its size depends on the run's seconds, labels and kinds of errors,
@@ -39,6 +39,7 @@ pub(super) struct Measured {
     pub(super) reply: Population,
     pub(super) http: Population,
     pub(super) send_lag: Population,
+    pub(super) begin_lag: Population,
     pub(super) session: Population,
     pub(super) labelled: Vec<Option<Box<Population>>>,
 }
@@ -169,6 +170,13 @@ impl Statistics {
         let second = self.second(seen);
         second.users += users as i64;
         second.arrivals += users;
+        self.begun_late(seen.at, elapsed_us(seen.intended, seen.at));
+    }
+
+    /// The generator's own delay of something that a user began.
+    fn begun_late(&mut self, at: Nanos, lag_us: u64) {
+        self.times.begin_lag.record(lag_us);
+        self.seconds.at(at).record(SecondMetric::BeginLag, lag_us);
     }
 
     fn finish(&mut self, seen: &Observation) {
@@ -187,6 +195,7 @@ impl Statistics {
 
     fn connect(&mut self, seen: &Observation) {
         self.operations += 1;
+        self.begun_late(seen.began, u64::from(seen.count));
         if seen.outcome != Outcome::Ok {
             let failed = u64::from(seen.outcome.is_failure());
             self.counts.connects_failed += failed;
@@ -213,6 +222,7 @@ impl Statistics {
 
     fn join(&mut self, seen: &Observation) {
         self.operations += 1;
+        self.begun_late(seen.began, u64::from(seen.count));
         if seen.outcome != Outcome::Ok {
             self.counts.joins_failed += u64::from(seen.outcome.is_failure());
             return;
@@ -298,6 +308,7 @@ impl Statistics {
 
     fn http(&mut self, seen: &Observation) {
         self.operations += 1;
+        self.begun_late(seen.began, u64::from(seen.count));
         self.counts.http_bytes += u64::from(seen.bytes);
         if seen.outcome != Outcome::Ok {
             self.counts.http_failed += u64::from(seen.outcome.is_failure());
@@ -345,6 +356,7 @@ impl Measured {
             (&mut self.reply, &other.reply),
             (&mut self.http, &other.http),
             (&mut self.send_lag, &other.send_lag),
+            (&mut self.begin_lag, &other.begin_lag),
             (&mut self.session, &other.session),
         ] {
             mine.merge(others);

@@ -13,9 +13,12 @@ pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
 /// The greatest send lag (99th percentile) of a run without any latency to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
+/// The generator's delay of beginnings (99th percentile) that is never held against a run: many users may be due at the
+/// same moment, and begin one after the other.
+pub const BEGIN_LAG_US_IGNORED: u64 = 20_000;
 /// From here on a thread counts as busy.
 pub const THREAD_BUSY: f64 = 0.9;
-/// Share of the seconds in which a thread of the generator may be busy and sends lag.
+/// Share of the seconds in which a thread of the generator may be busy while what users do lags.
 pub const BUSY_SECONDS_SHARE_MAX: f64 = 0.2;
 /// Mean share of the machine's CPU time that may be given to others.
 pub const STEAL_MEAN_MAX: f64 = 0.05;
@@ -31,6 +34,16 @@ pub fn judge(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     Verdict { valid: reasons.is_empty(), reasons }
 }
 
+/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, and whether
+/// it adds up, only the end can know. The steal is that of the samples so far.
+#[must_use]
+pub fn judge_so_far(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
+    let mut evidence = Evidence::of(statistics, generator);
+    evidence.generator.steal_mean = evidence.steal_sampled / evidence.sampled_seconds.max(1) as f64;
+    let reasons = evidence.reasons_so_far();
+    Verdict { valid: reasons.is_empty(), reasons }
+}
+
 /// All that the judgement rests on.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Evidence {
@@ -38,11 +51,16 @@ struct Evidence {
     /// 99th percentiles; `None` where there are none.
     send_lag_p99_us: Option<u64>,
     latency_p99_us: Option<u64>,
-    /// Seconds with samples of the generator's CPU, and those among them with a busy thread while sends lagged.
+    begin_lag_p99_us: Option<u64>,
+    /// Of the slowest among connects, joins and HTTP requests.
+    operation_p99_us: Option<u64>,
+    /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
-    /// Connects that failed for want of a port or a descriptor.
-    connects_without_means: u64,
+    /// Sum of the sampled seconds' steal.
+    steal_sampled: f64,
+    /// Connects and HTTP requests that failed for want of a port or a descriptor.
+    without_means: u64,
     /// Seconds that the run took.
     seconds: u64,
     generator: GeneratorFacts,
@@ -50,13 +68,20 @@ struct Evidence {
 
 impl Evidence {
     fn of(statistics: &Statistics, generator: &GeneratorFacts) -> Self {
+        let times = &statistics.times;
         let mut evidence = Self {
             counts: statistics.counts(),
-            send_lag_p99_us: statistics.times.send_lag.quantile_us(0.99),
-            latency_p99_us: statistics.times.latency.quantile_us(0.99),
-            connects_without_means: [Outcome::NoPort, Outcome::NoDescriptor]
+            send_lag_p99_us: times.send_lag.quantile_us(0.99),
+            latency_p99_us: times.latency.quantile_us(0.99),
+            begin_lag_p99_us: times.begin_lag.quantile_us(0.99),
+            operation_p99_us: [&times.connect, &times.join, &times.http]
                 .into_iter()
-                .map(|outcome| statistics.errors.count_of(Kind::Connect, outcome))
+                .filter_map(|population| population.quantile_us(0.99))
+                .max(),
+            without_means: [Kind::Connect, Kind::Http]
+                .into_iter()
+                .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
+                .map(|(kind, outcome)| statistics.errors.count_of(kind, outcome))
                 .sum(),
             generator: generator.clone(),
             ..Self::default()
@@ -66,17 +91,23 @@ impl Evidence {
             let Some(second) = second else { continue };
             let Some(sample) = &second.sample else { continue };
             evidence.sampled_seconds += 1;
+            evidence.steal_sampled += sample.steal;
             let is_busy = sample.generator_thread_cpu_max >= THREAD_BUSY;
-            evidence.busy_seconds += u64::from(is_busy && second.send_lag_p99_us() > SEND_LAG_US_IGNORED);
+            evidence.busy_seconds += u64::from(is_busy && second.lag_p99_us() > SEND_LAG_US_IGNORED);
         }
         evidence
     }
 
     fn reasons(&self) -> Vec<String> {
+        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up()];
+        known_at_the_end.into_iter().flatten().chain(self.reasons_so_far()).collect()
+    }
+
+    /// Those that hold in the middle of a run as well.
+    fn reasons_so_far(&self) -> Vec<String> {
         [
-            self.nothing_measured(),
-            self.does_not_add_up(),
             self.sends_lagged(),
+            self.beginnings_lagged(),
             self.threads_were_busy(),
             self.cpu_was_stolen(),
             self.collector_stalled(),
@@ -131,12 +162,35 @@ impl Evidence {
         })
     }
 
+    /// Users, connects, joins and HTTP requests that began late. What they waited for the server is none of it.
+    fn beginnings_lagged(&self) -> Option<String> {
+        let lag_us = self.begin_lag_p99_us?;
+        let Some(operation_us) = self.operation_p99_us else {
+            return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator fell behind: 1 % of what users began, it began {} or more late.",
+                    duration_us(lag_us as f64)
+                )
+            });
+        };
+        // Operations are measured from when they began, so that the lag comes on top of them.
+        let share = share(lag_us, lag_us.saturating_add(operation_us));
+        (lag_us > BEGIN_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator fell behind: its own delay before users, connects, joins and requests has a 99th \
+                 percentile of {}, beside {} that the slowest kind of them takes.",
+                duration_us(lag_us as f64),
+                duration_us(operation_us as f64),
+            )
+        })
+    }
+
     fn threads_were_busy(&self) -> Option<String> {
         let share = share(self.busy_seconds, self.sampled_seconds);
         (share > BUSY_SECONDS_SHARE_MAX).then(|| {
             format!(
-                "The generator was at its limit: in {} of {} seconds one of its threads was at least {} busy while its \
-                 sends lagged.",
+                "The generator was at its limit: in {} of {} seconds one of its threads was at least {} busy while \
+                 its users lagged.",
                 count_of(self.busy_seconds),
                 count_of(self.sampled_seconds),
                 percent(THREAD_BUSY),
@@ -176,12 +230,13 @@ impl Evidence {
     }
 
     fn means_ran_out(&self) -> Option<String> {
-        let connects = self.counts.connects + self.counts.connects_failed;
-        (share(self.connects_without_means, connects) > DROPPED_SHARE_MAX).then(|| {
+        let counts = &self.counts;
+        let tried = counts.connects + counts.connects_failed + counts.http + counts.http_failed;
+        (share(self.without_means, tried) > DROPPED_SHARE_MAX).then(|| {
             format!(
-                "{} of {} connects failed because the generator had no free port or descriptor left.",
-                count_of(self.connects_without_means),
-                count_of(connects)
+                "{} of {} connects and requests failed because the generator had no free port or descriptor left.",
+                count_of(self.without_means),
+                count_of(tried)
             )
         })
     }
@@ -283,7 +338,25 @@ mod tests {
             (counts(|counts| (counts.expected, counts.delivered, counts.lost) = (10, 9, 1)), None),
             (counts(|counts| counts.users_dropped = 1), None),
             (counts(|counts| counts.users_dropped = 2), Some("not started")),
-            (Evidence { connects_without_means: 2, ..sound.clone() }, Some("no free port or descriptor")),
+            (Evidence { without_means: 2, ..sound.clone() }, Some("no free port or descriptor")),
+            (
+                Evidence {
+                    counts: Counts { http_failed: 9_000, ..sound.counts },
+                    without_means: 11,
+                    ..sound.clone()
+                },
+                Some("11 of 10"),
+            ),
+            (Evidence { begin_lag_p99_us: Some(200_000), ..sound.clone() }, Some("fell behind")),
+            (Evidence { begin_lag_p99_us: Some(90_000), ..sound.clone() }, None),
+            (
+                Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(1_000), ..sound.clone() },
+                Some("fell behind"),
+            ),
+            (
+                Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() },
+                None,
+            ),
             (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
             (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
             (Evidence { busy_seconds: 21, ..sound.clone() }, Some("at its limit")),
@@ -307,5 +380,50 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A run without messages: so many seconds of ten operations, each begun `lag_ms` late and answered after a time.
+    fn run_without_messages(kind: Kind, lag_ms: u64, time_ms: u64) -> Statistics {
+        let mut statistics = Statistics::new();
+        for beat in 0..200 {
+            let due = beat * 100 * MS;
+            let began = due + lag_ms * MS;
+            let arrival = Observation { intended: due, began, at: began, ..observation() };
+            let lag_us = lag_ms as u32 * 1_000;
+            let at = began + time_ms * MS;
+            statistics.observe(&arrival);
+            statistics.observe(&Observation { kind, at, count: lag_us, ..arrival });
+        }
+        statistics
+    }
+
+    #[test]
+    fn a_generator_that_falls_behind_is_told_from_a_slow_server_without_messages() {
+        for kind in [Kind::Http, Kind::Connect, Kind::Join] {
+            for (lag_ms, time_ms, is_valid) in
+                [(0, 1, true), (1, 30_000, true), (15, 1, true), (400, 300, false)]
+            {
+                let statistics = run_without_messages(kind, lag_ms, time_ms);
+                let generator = GeneratorFacts::default();
+                for verdict in [judge(&statistics, &generator), judge_so_far(&statistics, &generator)] {
+                    assert_eq!(verdict.valid, is_valid, "{kind:?} {lag_ms} {time_ms}: {:?}", verdict.reasons);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_not_judged_by_what_only_its_end_can_know() {
+        let mut statistics = Statistics::new();
+        let nobody = GeneratorFacts::default();
+        assert!(!judge(&statistics, &nobody).valid);
+        assert!(judge_so_far(&statistics, &nobody).valid);
+        let send = Observation { kind: Kind::Send, count: 10, ..observation() };
+        statistics.observe(&send);
+        assert!(judge_so_far(&statistics, &nobody).valid);
+        statistics.add_sample(0, MachineSample { steal: 0.5, ..MachineSample::default() });
+        assert!(judge_so_far(&statistics, &nobody).reasons[0].contains("steal"));
+        let lost = GeneratorFacts { agents_lost: 1, ..GeneratorFacts::default() };
+        assert!(!judge_so_far(&Statistics::new(), &lost).valid);
     }
 }
