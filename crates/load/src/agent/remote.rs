@@ -15,7 +15,10 @@ use super::totals::{Lost, Totals};
 use crate::live::Users;
 use crate::observe::{Kind, Outcome};
 use crate::record::LiveRow;
-use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, MachineSample, RunFacts, Statistics};
+use crate::statistics::limits::THREADS_TOLD_MAX;
+use crate::statistics::{
+    ErrorExample, GeneratorFacts, MachineFacts, MachineSample, RunFacts, Statistics, ThreadUse,
+};
 
 /// How long one look for a message takes, when none comes.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -45,7 +48,9 @@ pub struct RemoteEnd {
     pub generator: GeneratorFacts,
     /// The agents' machines; those that were lost say so.
     pub machines: Vec<MachineFacts>,
-    /// What is to be said besides: agents lost, logs kept, what could not be kept.
+    /// What could not be kept of the run on which agent.
+    pub losses: Vec<String>,
+    /// What is to be said besides: agents lost, logs kept.
     pub notices: Vec<String>,
 }
 
@@ -196,6 +201,7 @@ impl RemoteRun {
                 ..GeneratorFacts::default()
             },
             machines: std::mem::take(&mut self.machines),
+            losses: Vec::new(),
             notices: Vec::new(),
         };
         let offsets: Vec<Offset> = outcomes.iter().map(|outcome| outcome.offset).collect();
@@ -251,9 +257,16 @@ impl RemoteEnd {
         all.steal_mean = all.steal_mean.max(one.steal_mean);
         all.rss_max_bytes += one.rss_max_bytes;
         all.stalled_ms += one.stalled_ms;
+        all.samples_failed += one.samples_failed;
+        all.deliveries_unjudged += one.deliveries_unjudged;
+        all.publications_unjudged += one.publications_unjudged;
+        let named = |thread: ThreadUse| ThreadUse { name: format!("{} on {address}", thread.name), ..thread };
+        all.threads.extend(one.threads.into_iter().map(named));
+        all.threads.sort_by(|one, other| other.cpu.total_cmp(&one.cpu));
+        all.threads.truncate(THREADS_TOLD_MAX);
         self.notices
             .extend(end.folder.map(|folder| format!("agent {address} keeps its event log in {folder}")));
-        self.notices.extend(end.losses.iter().map(|loss| format!("agent {address}: {loss}")));
+        self.losses.extend(end.losses.iter().map(|loss| format!("agent {address}: {loss}")));
     }
 
     fn add_loss(&mut self, index: usize, address: &str, loss: &Loss) {

@@ -298,6 +298,7 @@ impl Playing {
                 sources: played.sources,
                 generator: generator.clone(),
                 examples: played.examples.clone(),
+                losses: losses.clone(),
                 labels: part.plan.labels.clone(),
                 ..kept.facts
             };

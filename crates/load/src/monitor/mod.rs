@@ -26,10 +26,10 @@ use rustls::ClientConfig;
 
 pub use exposition::{BadLine, Sample, samples};
 pub use figure::{BadFigure, Figures};
-pub use own::ThreadUse;
 pub use rows::{MonitorRow, ServerTally};
 
-use crate::statistics::GeneratorFacts;
+use crate::statistics::limits::THREADS_TOLD_MAX;
+use crate::statistics::{GeneratorFacts, ThreadUse};
 use own::{OwnBooks, OwnReading};
 use process::Watched;
 use rows::Rows;
@@ -135,6 +135,13 @@ impl GeneratorSamples {
         facts.thread_cpu_max = self.threads.first().map_or(0.0, |thread| thread.cpu);
         facts.steal_mean = self.steal_mean;
         facts.rss_max_bytes = self.rss_max_bytes;
+        facts.threads = self.threads.iter().take(THREADS_TOLD_MAX).cloned().collect();
+        self.fill_servers(facts);
+    }
+
+    /// Writes what is known of the servers' samples alone: where agents make the load, this machine is no generator.
+    pub fn fill_servers(&self, facts: &mut GeneratorFacts) {
+        facts.samples_failed += self.servers.iter().map(|server| server.failed).sum::<u64>();
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use engine::machine::{self, CpuTime, TaskTime};
 
+use crate::statistics::ThreadUse;
+
 /// The kernel's counters at one moment.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct OwnReading {
@@ -28,15 +30,6 @@ pub(super) struct OwnUse {
     pub(super) thread_cpu_max: f64,
     /// Share of the machine's time, 0 … 1.
     pub(super) steal: f64,
-}
-
-/// The mean of one thread.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ThreadUse {
-    /// The thread's name.
-    pub name: String,
-    /// CPU, 0 … 1, over the time that was watched.
-    pub cpu: f64,
 }
 
 /// The first and the newest reading, and what was greatest between.

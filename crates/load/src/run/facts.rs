@@ -49,6 +49,7 @@ pub(super) fn ending(facts: &mut RunFacts, played: &Played, start: Instant) {
     facts.examples.clone_from(&played.examples);
     facts.sources.clone_from(&played.sources);
     facts.generator = played.generator.clone();
+    facts.losses.clone_from(&played.losses);
     if let Some(machines) = &played.machines {
         facts.machines.clone_from(machines);
     }

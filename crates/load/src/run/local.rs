@@ -52,6 +52,8 @@ pub(crate) struct Played {
     pub(crate) machines: Option<Vec<MachineFacts>>,
     /// What could not be kept of the run, if anything.
     pub(crate) losses: Vec<String>,
+    /// What is to be said besides.
+    pub(crate) notices: Vec<String>,
 }
 
 impl Local {
@@ -122,6 +124,7 @@ impl Local {
         let stalled = self.gauges.stalled_ns.load(Relaxed) / 1_000_000 + collected.stalled.as_millis() as u64;
         let log_loss = collected.log.and_then(|log| log.error).map(|error| format!("the event log: {error}"));
         let sample_loss = collected.samples_error.map(|error| format!("the samples: {error}"));
+        let unjudged = self.names.rooms.get().map(|rooms| rooms.unjudged()).unwrap_or_default();
         let example = |(kind, outcome, code, example): (_, _, _, crate::observe::Example)| ErrorExample {
             kind,
             outcome,
@@ -137,10 +140,13 @@ impl Local {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 shards: shards as u32,
                 stalled_ms: stalled,
+                deliveries_unjudged: unjudged.order.saturating_add(unjudged.stale),
+                publications_unjudged: unjudged.publications,
                 ..GeneratorFacts::default()
             },
             machines: None,
             losses: log_loss.into_iter().chain(sample_loss).collect(),
+            notices: Vec::new(),
         })
     }
 }

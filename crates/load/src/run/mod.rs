@@ -59,7 +59,8 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     watch::watch(&players, &mut sampling, &board, job, signals, start);
     let played = players.finish(&sampling.finish())?;
     facts::ending(&mut facts, &played, start);
-    let mut results = results::count(folder, played.statistics, &facts, played.losses)?;
+    let notices = played.notices.into_iter().chain(played.losses).collect();
+    let mut results = results::count(folder, played.statistics, &facts, notices)?;
     watch::publish_end(&board, &results);
     views.close();
     // Pictures take a moment; whoever watched has seen the end by now.

@@ -171,7 +171,8 @@ impl Players {
                 Ok(played)
             }
             Self::Remote(remote) => {
-                let end = remote.finish();
+                let mut end = remote.finish();
+                watched.fill_servers(&mut end.generator);
                 Ok(Played {
                     statistics: end.statistics,
                     ended_by: end.ended_by,
@@ -179,7 +180,8 @@ impl Players {
                     sources: end.sources,
                     generator: end.generator,
                     machines: Some(end.machines),
-                    losses: end.notices,
+                    losses: end.losses,
+                    notices: end.notices,
                 })
             }
         }

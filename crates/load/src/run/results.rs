@@ -25,11 +25,11 @@ pub(super) fn count(
     folder: RunFolder,
     statistics: Statistics,
     facts: &RunFacts,
-    losses: Vec<String>,
+    notices: Vec<String>,
 ) -> Result<Results, RunError> {
     let summary = folder.write_results(&statistics, facts)?;
     let run = report_run(&folder, &statistics, facts, summary)?;
-    Ok(Results { folder, run, statistics, notices: losses })
+    Ok(Results { folder, run, statistics, notices })
 }
 
 impl Results {

@@ -179,12 +179,12 @@ impl Schedule {
         let phase_ends = phase.duration.map(|duration| self.current.begin.saturating_add(nanos(duration)));
         let nth_of_phase = u64::from(user) - self.current.first_user;
         let at = self.current.begin.saturating_add(self.current.times.at(nth_of_phase));
-        if let Some(run_ends) = self.run_ends.filter(|&run_ends| at >= run_ends) {
+        // First whether the phase is over for the user: it may have been long before the run's own end.
+        if matches!(phase.arrivals, Arrivals::Closed { .. }) && phase_ends.is_some_and(|end| at >= end) {
+            self.drop_rest();
+        } else if let Some(run_ends) = self.run_ends.filter(|&run_ends| at >= run_ends) {
             self.drop_rest();
             self.finish(run_ends);
-        } else if matches!(phase.arrivals, Arrivals::Closed { .. }) && phase_ends.is_some_and(|end| at >= end)
-        {
-            self.drop_rest();
         } else {
             let ends = [phase_ends, self.run_ends].into_iter().flatten().min();
             self.upcoming = Some(Arrival {
@@ -611,6 +611,16 @@ mod tests {
                 Phase { users_max, wait_for_users, ..phase(arrivals, seconds) }
             },
         )
+    }
+
+    #[test]
+    fn a_closed_phase_that_ends_before_the_run_does_not_last_to_the_runs_end() {
+        let mut phase = phase(closed(2, 2.0), Some(0.5));
+        phase.name = "short".into();
+        let load = Load { phases: vec![phase], rounds: 1, duration: Some(Duration::from_secs(1)) };
+        let late = Share::whole().of_shard(1, 2).expect("there is such a shard");
+        let schedule = Schedule::new(&load, 9, &late).expect("it can be played");
+        assert_eq!((schedule.dropped(), schedule.next_due()), (1, Due::Done { at: SECOND / 2 }));
     }
 
     proptest! {

@@ -35,6 +35,8 @@ pub struct RunFacts {
     pub generator: GeneratorFacts,
     /// What the first error of each kind said.
     pub examples: Vec<ErrorExample>,
+    /// What could not be kept of the run: an event log or samples that are not complete, with the reason.
+    pub losses: Vec<String>,
 }
 
 /// What the first error of a kind said.

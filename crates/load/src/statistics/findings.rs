@@ -3,7 +3,7 @@
 use super::limits::{OPEN_PUBLICATIONS_MAX, SERIES_SECONDS_MAX, TIME_US_MAX};
 use super::text::{count_of, duration_us, percent};
 use super::verdict::{BUSY_SECONDS_SHARE_MAX, THREAD_BUSY};
-use super::{Counts, ErrorCount, Finding, Severity, Statistics, Summary, plateau};
+use super::{Counts, ErrorCount, Finding, RunFacts, Severity, Statistics, Summary, plateau};
 
 /// Kinds of errors that are told one by one; the rest is in the table.
 const ERRORS_TOLD: usize = 5;
@@ -13,9 +13,10 @@ const WAITING_MATTERS: f64 = 2.0;
 const SLOWER_MATTERS: u64 = 3;
 
 /// Everything that stands out, gravest first. The summary has everything but its findings.
-pub(super) fn find(statistics: &Statistics, summary: &Summary) -> Vec<Finding> {
+pub(super) fn find(statistics: &Statistics, summary: &Summary, facts: &RunFacts) -> Vec<Finding> {
     let mut findings = Findings(Vec::new());
     findings.verdict(summary);
+    findings.losses(facts);
     findings.thresholds(summary);
     findings.plateau(statistics);
     findings.messages(&summary.counts);
@@ -23,7 +24,8 @@ pub(super) fn find(statistics: &Statistics, summary: &Summary) -> Vec<Finding> {
     findings.waiting(summary);
     findings.crowd(statistics);
     findings.generator(statistics, summary);
-    findings.bounds(statistics);
+    findings.samples(summary);
+    findings.bounds(statistics, summary);
     findings.0.sort_by_key(|finding| finding.severity);
     findings.0
 }
@@ -38,6 +40,20 @@ impl Findings {
     fn verdict(&mut self, summary: &Summary) {
         for reason in &summary.verdict.reasons {
             self.add(Severity::Error, format!("INVALID: {reason}"));
+        }
+    }
+
+    fn losses(&mut self, facts: &RunFacts) {
+        for loss in &facts.losses {
+            self.add(Severity::Error, format!("Not all of the run was kept: {loss}."));
+        }
+    }
+
+    fn samples(&mut self, summary: &Summary) {
+        let failed = summary.generator.samples_failed;
+        if failed > 0 {
+            let text = "Samples of the servers under test that failed, and leave gaps in their figures";
+            self.add(Severity::Warning, format!("{text}: {}.", count_of(failed)));
         }
     }
 
@@ -209,7 +225,7 @@ impl Findings {
     }
 
     /// Where a bound of what is kept was reached.
-    fn bounds(&mut self, statistics: &Statistics) {
+    fn bounds(&mut self, statistics: &Statistics, summary: &Summary) {
         let times = &statistics.times;
         let beyond: u64 =
             [&times.latency, &times.connect, &times.join, &times.reply, &times.http, &times.session]
@@ -221,6 +237,15 @@ impl Findings {
             (
                 statistics.seconds.beyond(),
                 format!("Observations after second {SERIES_SECONDS_MAX}, which are in the totals only"),
+            ),
+            (
+                summary.generator.deliveries_unjudged,
+                "Deliveries that came too late to say whether they were in order, or had come before"
+                    .to_owned(),
+            ),
+            (
+                summary.generator.publications_unjudged,
+                "Publications that could not be followed to their receivers".to_owned(),
             ),
             (
                 statistics.unlabelled,
@@ -364,5 +389,35 @@ mod tests {
         assert!(texts[0].starts_with("Connections stop at 1,000: from second 4 on"), "{texts:?}");
         assert!(texts[0].contains("(nofile)"), "{texts:?}");
         assert!(texts.iter().any(|text| text.contains("has nothing to spare")), "{texts:?}");
+    }
+
+    #[test]
+    fn what_was_not_kept_sampled_or_judged_is_said() {
+        let mut statistics = Statistics::new();
+        statistics.observe(&of(Kind::Arrival, Outcome::Ok, 0));
+        statistics.observe(&of(Kind::Finish, Outcome::Stopped, SECOND));
+        let mut facts =
+            RunFacts { losses: vec!["the event log: disk full".to_owned()], ..RunFacts::default() };
+        facts.generator.samples_failed = 3;
+        facts.generator.deliveries_unjudged = 2;
+        facts.generator.publications_unjudged = 1;
+        let summary = statistics.summary(&facts);
+        let said: Vec<_> =
+            summary.findings.iter().map(|finding| (finding.severity, &*finding.text)).collect();
+        let expected = [
+            (Severity::Error, "Not all of the run was kept: the event log: disk full."),
+            (
+                Severity::Warning,
+                "Samples of the servers under test that failed, and leave gaps in their figures: 3.",
+            ),
+            (
+                Severity::Info,
+                "Deliveries that came too late to say whether they were in order, or had come before: 2.",
+            ),
+            (Severity::Info, "Publications that could not be followed to their receivers: 1."),
+        ];
+        assert_eq!(said, expected);
+        let counts = summary.counts;
+        assert_eq!(counts.users, counts.users_finished + counts.users_failed + counts.users_stopped);
     }
 }

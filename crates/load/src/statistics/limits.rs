@@ -25,6 +25,9 @@ pub const OPEN_PUBLICATIONS_MAX: usize = 1 << 17;
 /// Different (kind, outcome, code) of errors; those beyond are counted without their code.
 pub const ERRORS_MAX: usize = 512;
 
+/// Threads of the generator whose CPU is told, the busiest ones.
+pub const THREADS_TOLD_MAX: usize = 64;
+
 /// Bytes of one histogram as text that are read from a file or an agent.
 pub const HISTOGRAM_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 

@@ -35,6 +35,6 @@ pub use second::MachineSample;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
     Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, Severity, Summary,
-    ThresholdResult, Times, Verdict,
+    ThreadUse, ThresholdResult, Times, Verdict,
 };
 pub use tally::Statistics;

@@ -35,7 +35,7 @@ impl Statistics {
             machines: facts.machines.clone(),
             generator: facts.generator.clone(),
         };
-        summary.findings = findings::find(self, &summary);
+        summary.findings = findings::find(self, &summary, facts);
         summary
     }
 
@@ -50,6 +50,7 @@ impl Statistics {
             join: times.join.spread(),
             reply: times.reply.spread(),
             http: times.http.spread(),
+            http_intended: times.http_intended.spread(),
             send_lag: times.send_lag.spread(),
             begin_lag: times.begin_lag.spread(),
             session: times.session.spread(),

@@ -80,6 +80,9 @@ pub struct Counts {
     pub users_finished: u64,
     /// Users that ended otherwise.
     pub users_failed: u64,
+    /// Users still there when the run was stopped; with the finished and the failed they are all `users`.
+    #[serde(default)]
+    pub users_stopped: u64,
     /// Users that were not started.
     pub users_dropped: u64,
     /// The most users connected at once.
@@ -149,8 +152,11 @@ pub struct Times {
     pub join: Spread,
     /// Replies to pushes.
     pub reply: Spread,
-    /// HTTP requests.
+    /// HTTP requests, from when they began.
     pub http: Spread,
+    /// HTTP requests, from when they were due: what users feel who cannot wait for the request before.
+    #[serde(default)]
+    pub http_intended: Spread,
     /// The generator's own delay of sends.
     pub send_lag: Spread,
     /// The generator's own delay of users' arrivals, connects, joins and HTTP requests.
@@ -256,4 +262,25 @@ pub struct GeneratorFacts {
     pub clock_error_us: u64,
     /// Agents that were lost during the run.
     pub agents_lost: u32,
+    /// The busiest threads, busiest first.
+    #[serde(default)]
+    pub threads: Vec<ThreadUse>,
+    /// How often the servers under test were sampled in vain.
+    #[serde(default)]
+    pub samples_failed: u64,
+    /// Deliveries of which it is not known whether they came in order, or again; they count as in order and once.
+    #[serde(default)]
+    pub deliveries_unjudged: u64,
+    /// Publications that could not be followed to their receivers.
+    #[serde(default)]
+    pub publications_unjudged: u64,
+}
+
+/// The mean of one of the generator's threads.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadUse {
+    /// The thread's name.
+    pub name: String,
+    /// CPU, 0 … 1, over the time that was watched.
+    pub cpu: f64,
 }

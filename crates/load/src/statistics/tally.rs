@@ -38,6 +38,7 @@ pub(super) struct Measured {
     pub(super) join: Population,
     pub(super) reply: Population,
     pub(super) http: Population,
+    pub(super) http_intended: Population,
     pub(super) send_lag: Population,
     pub(super) begin_lag: Population,
     pub(super) session: Population,
@@ -190,6 +191,8 @@ impl Statistics {
             self.times.session.record(elapsed_us(seen.began, seen.at));
         } else if seen.outcome.is_failure() {
             self.counts.users_failed += users;
+        } else {
+            self.counts.users_stopped += users;
         }
     }
 
@@ -317,6 +320,7 @@ impl Statistics {
         let time_us = elapsed_us(seen.began, seen.at);
         self.counts.http += 1;
         self.times.http.record(time_us);
+        self.times.http_intended.record(elapsed_us(seen.intended.min(seen.began), seen.at));
         let second = self.second(seen);
         second.http += 1;
         second.record(SecondMetric::Http, time_us);
@@ -355,6 +359,7 @@ impl Measured {
             (&mut self.join, &other.join),
             (&mut self.reply, &other.reply),
             (&mut self.http, &other.http),
+            (&mut self.http_intended, &other.http_intended),
             (&mut self.send_lag, &other.send_lag),
             (&mut self.begin_lag, &other.begin_lag),
             (&mut self.session, &other.session),
