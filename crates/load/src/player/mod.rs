@@ -63,11 +63,11 @@ pub use stage::Why;
 
 use crate::ledger::Rooms;
 use crate::observe::{Batch, Examples};
-use crate::scenario::plan::{Action, Plan, Sources, Step};
+use crate::scenario::plan::{Plan, Sources};
 use crate::schedule::{self, Schedule};
 use capacity::Capacity;
 use clock::Clock;
-use program::Program;
+use program::{Operation, Program};
 use shard::Shard;
 use stage::{Mail, Setting, Stage};
 use targets::Targets;
@@ -96,9 +96,8 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
         schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
     let users = Schedule::new(&plan.load, plan.seed, &share).map_err(PlayError::Schedule)?.planned();
     let programs = compile_all(&plan)?;
-    drop(programs);
     let targets = Targets::resolve(&plan)?;
-    let capacity = plan_capacity(&plan, &options, users);
+    let capacity = plan_capacity(&programs, &options, users);
     let shards = capacity.shards;
     let prepared = engine::prepare::<Shard>(engine_config(capacity))?;
     let setting = Setting {
@@ -246,49 +245,21 @@ fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
 }
 
 /// `users` of this machine are wanted in all; `None` is without end.
-fn plan_capacity(plan: &Plan, options: &Options, users: Option<u64>) -> Capacity {
+fn plan_capacity(programs: &[Rc<Program>], options: &Options, users: Option<u64>) -> Capacity {
     // What the kernel refuses stays as it is, and the doctor says so.
     let limit = raise_descriptor_limit().unwrap_or_else(|_| descriptor_limit());
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let per_user = plan.sessions.iter().map(|session| connections(&session.steps)).max().unwrap_or(1);
+    let per_user = programs.iter().map(|program| connections(program)).max().unwrap_or(1);
     // Without an end nobody knows how many will be there at once; one table is what is taken then.
     let connections = users.map_or(0, |users| users.saturating_mul(per_user));
     Capacity::plan(options.shards, connections, cores, limit)
 }
 
 /// How many connections a user may have at once: a WebSocket and one for HTTP.
-fn connections(steps: &[Step]) -> u64 {
-    fn uses(steps: &[Step], is_it: fn(&Action) -> bool) -> bool {
-        steps.iter().any(|step| {
-            is_it(&step.action)
-                || match &step.action {
-                    Action::Loop(inner) => uses(&inner.steps, is_it),
-                    Action::If { then, otherwise, .. } => uses(then, is_it) || uses(otherwise, is_it),
-                    Action::Choose(branches) => branches.iter().any(|(_, steps)| uses(steps, is_it)),
-                    Action::Transaction(steps) => uses(steps, is_it),
-                    Action::Connect(_)
-                    | Action::Join(_)
-                    | Action::Leave(_)
-                    | Action::Push(_)
-                    | Action::Send(_)
-                    | Action::Wait(_)
-                    | Action::Think(_)
-                    | Action::Pace(_)
-                    | Action::Barrier { .. }
-                    | Action::Set(..)
-                    | Action::Capture(..)
-                    | Action::Http(_)
-                    | Action::Close { .. }
-                    | Action::Cut
-                    | Action::HalfOpen(_)
-                    | Action::SlowReader(_)
-                    | Action::Stay
-                    | Action::Abort(_) => false,
-                }
-        })
-    }
-    let websocket = uses(steps, |action| matches!(action, Action::Connect(_)));
-    let http = uses(steps, |action| matches!(action, Action::Http(_)));
+fn connections(program: &Program) -> u64 {
+    let uses = |is_it: fn(&Operation) -> bool| program.operations.iter().any(is_it);
+    let websocket = uses(|operation| matches!(operation, Operation::Connect(..)));
+    let http = uses(|operation| matches!(operation, Operation::Http(..)));
     u64::from(websocket) + u64::from(http)
 }
 

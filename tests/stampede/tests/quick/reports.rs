@@ -24,16 +24,15 @@ fn a_run_leaves_its_whole_folder() {
 #[test]
 fn several_runs_give_the_three_plots_of_configurations() {
     let lab = Lab::new();
-    let runs = [5, 60].map(|thought_ms| {
+    // Long beside what a busy machine adds, so that no run is invalid.
+    let runs = [300, 600].map(|thought_ms| {
         let (server, _) = echo_after(Duration::from_millis(thought_ms));
         lab.play(&crate::echoes(&server.url(), 5, 10, "100ms"))
     });
     let output = lab.path("both");
     let output = output.to_str().expect("its name is text");
     let outcome = lab.ask(&["report", runs[0].path(), runs[1].path(), "--output", output]);
-    // A busy machine makes a run INVALID, which is as it should be.
-    let gravest = runs.iter().map(|run| run.code).max();
-    assert_eq!(Some(outcome.code), gravest, "{}{}", outcome.output, outcome.complaints);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
     assert!(lab.path("both/report.html").is_file());
     for plot in ["latency-percentiles", "latency-mean", "sent-and-received"] {
         let svg = fs::read_to_string(lab.path(&format!("both/plots/{plot}.svg"))).unwrap_or_default();
@@ -58,18 +57,17 @@ fn a_run_without_an_event_log_is_reported_and_compared_from_what_its_end_left() 
 
 #[test]
 fn several_runs_are_one_array_of_json_and_end_as_the_gravest() {
-    let (server, _) = echo();
+    // Slow beside what a busy machine adds, so that no run is invalid.
+    let (server, _) = echo_after(Duration::from_millis(300));
     let lab = Lab::new();
     let scenario = crate::echoes(&server.url(), 2, 5, "20ms");
     let missed = lab.start_scenario(&scenario, &["--threshold", "connected_max == 0"]).ended();
     let held = lab.start_scenario(&scenario, &[]).ended();
-    // A busy machine makes a run INVALID, which is graver than a missed threshold.
-    assert!(matches!(missed.code, 1 | 3), "{}", missed.words());
-    assert!(matches!(held.code, 0 | 3), "{}", held.words());
+    assert_eq!((missed.code, held.code), (1, 0), "{}{}", missed.words(), held.words());
     let output = lab.path("both");
     let output = output.to_str().expect("its name is text");
     let outcome = lab.ask(&["report", missed.path(), held.path(), "--json", "--output", output]);
-    assert_eq!(outcome.code, missed.code.max(held.code), "{}", outcome.complaints);
+    assert_eq!(outcome.code, 1, "{}", outcome.complaints);
     let told: Value = serde_json::from_str(&outcome.output).expect("JSON");
     assert_eq!(told, Value::from(vec![missed.summary().0, held.summary().0]));
 }
