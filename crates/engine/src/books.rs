@@ -5,12 +5,15 @@ use std::sync::Arc;
 use crate::connection::{Connection, Extra, Flags};
 use crate::counters::{ShardCounters, add, subtract};
 use crate::driver::{ConnectionId, EndCause};
+use crate::held::Held;
 
 /// What is counted, and what waits to be settled.
 pub(crate) struct Books {
     pub(crate) counters: Arc<ShardCounters>,
     pub(crate) fates: Vec<Fate>,
     pub(crate) overflowing: Vec<ConnectionId>,
+    /// What all outboxes hold.
+    pub(crate) held: Held,
     outbox_bytes_max: usize,
 }
 
@@ -26,7 +29,7 @@ pub(crate) struct Fate {
 
 impl Books {
     pub(crate) fn new(counters: Arc<ShardCounters>, outbox_bytes_max: usize) -> Self {
-        Self { counters, fates: Vec::new(), overflowing: Vec::new(), outbox_bytes_max }
+        Self { counters, fates: Vec::new(), overflowing: Vec::new(), held: Held::default(), outbox_bytes_max }
     }
 
     pub(crate) fn doom<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>, cause: EndCause) {

@@ -7,6 +7,7 @@ use crate::handshake::Handshakes;
 use crate::life::Life;
 use crate::limits::{BadLimit, Limits};
 use crate::longpoll::BODIES_KIB_MAX;
+use crate::memory::Account;
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
@@ -146,6 +147,7 @@ impl GatewayBuilder {
         let tls_addresses = tls.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect();
         let engine = Arc::new(OnceLock::from(started));
         let life = Arc::new(Life::new());
+        let places = Arc::new(Semaphore::new(self.limits.http_connections_max));
         let control = Control {
             shared: shared.clone(),
             mailboxes: mailboxes.clone(),
@@ -153,14 +155,16 @@ impl GatewayBuilder {
             router: self.router,
             engine: engine.clone(),
             life: life.clone(),
-            places: Arc::new(Semaphore::new(self.limits.http_connections_max)),
+            places: places.clone(),
             sessions: Arc::new(Semaphore::new(self.limits.longpoll_sessions_max)),
             bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
         };
         control.start(inbox, tls).map_err(StartError::System)?;
         let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
-        let handle = Handle { mailboxes, relay, shared, engine, metrics, life };
+        let (admission, http_max) = (shared.admission.clone(), self.limits.http_connections_max);
+        let account = Account::open(metrics.clone(), admission, places, http_max);
+        let handle = Handle { mailboxes, relay, shared, engine, metrics, account, life };
         Ok(Running { handle, addresses, tls_addresses })
     }
 

@@ -1,6 +1,7 @@
 //! A running gateway, seen from the rest of the program.
 
 use crate::life::{Life, Stage};
+use crate::memory::{Account, MemorySnapshot};
 use crate::metrics::{Metrics, Snapshot};
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
@@ -53,6 +54,7 @@ pub struct Handle {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
     pub(crate) metrics: Metrics,
+    pub(crate) account: Account,
     pub(crate) life: Arc<Life>,
 }
 
@@ -116,6 +118,11 @@ impl Handle {
     /// Whether [`Handle::drain`] or [`Handle::stop`] was called.
     pub fn is_draining(&self) -> bool {
         self.life.has_reached(Stage::Draining)
+    }
+
+    /// What the memory of this moment is made of. Reads some small files of the kernel's, and does not ask the shards.
+    pub fn memory(&self) -> MemorySnapshot {
+        self.account.snapshot()
     }
 
     /// Stops accepting, closes every connection with 1012, each at a random moment within `spread`, and returns when

@@ -38,6 +38,7 @@ mod handshake;
 mod life;
 mod limits;
 mod longpoll;
+mod memory;
 mod metrics;
 mod mount;
 mod relay;
@@ -53,6 +54,7 @@ pub use hub::{
     TrackError,
 };
 pub use limits::{BadLimit, Limits};
+pub use memory::{Component, MemorySnapshot, Space};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
 pub use proto::handshake::{OriginPattern, OriginRule};

@@ -10,6 +10,7 @@ use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
@@ -51,6 +52,8 @@ pub struct Hub {
     /// The first connection of each socket id, by the id's hash; see [`crate::connection::Identity`].
     pub(crate) identities: HashMap<u64, u32, SecretHash>,
     pub(crate) topics: Slab<Topic>,
+    /// How many places of `topics` were ever taken.
+    pub(crate) topic_places: usize,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
     /// Topics with publications on their way, in turn.
     pub(crate) active: VecDeque<TopicId>,
@@ -62,12 +65,11 @@ pub struct Hub {
     pub(crate) epochs: u32,
     pub(crate) references: u64,
     pub(crate) counters: Counters,
+    /// What is counted as it changes; see [`Hub::memory`].
+    pub(crate) memory: Memory,
 }
 
 impl Hub {
-    /// What a join takes among its topic's members, in bytes.
-    pub const MEMBER_BYTES: usize = size_of::<crate::topic::Member>();
-
     /// A shard with no connections and no routes.
     pub fn new(config: HubConfig) -> Hub {
         let hash = SecretHash(config.secret);
@@ -78,6 +80,7 @@ impl Hub {
             connections: Connections::default(),
             identities: HashMap::with_hasher(hash),
             topics: Slab::new(),
+            topic_places: 0,
             topic_ids: HashMap::with_hasher(hash),
             active: VecDeque::new(),
             released: Vec::new(),
@@ -87,6 +90,7 @@ impl Hub {
             epochs: 0,
             references: 0,
             counters: Counters::default(),
+            memory: Memory::default(),
             config,
         }
     }
@@ -140,7 +144,6 @@ impl Hub {
         Counters {
             connections: self.connections.open() as u64,
             topics: self.topics.len() as u64,
-            connection_bytes: self.connections.bytes() as u64,
             ..self.counters
         }
     }
@@ -157,6 +160,7 @@ impl Hub {
             && self.topic_ids.is_empty()
             && self.identities.is_empty()
             && self.directory.len() == 0
+            && self.nothing_is_counted()
     }
 
     pub(crate) fn send_to_shard(

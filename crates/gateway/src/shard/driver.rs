@@ -182,8 +182,12 @@ impl ShardDriver {
         let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
-        self.metrics().publish(&self.hub.counters());
+        self.publish_numbers();
         more
+    }
+
+    fn publish_numbers(&self) {
+        self.metrics().publish(&self.hub.counters(), &self.hub.memory());
     }
 
     /// Messages that were answered in this tick and published nothing are done at its flush.
@@ -268,6 +272,7 @@ impl Driver for ShardDriver {
         if let Some(address) = peer.address {
             self.shared.admission.leave(address);
         }
+        self.count_partial(peer.pending.memory(), 0);
         if peer.phase != Phase::Ending {
             self.metrics().close(match cause {
                 EndCause::Reset(_) | EndCause::Tls => CloseReason::Reset,
@@ -285,7 +290,7 @@ impl Driver for ShardDriver {
             self.handle(io, Event::Closed(key(id)));
         }
         // What fails in the last writes of a turn ends after the turn has published, and the next may be far away.
-        self.metrics().publish(&self.hub.counters());
+        self.publish_numbers();
     }
 
     fn idle_limit(&self, peer: &Peer) -> Option<Duration> {

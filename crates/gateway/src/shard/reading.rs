@@ -7,6 +7,7 @@ use engine::ConnectionId;
 use hub::Ticket;
 use proto::phoenix::FrameKind;
 use proto::ws::{CloseCode, Event, Opcode, Pending, encode_close, encode_frame, encode_header};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What a frame asks of the driver.
 enum Asked {
@@ -21,6 +22,7 @@ impl ShardDriver {
         let (phase, bits) = (peer.phase, peer.window_bits);
         let decoder = self.decoders[usize::from(peer.mount.0)][usize::from(bits > 0)];
         let mut pending = std::mem::take(&mut peer.pending);
+        let kept_before = pending.memory();
         // Taken out for as long as a frame that it inflated is lent to the hub.
         let mut inflater = std::mem::take(&mut self.inflater);
         let mut consumed = 0;
@@ -43,13 +45,24 @@ impl ShardDriver {
             }
         };
         self.inflater = inflater;
-        self.keep(io, id, pending);
+        self.keep(io, id, pending, kept_before);
         done
     }
 
-    fn keep(&self, io: &mut ShardIo<'_>, id: ConnectionId, pending: Pending) {
-        if let Some(peer) = io.peer(id) {
+    fn keep(&self, io: &mut ShardIo<'_>, id: ConnectionId, pending: Pending, kept_before: usize) {
+        let kept = io.peer(id).map_or(0, |peer| {
             peer.pending = pending;
+            peer.pending.memory()
+        });
+        self.count_partial(kept_before, kept);
+    }
+
+    /// Puts what one connection keeps of an incomplete message in place of what it kept.
+    pub(crate) fn count_partial(&self, before: usize, after: usize) {
+        if before != after {
+            let bytes = &self.metrics().partial_bytes;
+            // Only this shard writes it.
+            bytes.store(bytes.load(Relaxed) + after as u64 - before as u64, Relaxed);
         }
     }
 
