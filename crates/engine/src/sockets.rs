@@ -56,7 +56,7 @@ impl<P> Sockets<P> {
             now_ms: 0,
             slab: Slab::new(),
             staging: Staging::default(),
-            books: Books::new(counters, limits.outbox_bytes_max),
+            books: Books::new(counters, limits),
             lingering: VecDeque::new(),
             ready: Vec::new(),
             dialed: Vec::new(),

@@ -15,6 +15,7 @@ use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a hub is told at its start. All hubs of a node share everything but `shard`.
@@ -151,6 +152,32 @@ impl Hub {
     /// This shard's topics with their number of members here, in no order.
     pub fn topics(&self) -> impl Iterator<Item = (&Arc<str>, usize)> {
         self.topics.iter().map(|(_, topic)| (&topic.name, topic.members()))
+    }
+
+    /// Upper bound of the places that topics have, for walks over all of them.
+    pub fn topic_places(&self) -> usize {
+        self.topic_places
+    }
+
+    /// How many members each topic within these places has here, and its place.
+    pub fn topic_sizes(&self, places: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        places.filter_map(|place| Some((self.topics.get(place)?.members(), place)))
+    }
+
+    /// The topic at a place, with its members here.
+    pub fn topic_at(&self, place: usize) -> Option<(&Arc<str>, usize)> {
+        self.topics.get(place).map(|topic| (&topic.name, topic.members()))
+    }
+
+    /// How many members a topic has here.
+    pub fn members_of(&self, topic: &str) -> usize {
+        let id = self.topic_ids.get(topic).copied();
+        id.and_then(|id| self.topics.get(id.0 as usize)).map_or(0, Topic::members)
+    }
+
+    /// The socket id of a connection, if it has one.
+    pub fn socket_id(&self, key: ConnectionKey) -> Option<&str> {
+        self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
     }
 
     /// Whether nothing is left of any connection, topic or presence.

@@ -91,6 +91,11 @@ impl Account {
         MemorySnapshot { components, connections, resident_bytes: process.resident_bytes() }
     }
 
+    /// What the kernel takes for one connection, without buffers.
+    pub(crate) fn socket_bytes(&self) -> u64 {
+        self.socket_bytes
+    }
+
     fn connections(&self) -> u64 {
         self.metrics.engine.iter().map(|shard| shard.open.load(Relaxed)).sum()
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Labels of [`Snapshot::rejected`].
-pub(crate) const REJECTIONS: [&str; 15] = [
+pub(crate) const REJECTIONS: [&str; 16] = [
     "origin",
     "auth_token",
     "subprotocol",
@@ -22,10 +22,13 @@ pub(crate) const REJECTIONS: [&str; 15] = [
     "longpoll_sessions",
     "tls",
     "draining",
+    MEMORY_BUDGET,
     CAPACITY,
 ];
 /// Refused by the engine, before anything of ours is asked.
-pub(super) const CAPACITY: &str = "capacity";
+pub(crate) const CAPACITY: &str = "capacity";
+/// Refused because the memory budget has no room.
+pub(crate) const MEMORY_BUDGET: &str = "memory_budget";
 
 /// Upper bounds of the processing time's buckets, in seconds.
 pub(crate) const PROCESSING_BOUNDS: [f64; 12] =

@@ -18,6 +18,10 @@ pub struct ShardSnapshot {
     pub mailbox_dropped_total: u64,
     /// The longest turn so far, in microseconds.
     pub turn_us_max: u64,
+    /// Time that it did not sleep, in microseconds.
+    pub busy_us_total: u64,
+    /// Bytes that its slow clients have not taken yet.
+    pub outbox_bytes: u64,
 }
 
 /// What the gateway has done and holds, summed over shards.
@@ -100,6 +104,8 @@ impl Snapshot {
             mailbox_depth: engine.mailbox_depth.load(Relaxed),
             mailbox_dropped_total: engine.mailbox_dropped_total.load(Relaxed),
             turn_us_max: engine.tick_duration_us_max.load(Relaxed),
+            busy_us_total: engine.tick_duration_us_total.load(Relaxed),
+            outbox_bytes: engine.outbox_bytes.load(Relaxed),
         });
         self.connections_open += open;
         self.connections_total += engine.accepted_total.load(Relaxed);

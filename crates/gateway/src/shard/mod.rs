@@ -1,5 +1,6 @@
 //! What runs inside a shard: the driver that joins one hub with one shard of the engine.
 
+mod census;
 mod drain;
 mod driver;
 mod effects;
@@ -10,6 +11,8 @@ mod reading;
 mod sessions;
 mod transit;
 
+pub use census::SlowReader;
+pub(crate) use census::{Question, ShardCensus};
 pub(crate) use driver::{ShardDriver, Shared};
 pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seat, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;

@@ -45,8 +45,24 @@ impl ShardDriver {
             }
         };
         self.inflater = inflater;
+        if self.is_too_much(pending.memory(), kept_before) {
+            drop(pending);
+            self.count_partial(kept_before, 0);
+            self.close(io, id, CloseCode::TRY_AGAIN_LATER, CloseReason::MemoryBudget);
+            return bytes.len();
+        }
         self.keep(io, id, pending, kept_before);
         done
+    }
+
+    /// Whether a connection that kept so much of an incomplete message may not keep this much: more than half of what
+    /// is left for all of the shard, so that the largest go first.
+    fn is_too_much(&self, kept: usize, kept_before: usize) -> bool {
+        if kept <= kept_before || self.shared.partial_bytes_max == usize::MAX {
+            return false;
+        }
+        let all = self.metrics().partial_bytes.load(Relaxed) as usize + kept - kept_before;
+        kept > self.shared.partial_bytes_max.saturating_sub(all) / 2
     }
 
     fn keep(&self, io: &mut ShardIo<'_>, id: ConnectionId, pending: Pending, kept_before: usize) {

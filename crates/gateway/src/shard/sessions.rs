@@ -190,7 +190,8 @@ impl ShardDriver {
 
     /// The hub has a message for a session's client.
     pub(crate) fn session_message(&mut self, slot: u32, message: &[u8]) {
-        let limit = self.shared.limits.outbox_bytes_max;
+        let left = self.shared.longpoll_bytes_max.saturating_sub(self.sessions.queued_bytes);
+        let limit = self.shared.limits.outbox_bytes_max.min(left / 2);
         let Some(session) = self.session_mut(slot).filter(|session| !session.overflowed) else { return };
         session.queued_bytes += message.len();
         if session.queued_bytes > limit {
@@ -201,6 +202,8 @@ impl ShardDriver {
         }
         session.queue.push(Bytes::copy_from_slice(message));
         session.answer();
+        // The next sweep knows what of it was fetched.
+        self.sessions.queued_bytes += message.len();
     }
 
     /// The hub has forgotten a session.

@@ -55,7 +55,8 @@ impl Collector for GatewayCollector {
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
-        memory::encode(&mut page, &snapshot, &self.handle.memory(), self.resident_bytes_at_start)
+        let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
+        memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
     }
 }
 

@@ -25,3 +25,22 @@ fn wss_trusts_the_authority_that_is_named() {
     let ended = lab.start_scenario(&scenario, &["--ca", other.to_str().expect("text")]).ended();
     assert_eq!(ended.summary().errors("connect", "tls").0, 5);
 }
+
+#[test]
+fn the_doctor_trusts_whom_it_is_told_to_trust() {
+    let authority = Authority::new();
+    let (server, _) = echo_by_tls(authority.server());
+    let lab = Lab::new();
+    let ca = lab.file("ca.pem", &authority.pem());
+    let url = format!("wss://localhost:{}", server.address().port());
+    let answer = |trusting: &[&str]| {
+        let outcome = lab.ask(&[&["doctor", &url, "--clients", "1", "--json"], trusting].concat());
+        let examination: serde_json::Value = serde_json::from_str(&outcome.output).expect("JSON");
+        examination["targets"][0]["http"].to_string()
+    };
+    assert!(answer(&[]).contains("TLS failed"), "nobody vouches for it");
+    for trusting in [&["--ca", ca.to_str().expect("its name is text")][..], &["--insecure"]] {
+        let answer = answer(trusting);
+        assert!(!answer.contains("TLS failed"), "{trusting:?}: {answer}");
+    }
+}

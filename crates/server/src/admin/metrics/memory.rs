@@ -1,7 +1,7 @@
 //! The memory by component, and what of it is one connection's.
 
 use super::page::Page;
-use gateway::{MemorySnapshot, Snapshot, Space, machine};
+use gateway::{MemoryBudget, MemorySnapshot, Snapshot, Space, machine};
 use std::fmt;
 
 /// `resident_bytes_at_start` is what the process took without any connection. What the kernel does not tell is left
@@ -10,6 +10,7 @@ pub(super) fn encode(
     page: &mut Page<'_>,
     snapshot: &Snapshot,
     memory: &MemorySnapshot,
+    budget: Option<MemoryBudget>,
     resident_bytes_at_start: u64,
 ) -> fmt::Result {
     page.gauge(
@@ -18,6 +19,13 @@ pub(super) fn encode(
         snapshot.outbox_bytes,
     )?;
     components(page, memory)?;
+    let help = "Memory that the server takes of the machine: what is resident, and the kernel's for it.";
+    page.gauge("throng_memory_whole_bytes", help, memory.whole())?;
+    if let Some(budget) = budget {
+        page.gauge("throng_memory_budget_bytes", "The memory budget.", budget.bytes)?;
+        let help = "How many connections the memory budget allows now.";
+        page.gauge("throng_memory_budget_connections", help, budget.allowed)?;
+    }
     if memory.resident_bytes > 0 {
         let resident = memory.resident_bytes;
         page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
