@@ -58,21 +58,20 @@ fn under_a_budget_the_process_outlives_those_who_want_to_fill_its_memory() {
     let host = Host::start(HOST, HostOptions { memory_budget: Some(BUDGET), ..HostOptions::default() });
     let mut modest = Client::open(host.address, SOCKET);
 
+    let mut talkers: Vec<Client> = (0..PEERS).map(|_| Client::open(host.address, ECHO)).collect();
+    let slow = Connecting { receive_buffer_bytes: Some(4096), ..Connecting::default() };
+    let mut readers: Vec<Client> = (0..PEERS).map(|_| slow.open(host.address, SOCKET)).collect();
+    for reader in &mut readers {
+        assert_eq!(reader.join("room:flood")["status"], "ok");
+    }
     let mut unfinished = frame_header(0x82, 1 << 20);
     unfinished.resize(LARGE, 0);
-    let mut peers = Vec::new();
-    for _ in 0..PEERS {
-        let mut peer = Client::open(host.address, ECHO);
+    for talker in &mut talkers {
         // It may be closed before it has said all.
-        let _ = peer.try_send(&unfinished);
-        peers.push(peer);
+        let _ = talker.try_send(&unfinished);
     }
-    let slow = Connecting { receive_buffer_bytes: Some(4096), ..Connecting::default() };
-    for _ in 0..PEERS {
-        let mut peer = slow.open(host.address, SOCKET);
-        assert_eq!(peer.join("room:flood")["status"], "ok");
-        peer.push("2", "room:flood", "flood", &json!({ "messages": LARGE * 3 / FLOOD_MESSAGE_BYTES }));
-        peers.push(peer);
+    for reader in &mut readers {
+        reader.push("2", "room:flood", "flood", &json!({ "messages": LARGE * 3 / FLOOD_MESSAGE_BYTES }));
     }
     modest.heartbeat();
     let most = host.numbers().rss_kib_max << 10;
