@@ -8,7 +8,7 @@ pub(super) fn check(budget: Option<u64>, facts: &Facts) -> Option<Check> {
     let Some(budget) = budget else {
         let text = "there is none: the server lets connections in until the kernel ends it";
         let usable = facts.usable_bytes()?;
-        let remedy = format!("--memory-budget {}MiB, nine tenths of what is usable", usable / 10 * 9 >> 20);
+        let remedy = format!("--memory-budget {}MiB, nine tenths of what is usable", (usable / 10 * 9) >> 20);
         return Some(Check::new(SUBJECT, State::Note, text).with(remedy));
     };
     let usable = facts.usable_bytes()?;

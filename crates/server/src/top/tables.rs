@@ -211,7 +211,7 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected} is missing in\n{text}");
         }
-        assert!(!text.contains('\u{1b}') && !text.contains("outboxes  "), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains("\n  outboxes"), "{text}");
         assert!(line(&look()).starts_with("connections 12,345  joined 0"));
     }
 
