@@ -20,6 +20,7 @@ SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
+RECORD ?=
 ARGUMENTS ?=
 
 .PHONY: help
@@ -73,6 +74,11 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 	@for target in $(FUZZ_TARGETS); do \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
 	done
+
+.PHONY: record
+record: page ## Two million people in one room, beside the floor: 40 minutes, as root (RECORD="--clients 500000 …")
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
 
 ##### The parts of `check`
 

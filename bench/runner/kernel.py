@@ -50,6 +50,17 @@ def slab_bytes() -> int:
     return _kibibytes(Path("/proc/meminfo"), "Slab:")
 
 
+def available_bytes() -> int:
+    """What could still be had without swapping."""
+    return _kibibytes(Path("/proc/meminfo"), "MemAvailable:")
+
+
+def socket_memory_bytes() -> int:
+    """What TCP has in buffers, both directions (`mem` of /proc/net/sockstat, in pages)."""
+    line = _first_value(Path("/proc/net/sockstat"), "TCP")
+    return int(line.rpartition("mem ")[2]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def machine() -> dict[str, str]:
     """Facts without which no figure means anything."""
     return {

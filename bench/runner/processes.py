@@ -39,9 +39,9 @@ def cpu_ticks(stat: str) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def end(process: subprocess.Popen, by: int = signal.SIGTERM) -> None:
+def end(process: subprocess.Popen, by: int = signal.SIGTERM, patience_s: float = STOP_PATIENCE_S) -> None:
     """Ends the session of processes that `process` leads."""
-    for request, patience_s in ((by, STOP_PATIENCE_S), (signal.SIGKILL, STOP_PATIENCE_S)):
+    for request, patience_s in ((by, patience_s), (signal.SIGKILL, STOP_PATIENCE_S)):
         try:
             os.killpg(process.pid, request)
             process.wait(patience_s)

@@ -12,8 +12,8 @@ pub use echo::{Echo, EchoReport, echo};
 
 use std::time::Duration;
 
-/// How long opening a crowd may take.
-pub const OPEN_PATIENCE: Duration = Duration::from_secs(120);
+/// How long opening a crowd may take; two million take about two minutes where client and server share two cores.
+pub const OPEN_PATIENCE: Duration = Duration::from_secs(900);
 
 /// Threads of a crowd, as long as descriptors do not ask for more.
 pub const THREADS: usize = 2;
