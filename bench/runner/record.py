@@ -35,8 +35,8 @@ class Plan:
     broadcasts: int = 3
     between_s: int = 60
     calm_s: int = 20
-    more: int = 800_000
-    more_rate: int = 5_000
+    more: int = 1_000_000
+    more_rate: int = 8_000
     leave_bytes: int = 1_500_000_000
     single_shard: bool = False
     exchange: str = "broadcast"
@@ -120,7 +120,8 @@ def _follow(
         _settle(plan, watch, alive)
         moments["quiet"] = watch.rows[-1].at_s
         processes.end(pair, signal.SIGINT)
-    most, stopped_by = _as_many_as_fit(plan, server, stampede, folder / "more", watch)
+    alive = lambda: crowd.poll() is None  # noqa: E731
+    most, stopped_by = _as_many_as_fit(plan, server, stampede, folder / "more", watch, alive)
     return Record([], [], moments, broadcasts, talk.read(_only_run(folder / "pair")), {}, folder, most, stopped_by)
 
 
@@ -151,7 +152,7 @@ def _settle(plan: Plan, watch: Watch, alive) -> None:
     watch.until("quiet", lambda row: row.at_s > begin + plan.calm_s / 2, PATIENCE_S, alive)
 
 
-def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch) -> tuple[int, str]:
+def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch, alive) -> tuple[int, str]:
     """More and more people until the memory that must be left is reached, or nobody more gets in."""
     if not plan.more:
         return int(max(row.connections for row in watch.rows)), "nobody more was asked for"
@@ -161,7 +162,7 @@ def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, w
         watch.generators.append(more.pid)
         full = plan.crowd + plan.more
         is_over = lambda row: row.available_bytes < plan.leave_bytes or row.connections >= full  # noqa: E731
-        row = watch.until("a full machine", is_over, PATIENCE_S, lambda: more.poll() is None)
+        row = watch.until("a full machine", is_over, PATIENCE_S, lambda: alive() and more.poll() is None)
         why = "memory" if row.available_bytes < plan.leave_bytes else "all who were asked had come"
         processes.end(more, signal.SIGINT, PATIENCE_S)
     return int(max(row.connections for row in watch.rows)), why

@@ -36,6 +36,7 @@ class Watch:
     def __init__(self, metrics_url: str, server_pid: int, generators: Iterable[int] = ()):
         self.rows: list[Row] = []
         self.failed_scrapes: list[str] = []
+        self.failed_looks: list[str] = []
         self.generators = list(generators)
         self._url, self._server_pid = metrics_url, server_pid
         self._ended = threading.Event()
@@ -68,8 +69,10 @@ class Watch:
         while not self._ended.wait(EVERY_S):
             try:
                 self.rows.append(self._look())
-            except (OSError, urllib.error.URLError, KeyError) as error:
+            except (OSError, urllib.error.URLError) as error:
                 self.failed_scrapes.append(str(error))
+            except ValueError as error:  # a process has ended between two looks at it
+                self.failed_looks.append(str(error))
 
     def _look(self) -> Row:
         begin = time.monotonic()

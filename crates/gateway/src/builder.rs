@@ -10,7 +10,7 @@ use crate::longpoll::BODIES_KIB_MAX;
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
-use crate::shard::{ShardDriver, Shared, Transits};
+use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{HubConfig, PatternError, ShardIndex};
 use std::net::{SocketAddr, TcpListener};
@@ -208,6 +208,7 @@ impl GatewayBuilder {
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
             transits: Transits::default(),
+            turns: Turns::new(shards, cores()),
             began: Instant::now(),
             hub,
         })

@@ -1,5 +1,6 @@
 //! The state of one shard, and the way in.
 
+use crate::active::Active;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
 use crate::counters::Counters;
@@ -13,7 +14,7 @@ use crate::limits::Limits;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a hub is told at its start. All hubs of a node share everything but `shard`.
@@ -52,8 +53,7 @@ pub struct Hub {
     pub(crate) identities: HashMap<u64, u32, SecretHash>,
     pub(crate) topics: Slab<Topic>,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
-    /// Topics with publications on their way, in turn.
-    pub(crate) active: VecDeque<TopicId>,
+    pub(crate) active: Active,
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
@@ -79,7 +79,7 @@ impl Hub {
             identities: HashMap::with_hasher(hash),
             topics: Slab::new(),
             topic_ids: HashMap::with_hasher(hash),
-            active: VecDeque::new(),
+            active: Active::default(),
             released: Vec::new(),
             directory: Directory::new(hash),
             encoder: Encoder::default(),

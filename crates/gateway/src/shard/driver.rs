@@ -6,6 +6,7 @@ use super::mail::{Mail, Seed, new_connection};
 use super::peer::{Peer, Phase};
 use super::sessions::Sessions;
 use super::transit::Transits;
+use super::turns::{Turn, Turns};
 use crate::admission::Admission;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
@@ -14,7 +15,7 @@ use crate::metrics::{CloseReason, ShardMetrics};
 use crate::relay::Relay;
 use bytes::Bytes;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, ShardIndex};
+use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) transits: Transits,
+    /// Where there are more shards than processors.
+    pub(crate) turns: Option<Arc<Turns>>,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
 }
@@ -53,6 +56,7 @@ pub(crate) struct ShardDriver {
     pub(crate) drain: Option<Drain>,
     /// Messages of this turn that published nothing.
     answered: u64,
+    turn: Turn,
 }
 
 pub(crate) type ShardIo<'a> = Io<'a, ShardDriver>;
@@ -81,6 +85,7 @@ impl ShardDriver {
             decoders: mounts.iter().map(|mount| [mount.decoder(false), mount.decoder(true)]).collect(),
             sessions: Sessions::new(shard),
             hub,
+            turn: Turn::new(shared.turns.clone(), engine::ShardIndex(shard.0), mailboxes.clone()),
             shared,
             shard,
             mailboxes,
@@ -175,15 +180,17 @@ impl ShardDriver {
         self.refuse(io, id, &Rejection::late());
     }
 
-    /// Delivers what is due and publishes the numbers. `true` when more deliveries are pending.
+    /// Delivers what is due and publishes the numbers. `true` when there is more that need not wait for a turn.
     fn pump(&mut self, io: &mut ShardIo<'_>) -> bool {
         let now = self.micros(io.now());
         let mut effects = std::mem::take(&mut self.effects);
-        let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
+        let reach = if self.turn.is_ours() { Reach::All } else { Reach::Few };
+        let pending = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, reach, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
         self.metrics().publish(&self.hub.counters());
-        more
+        self.turn.go_on(pending.to_crowds, io.now());
+        pending.to_few || pending.to_crowds && self.turn.is_ours()
     }
 
     /// Messages that were answered in this tick and published nothing are done at its flush.
@@ -322,6 +329,7 @@ impl Driver for ShardDriver {
             Mail::SessionOpen { seed, reply } => self.open_session(io, seed, reply),
             Mail::Poll { token, reply } => self.poll_session(io, token, reply),
             Mail::Post { token, messages, reply } => self.post_session(io, token, messages, reply),
+            Mail::Turn => self.turn.begin(io.now()),
             Mail::Topics { reply } => {
                 let topics = self.hub.topics().map(|(name, members)| (name.clone(), members));
                 reply.send(topics.collect());

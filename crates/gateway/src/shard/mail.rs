@@ -23,6 +23,8 @@ pub(crate) enum Mail {
     Poll { token: SessionToken, reply: Reply<PollAnswer> },
     /// A client sends messages.
     Post { token: SessionToken, messages: Vec<(FrameKind, Bytes)>, reply: Reply<PostAnswer> },
+    /// It is this shard's turn to serve its crowds.
+    Turn,
     /// Who is where?
     Topics { reply: Reply<Vec<(Arc<str>, usize)>> },
     /// Close everything with 1012, spread over this time, and say when nobody is left.

@@ -9,8 +9,10 @@ mod peer;
 mod reading;
 mod sessions;
 mod transit;
+mod turns;
 
 pub(crate) use driver::{ShardDriver, Shared};
 pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seat, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;
 pub(crate) use transit::{Transit, Transits};
+pub(crate) use turns::Turns;
