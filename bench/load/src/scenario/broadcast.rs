@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{OPEN_PATIENCE, THREADS, microseconds_each};
+use super::{OPEN_PATIENCE, microseconds_each};
 use crate::worker::{Tally, Worker};
-use crate::{Crowd, Opened, ServerProcess, Target};
+use crate::{Crowd, Opened, ServerProcesses, Target};
 
 /// How long the last receiver of a round may take.
 const ROUND_PATIENCE: Duration = Duration::from_secs(30);
@@ -25,6 +25,8 @@ const SETTLE: Duration = Duration::from_millis(50);
 pub struct Broadcast {
     /// Connections that receive; one more, which is not counted among them, publishes.
     pub receivers: usize,
+    /// Threads of the receivers at least.
+    pub threads: usize,
     /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured.
     pub rounds: u32,
     /// The client frame that makes the server broadcast.
@@ -52,9 +54,9 @@ pub struct BroadcastReport {
 pub fn broadcast(
     target: Target,
     plan: &Broadcast,
-    server: Option<ServerProcess>,
+    server: Option<&ServerProcesses>,
 ) -> io::Result<BroadcastReport> {
-    let mut crowd = Crowd::start(target.clone(), THREADS, plan.receivers)?;
+    let mut crowd = Crowd::start(target.clone(), plan.threads, plan.receivers)?;
     let opened = crowd.open_until(plan.receivers, OPEN_PATIENCE)?;
     // The index after those of the crowd's threads gives it a source address of its own.
     let index = crowd.threads();
