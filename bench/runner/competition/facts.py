@@ -11,7 +11,7 @@ from runner.samples import Samples
 
 HOW = (
     "Each server has one core and its client the other one; each repeat starts every server anew, one after the other. "
-    "Medians, with the least and the greatest of the repeats, and × the floor's median. Less is better everywhere.",
+    "Of each figure: the median, the least and the greatest of the repeats, and × the floor's median. Less is better.",
     "Memory: the resident sets of the server's processes with 15,000 idle connections, less those with the first 1,000, "
     "for each connection between. CPU: user and system time of the server's processes, by the kernel's clock. An echo "
     "is 64 bytes of text, on 100 connections. A broadcast goes to 10,000, the next one when all have it.",

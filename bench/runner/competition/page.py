@@ -3,6 +3,7 @@
 import html
 
 from runner.competition.facts import HOW, TEST_NOTE, Facts, headed, machine_lines, pictures, standings
+from runner.competition.markup import inline
 from runner.competition.tables import entrant_table, main_table, test_tables, then
 from runner.samples import Samples
 
@@ -14,6 +15,7 @@ background:var(--page)}
 h1,h2{line-height:1.2}h2{margin-top:2.5rem}.source{color:var(--soft)}
 .table{overflow-x:auto}table{border-collapse:collapse;font-size:13px}
 th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
+small{color:var(--soft);white-space:nowrap}
 th.figure,td.figure{text-align:right;font-variant-numeric:tabular-nums}
 figure{margin:1.5rem 0}figure svg{width:100%;max-width:860px;height:auto}
 """
@@ -34,14 +36,14 @@ PAGE = """<!doctype html>
 def page(samples: Samples, facts: Facts) -> str:
     """One file, readable without a network."""
     parts = ["<h1>The competition</h1>", _html_list(machine_lines(facts))]
-    parts += [f"<p>{html.escape(text)}</p>" for text in HOW]
+    parts += [f"<p>{inline(text)}</p>" for text in HOW]
     parts += [main_table(samples, facts.entrants).html()]
     if told := standings(samples, facts):
         parts += ["<h2>Where Throng stands</h2>", _html_list(told)]
     parts += ["<h2>Pictures</h2>", *(f"<figure>{picture}</figure>" for picture in pictures(samples, facts).values())]
     for name, table in test_tables(samples, facts.entrants).items():
-        parts += [f"<h2>{html.escape(headed(name, facts))}</h2>", f"<p>{html.escape(TEST_NOTE)}</p>", table.html()]
-    parts += [f"<p class=source>2012: {html.escape(then()['source'])}</p>"]
+        parts += [f"<h2>{html.escape(headed(name, facts))}</h2>", f"<p>{inline(TEST_NOTE)}</p>", table.html()]
+        parts += [f"<p class=source>2012: {html.escape(then()['source'])}</p>"]
     parts += ["<h2>Who took part</h2>", entrant_table(facts.entrants).html()]
     if facts.missing:
         parts += ["<h2>Left out</h2>", _html_list([f"{name}: {why}" for name, why in facts.missing.items()])]
@@ -50,4 +52,4 @@ def page(samples: Samples, facts: Facts) -> str:
 
 
 def _html_list(lines: list[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{inline(line)}</li>' for line in lines)}</ul>"

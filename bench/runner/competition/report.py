@@ -19,6 +19,7 @@ def markdown(samples: Samples, facts: Facts, stem: str | None) -> str:
     lines += _listed("Where Throng stands", standings(samples, facts))
     for name, table in test_tables(samples, facts.entrants).items():
         lines += ["", f"## {headed(name, facts)}", "", TEST_NOTE, "", *table.markdown()]
+        lines += ["", f"2012: {then()['source']}"]
     if stem:
         lines += ["", "## Pictures", ""]
         lines += [f"![{column.heading}]({stem}-{column.name}.svg)" for column in standing.measured(samples)]

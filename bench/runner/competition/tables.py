@@ -64,9 +64,9 @@ def _figure(column: Column, samples: Samples, entrant: Entrant, is_best: bool) -
     median = report.number(spread.median)
     text = f"**{median}**" if is_best else median
     if spread.least != spread.greatest:
-        text += f" ({report.number(spread.least)}–{report.number(spread.greatest)})"
+        text += f"\n{report.number(spread.least)}–{report.number(spread.greatest)}"
     ratio = None if entrant.name == FLOOR else column.ratio(samples, entrant.name)
-    return f"{text} {times(ratio)}".strip()
+    return text if ratio is None else f"{text}\n{times(ratio)}"
 
 
 def times(ratio: float | None) -> str:

@@ -110,7 +110,16 @@ class ReportTest(unittest.TestCase):
         column = standing.COLUMNS[0]
         samples = samples_of(column, floor=2.0, throng=5.0, fast=3.0)
         rows = tables.main_table(samples, everyone()).rows
-        self.assertEqual(rows[1:], [["the throng", "5 2.5 ×"], ["the fast", "**3** 1.5 ×"]])
+        self.assertEqual(rows[1:], [["the throng", "5\n2.5 ×"], ["the fast", "**3**\n1.5 ×"]])
+
+    def test_a_spread_stands_beneath_its_median(self):
+        column = standing.COLUMNS[0]
+        samples = samples_of(column, throng=5.0)
+        samples.add(SimpleNamespace(name=column.scenario), "throng", Measurement({column.value: 7.0}, []))
+        table = tables.main_table(samples, everyone())
+        self.assertEqual(table.rows, [["the throng", "**6**\n5–7"]])
+        self.assertEqual(table.markdown()[-1], "| the throng | **6**<br>5–7 |")
+        self.assertIn("<b>6</b><br><small>5–7</small>", table.html())
 
     def test_words_of_a_peer_do_no_harm_to_the_page(self):
         facts, samples = facts_of([entrant("<script>")]), Samples()
