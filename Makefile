@@ -69,7 +69,7 @@ bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
 .PHONY: lab
-lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour; ARGUMENTS)
+lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour and a quarter; ARGUMENTS="--only bun …")
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	peers/check
 	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
@@ -132,10 +132,9 @@ stampede-tests: release tests/clients/node_modules ## Run Stampede (as built for
 		cargo test --package stampede-tests --locked --quiet -- --include-ignored
 
 .PHONY: competition-smoke
-competition-smoke: release ## Let the competition's runner measure 1 % of everything, and judge counts
-	cargo build --release --locked --package floor --package bench-load --bins
-	cargo build --locked --package load --bins
-	bench/run competition --smoke --bin-dir $(RELEASE_DIR) --stampede $(TARGET_DIR)/debug/stampede \
+competition-smoke: release ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+	cargo build --locked --package floor --package bench-load --package load --bins
+	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: tsung
