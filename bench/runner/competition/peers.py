@@ -73,7 +73,7 @@ class Peer:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"unknown ({type(error).__name__})"
-        return (finished.stdout.strip().splitlines() or ["unknown"])[0]
+        return (finished.stdout.strip().splitlines() or ["unknown"])[0].rstrip(", ")
 
     @contextlib.contextmanager
     def start(self, _stage) -> Iterator[Running]:

@@ -1,5 +1,6 @@
 """A run of the competition, from what was asked for to the exit status."""
 
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,8 @@ class Order:
 
 def run(order: Order) -> int:
     """0 if all counts of ours (and in a smoke run everyone's) are right, 1 if not, 2 if it could not begin."""
+    # So that a server which is running is ended with the run.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         if complaint := _complaint(order):
             print(complaint, file=sys.stderr)
