@@ -91,7 +91,10 @@ def _measured(scenario, entrant: Entrant, tools: Tools) -> Measurement:
         return Measurement({}, [f"the driver ended with {error.returncode}"])
     except json.JSONDecodeError:
         return Measurement({}, ["the driver ended without a report"])
-    except (RuntimeError, OSError, c10k.PlayerLost) as error:
+    except OSError as error:
+        # Without the path, which is this machine's.
+        return Measurement({}, [error.strerror or type(error).__name__])
+    except (RuntimeError, c10k.PlayerLost) as error:
         return Measurement({}, [str(error)])
 
 

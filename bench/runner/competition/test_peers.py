@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from runner import processes
-from runner.competition import peers
+from runner.competition import entrants, peers, plan
 
 REAL_PEERS = Path(__file__).resolve().parents[3] / "peers"
 
@@ -65,6 +65,14 @@ class PeersTest(unittest.TestCase):
         peer = self.peer(start=[sys.executable, "-c", "raise SystemExit('no port in {folder}')"])
         with self.assertRaisesRegex(RuntimeError, r"no port in \{folder\}"), peer.start(None):
             self.fail("it does not listen")
+
+    def test_a_peer_whose_program_is_gone_is_told_without_the_paths_of_this_machine(self):
+        visits = {entrants.ECHO: entrants.Visit()}
+        peer = self.peer(start=["{build}/nothing"])
+        there = entrants.Entrant("example", "An example", "any", "any", "1", "none", peer, visits)
+        scenario = plan.plan("competition-echo", True, 1, 1)[0]
+        samples = plan.compete([scenario], [there], None, 1)
+        self.assertEqual(samples.faults, ["echo, 1 in flight, example: No such file or directory"])
 
     def test_a_program_that_is_needed_and_missing_is_named(self):
         with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(peers.NotInstalled, "no rebar3"):
