@@ -23,9 +23,12 @@ BENCH ?= all
 RECORD ?=
 ARGUMENTS ?=
 
+# Those of the competition that every machine with the tests' dependencies has.
+SMOKE_ENTRANTS := floor throng throng-channels node-ws
+
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##### To use it
 
@@ -47,12 +50,13 @@ release: page ## Build the optimised server, and the example programs that the t
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, and the simulation
+test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
 	@$(MAKE) release
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn lab tsung
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung
+	@$(MAKE) competition-smoke
 	@$(MAKE) sim
 
 .PHONY: deps
@@ -64,6 +68,12 @@ bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	cd bench/peers/bun-echo && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
+
+.PHONY: lab
+lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour and a quarter; ARGUMENTS="--only bun …")
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+	peers/check
+	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
 sim: ## Simulate several shards of the hub from SEEDS seeds
@@ -121,11 +131,17 @@ clients: release tests/clients/node_modules ## Run the npm phoenix clients and a
 autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
-.PHONY: lab
-lab: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
+.PHONY: stampede-tests
+stampede-tests: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	cargo build --locked --package load --bins
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --package stampede-tests --locked --quiet -- --include-ignored
+
+.PHONY: competition-smoke
+competition-smoke: release ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+	cargo build --locked --package floor --package bench-load --package load --bins
+	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
+		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung

@@ -25,7 +25,15 @@ def tree(pid: int) -> list[int]:
 
 def resident_bytes(pids: list[int]) -> int:
     """Resident sets together (VmRSS)."""
-    return sum(kernel.resident_bytes(pid) for pid in pids)
+    return sum(map(_resident_bytes, pids))
+
+
+def _resident_bytes(pid: int) -> int:
+    """Of a process, or nothing where it has ended meanwhile: one that nobody has waited for has no such line."""
+    try:
+        return kernel.resident_bytes(pid)
+    except (FileNotFoundError, ProcessLookupError, ValueError):
+        return 0
 
 
 def cpu_seconds(pids: list[int]) -> float:

@@ -66,7 +66,7 @@ class Throng:
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
-        address, admin = (f"127.0.0.1:{_free_port()}" for _ in range(2))
+        address, admin = (f"127.0.0.1:{free_port()}" for _ in range(2))
         with tempfile.TemporaryDirectory(prefix="throng-bench-") as data_dir:
             environment = {
                 "THRONG_LISTEN": address,
@@ -79,7 +79,7 @@ class Throng:
             }
             command = [self.binary, "serve", "--profile", "load-test"]
             with _process(command, environment, stdout=subprocess.DEVNULL) as process:
-                _wait_for_listener(address, process)
+                wait_for_listener(address, process)
                 yield Running(address, process.pid, f"http://{admin}/metrics")
 
 
@@ -127,13 +127,15 @@ def _announced_address(process: subprocess.Popen) -> str:
     return address
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def _wait_for_listener(address: str, process: subprocess.Popen) -> None:
+def wait_for_listener(address: str, process: subprocess.Popen) -> None:
+    """Returns when `address` accepts; an error when the process ends or takes too long."""
     host, _, port = address.partition(":")
     deadline = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:

@@ -1,6 +1,6 @@
 //! One function for each kind of measurement; each opens a crowd, measures, and closes it.
 //!
-//! CPU figures are those of the server's process, when it is known; times are the driver's.
+//! CPU figures are those of the server's processes, when they are known; times are the driver's.
 
 mod broadcast;
 mod connect;

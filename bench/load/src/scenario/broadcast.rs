@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{OPEN_PATIENCE, THREADS, microseconds_each};
+use super::{OPEN_PATIENCE, microseconds_each};
 use crate::worker::{Tally, Worker};
-use crate::{Crowd, Opened, ServerProcess, Target};
+use crate::{Crowd, Opened, ServerProcesses, Target};
 
 /// How long the last receiver of a round may take; two slow cores bring a message to two million in about 30 s.
 const ROUND_PATIENCE: Duration = Duration::from_secs(300);
@@ -25,6 +25,8 @@ const SETTLE: Duration = Duration::from_millis(50);
 pub struct Broadcast {
     /// Connections that receive; one more, which is not counted among them, publishes.
     pub receivers: usize,
+    /// Threads of the receivers at least.
+    pub threads: usize,
     /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured.
     pub rounds: u32,
     /// The client frame that makes the server broadcast.
@@ -56,9 +58,9 @@ pub struct BroadcastReport {
 pub fn broadcast(
     target: Target,
     plan: &Broadcast,
-    server: Option<ServerProcess>,
+    server: Option<&ServerProcesses>,
 ) -> io::Result<BroadcastReport> {
-    let mut crowd = Crowd::start(target.clone(), THREADS, plan.receivers)?;
+    let mut crowd = Crowd::start(target.clone(), plan.threads, plan.receivers)?;
     let cpu_before = server.map(|server| server.cpu());
     let opened = crowd.open_until(plan.receivers, OPEN_PATIENCE)?;
     let opening_cpu = server.zip(cpu_before).map(|(server, before)| server.cpu().saturating_sub(before));
