@@ -1,8 +1,10 @@
 // `/broadcast` sends each message to everybody there; every other path sends it back.
 
 import { parseArgs } from "node:util";
+import { raiseBacklog } from "./backlog.js";
 
 const { values } = parseArgs({ options: { port: { type: "string" } } });
+const BACKLOG = 8192;
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const TOPIC = "broadcast";
 
@@ -28,3 +30,5 @@ const server = Bun.serve({
     },
   },
 });
+
+raiseBacklog(server.port, BACKLOG);
