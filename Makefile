@@ -61,7 +61,7 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 .PHONY: bench
 bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
-	cd bench/peers/bun-echo && $(NPM_CI)
+	cd peers/bun && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
 .PHONY: sim
@@ -92,7 +92,7 @@ lint: page ## Run clippy, warnings being errors
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
-	@for folder in tests/autobahn tests/tsung bench; do \
+	@for folder in tests/autobahn tests/tsung bench peers; do \
 		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
 	done
 

@@ -17,7 +17,6 @@ class Client:
     def __init__(self, address: str) -> None:
         self._socket = WebSocket(address)
         self._unread = b""
-        self._expect_line(b"INFO ")
         self._say(b'CONNECT {"verbose":false,"pedantic":false,"protocol":1}\r\n')
         self._say(f"SUB {SUBJECT} 1\r\n".encode())
         self._say(b"PING\r\n")
@@ -41,11 +40,17 @@ class Client:
         self._socket.send(Message(BINARY, data))
 
     def _expect_line(self, start: bytes) -> None:
+        """The server says at any time what it is (INFO): first of all, and when something of it has changed."""
+        while (line := self._line()).startswith(b"INFO "):
+            pass
+        if not line.startswith(start):
+            raise Wrong(f"{line[:60]!r} came instead of {start.decode()!r}")
+
+    def _line(self) -> bytes:
         while b"\r\n" not in self._unread:
             self._unread += self._socket.receive().payload
         line, _, self._unread = self._unread.partition(b"\r\n")
-        if not line.startswith(start):
-            raise Wrong(f"{line[:60]!r} came instead of {start.decode()!r}")
+        return line
 
 
 def every_subscriber_hears_a_publication(address: str) -> None:
