@@ -79,7 +79,8 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 .PHONY: format
 format: ## Check the formatting
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	@# These stand outside the workspace.
+	for manifest in fuzz/Cargo.toml peers/*/Cargo.toml; do cargo fmt --manifest-path "$$manifest" --check; done
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors

@@ -8,7 +8,7 @@
 
 main([Port]) ->
     {ok, _} = application:ensure_all_started(cowboy),
-    {ok, _} = pg:start(pg),
+    peer_audience:create(),
     Routes = cowboy_router:compile([{'_', [{"/broadcast", peer_audience, []}, {'_', peer_echo, []}]}]),
     Transport = #{
         max_connections => infinity,
