@@ -66,7 +66,7 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 .PHONY: bench
 bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
-	cd bench/peers/bun-echo && $(NPM_CI)
+	cd peers/bun && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
 .PHONY: lab
@@ -95,7 +95,8 @@ record: page ## Two million people in one room, beside the floor: 40 minutes, as
 .PHONY: format
 format: ## Check the formatting
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	@# These stand outside the workspace.
+	for manifest in fuzz/Cargo.toml peers/*/Cargo.toml; do cargo fmt --manifest-path "$$manifest" --check; done
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
@@ -108,7 +109,7 @@ lint: page ## Run clippy, warnings being errors
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
-	@for folder in tests/autobahn tests/tsung bench; do \
+	@for folder in tests/autobahn tests/tsung bench peers; do \
 		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
 	done
 

@@ -29,13 +29,13 @@ class Running:
 
 def find(bin_dir: Path, throng: Path, peers: Path) -> tuple[dict, dict[str, str]]:
     """The servers that are there, and for the others why they are not."""
-    bun_folder = peers / "bun-echo"
+    bun_folder = peers / "bun"
     bun = bun_folder / "node_modules" / ".bin" / "bun"
     bun = bun if bun.exists() else shutil.which("bun")
     candidates = {
         "floor": (Floor(bin_dir / "floor"), (bin_dir / "floor").exists(), f"no {bin_dir / 'floor'}"),
         "throng": (Throng(throng), throng.exists(), f"no {throng}"),
-        "bun": (Bun(bun, bun_folder / "echo.js"), bun is not None, f"not installed (npm ci --prefix {bun_folder})"),
+        "bun": (Bun(bun, bun_folder / "server.js"), bun is not None, f"not installed (npm ci --prefix {bun_folder})"),
     }
     found = {name: server for name, (server, there, _) in candidates.items() if there}
     return found, {name: reason for name, (_, there, reason) in candidates.items() if not there}
@@ -90,8 +90,11 @@ class Bun:
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
-        with _process([self.binary, self.script]) as process:
-            yield Running(_announced_address(process), process.pid)
+        port = free_port()
+        address = f"127.0.0.1:{port}"
+        with _process([self.binary, self.script, "--port", port], stdout=subprocess.DEVNULL) as process:
+            wait_for_listener(address, process)
+            yield Running(address, process.pid)
 
 
 @contextlib.contextmanager
