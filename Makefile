@@ -108,18 +108,23 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release tests/clients/node_modules ## Run the npm phoenix clients and a browser against the release build
-	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance npm run --silent test
+clients: release stampede-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
+		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
 .PHONY: autobahn
 autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: lab
-lab: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
-	cargo build --locked --package load --bins
+lab: release stampede-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --package stampede-tests --locked --quiet -- --include-ignored
+
+# Not optimised, which saves minutes.
+.PHONY: stampede-for-tests
+stampede-for-tests: page
+	cargo build --locked --package load --bins
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
