@@ -125,24 +125,29 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release tests/clients/node_modules ## Run the npm phoenix clients and a browser against the release build
-	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance npm run --silent test
+clients: release stampede-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
+		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
 .PHONY: autobahn
 autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: stampede-tests
-stampede-tests: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
-	cargo build --locked --package load --bins
+stampede-tests: release stampede-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --package stampede-tests --locked --quiet -- --include-ignored
 
 .PHONY: competition-smoke
-competition-smoke: release ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
-	cargo build --locked --package floor --package bench-load --package load --bins
+competition-smoke: release stampede-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+	cargo build --locked --package floor --package bench-load --bins
 	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
+
+# Not optimised, which saves minutes.
+.PHONY: stampede-for-tests
+stampede-for-tests: page
+	cargo build --locked --package load --bins
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
