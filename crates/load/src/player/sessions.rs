@@ -162,7 +162,7 @@ impl Shard {
             client.ready_at = now.saturating_add(rest);
             client.step_due = client.ready_at;
         }
-        self.count_present(present, 0);
+        self.stage.gauges.list_changed(present as u64, 0);
         let seen = self.of_client(place, Kind::Finish, failure.unwrap_or(Outcome::Ok), now);
         self.see(Observation { began, intended: began, label, ..seen }, || {
             "the session ended here".to_owned()

@@ -11,7 +11,9 @@ use crate::live::Users;
 use crate::player::{self, Gauges, Options, Player};
 use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
 use crate::scenario::plan::Plan;
-use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, MachineSample, Statistics};
+use crate::statistics::{
+    ErrorExample, GeneratorFacts, MachineFacts, MachineSample, PresenceLists, Statistics,
+};
 
 /// Users being played, and what counts them.
 pub(crate) struct Local {
@@ -142,6 +144,10 @@ impl Local {
                 stalled_ms: stalled,
                 deliveries_unjudged: unjudged.order.saturating_add(unjudged.stale),
                 publications_unjudged: unjudged.publications,
+                presence: PresenceLists {
+                    entries_max: self.gauges.present_max.load(Relaxed),
+                    longest_max: self.gauges.present_longest_max.load(Relaxed),
+                },
                 ..GeneratorFacts::default()
             },
             machines: None,

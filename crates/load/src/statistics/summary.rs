@@ -274,6 +274,19 @@ pub struct GeneratorFacts {
     /// Publications that could not be followed to their receivers.
     #[serde(default)]
     pub publications_unjudged: u64,
+    /// The lists of who is present that users kept.
+    #[serde(default)]
+    pub presence: PresenceLists,
+}
+
+/// The lists of who is present that users keep who join with `presence`. No event tells them: they are counted where
+/// they are kept, and are 0 where nobody keeps one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PresenceLists {
+    /// Entries of all users' lists together, at the moment when they were most.
+    pub entries_max: u64,
+    /// Entries of the longest list of one user at any moment.
+    pub longest_max: u64,
 }
 
 /// The mean of one of the generator's threads.
