@@ -54,6 +54,8 @@ pub(crate) struct Played {
     pub(crate) machines: Option<Vec<MachineFacts>>,
     /// What could not be kept of the run, if anything.
     pub(crate) losses: Vec<String>,
+    /// Rows that were written to the event log here.
+    pub(crate) log_rows: u64,
     /// What is to be said besides.
     pub(crate) notices: Vec<String>,
 }
@@ -124,6 +126,7 @@ impl Local {
         let ended = self.player.wait();
         let collected = self.collector.finish();
         let stalled = self.gauges.stalled_ns.load(Relaxed) / 1_000_000 + collected.stalled.as_millis() as u64;
+        let log_rows = collected.log.as_ref().map_or(0, |log| log.rows);
         let log_loss = collected.log.and_then(|log| log.error).map(|error| format!("the event log: {error}"));
         let sample_loss = collected.samples_error.map(|error| format!("the samples: {error}"));
         let unjudged = self.names.rooms.get().map(|rooms| rooms.unjudged()).unwrap_or_default();
@@ -152,6 +155,7 @@ impl Local {
             },
             machines: None,
             losses: log_loss.into_iter().chain(sample_loss).collect(),
+            log_rows,
             notices: Vec::new(),
         })
     }
