@@ -110,7 +110,7 @@ impl Shard {
                 if self.clients.len() == 0 {
                     self.phase = Phase::Over;
                     self.feed.close();
-                    self.stage.shard_has_ended(why);
+                    self.stage.shard_has_ended(why, &self.read_lag);
                 }
                 false
             }

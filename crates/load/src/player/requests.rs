@@ -155,6 +155,8 @@ impl Shard {
         match response.take(bytes) {
             Ok(used) => {
                 if response.is_done() {
+                    let at = self.now();
+                    self.has_read(io, at);
                     self.response_complete(io, place);
                 }
                 used

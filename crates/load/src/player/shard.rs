@@ -28,6 +28,7 @@ use super::stage::{Mail, Stage};
 use crate::draw::Rng;
 use crate::observe::{Batch, Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
+use crate::statistics::Population;
 
 /// Users that begin in one turn of the shard.
 const ARRIVALS_PER_TURN_MAX: usize = 64;
@@ -59,6 +60,8 @@ pub(crate) struct Shard {
     pub(super) body: Vec<u8>,
     pub(super) frame: Vec<u8>,
     pub(super) phase: Phase,
+    /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
+    pub(super) read_lag: Population,
 }
 
 /// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
@@ -98,6 +101,7 @@ impl Shard {
             body: Vec::new(),
             frame: Vec::new(),
             phase: Phase::Playing,
+            read_lag: Population::default(),
             stage,
         }
     }
@@ -105,6 +109,13 @@ impl Shard {
     /// The run's time, read now.
     pub(super) fn now(&self) -> Nanos {
         self.stage.clock.now()
+    }
+
+    /// Something whole was read at a time. It had been ready since the shard looked, at the latest: what became ready
+    /// while the turn before went on has waited longer than is counted.
+    pub(super) fn has_read(&mut self, io: &Io<'_, Self>, at: Nanos) {
+        let looked = self.stage.clock.at(io.now());
+        self.read_lag.record(at.saturating_sub(looked) / 1_000);
     }
 
     /// An observation of a user's, for the caller to complete.

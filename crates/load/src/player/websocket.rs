@@ -118,6 +118,7 @@ impl Shard {
 
     fn message(&mut self, io: &mut Io<'_, Self>, place: u32, kind: FrameKind, body: &[u8]) {
         let at = self.now();
+        self.has_read(io, at);
         let Some(client) = self.clients.item(place) else { return };
         match client.dialect.phoenix {
             Some(version) => self.phoenix_message(io, place, version, kind, body, at),

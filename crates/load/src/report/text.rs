@@ -211,6 +211,7 @@ pub(super) fn times(run: &Run) -> Table {
         ("session", &times.session),
         ("send lag of the generator", &times.send_lag),
         ("begin lag of the generator", &times.begin_lag),
+        ("read lag of the generator", &run.summary.generator.read_lag),
     ];
     let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));
     for (name, spread) in rows.into_iter().chain(labelled).filter(|(_, spread)| spread.count > 0) {

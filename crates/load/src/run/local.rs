@@ -147,6 +147,7 @@ impl Local {
                 stalled_ms: stalled,
                 deliveries_unjudged: unjudged.order.saturating_add(unjudged.stale),
                 publications_unjudged: unjudged.publications,
+                read_lag: ended.read_lag,
                 presence: PresenceLists {
                     entries_max: self.gauges.present_max.load(Relaxed),
                     longest_max: self.gauges.present_longest_max.load(Relaxed),

@@ -274,6 +274,9 @@ pub struct GeneratorFacts {
     /// Publications that could not be followed to their receivers.
     #[serde(default)]
     pub publications_unjudged: u64,
+    /// How long what users read had been ready at least when it was read; of several machines, that of the worst.
+    #[serde(default)]
+    pub read_lag: Spread,
     /// The lists of who is present that users kept.
     #[serde(default)]
     pub presence: PresenceLists,

@@ -7,11 +7,11 @@ use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
-/// The 99th percentile of the send lag may be this share of the latency's, which contains it.
+/// The 99th percentile of the send lag, and of the read lag, may be this share of the latency's, which contains it.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag that is never held against a run: it is as fine as sends are scheduled.
+/// Send lag, and read lag, that is never held against a run: it is as fine as sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send lag (99th percentile) of a run without any latency to compare it with.
+/// The greatest send, begin or read lag (99th percentile) of a run without any latency to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
 /// The generator's delay of beginnings (99th percentile) that is never held against a run: many users may be due at the
 /// same moment, and begin one after the other.
@@ -54,6 +54,8 @@ struct Evidence {
     begin_lag_p99_us: Option<u64>,
     /// Of the slowest among connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
+    /// How long what users read had been ready at least.
+    read_lag_p99_us: Option<u64>,
     /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
@@ -78,6 +80,7 @@ impl Evidence {
                 .into_iter()
                 .filter_map(|population| population.quantile_us(0.99))
                 .max(),
+            read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
                 .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
@@ -86,6 +89,8 @@ impl Evidence {
             generator: generator.clone(),
             ..Self::default()
         };
+        // Of reading there is no figure for each second: it lagged throughout, or it did not.
+        let reads_lagged = evidence.read_lag_p99_us.is_some_and(|lag_us| lag_us > SEND_LAG_US_IGNORED);
         for (_, _, second) in statistics.seconds.each() {
             evidence.seconds += 1;
             let Some(second) = second else { continue };
@@ -93,7 +98,8 @@ impl Evidence {
             evidence.sampled_seconds += 1;
             evidence.steal_sampled += sample.steal;
             let is_busy = sample.generator_thread_cpu_max >= THREAD_BUSY;
-            evidence.busy_seconds += u64::from(is_busy && second.lag_p99_us() > SEND_LAG_US_IGNORED);
+            let lagged = || reads_lagged || second.lag_p99_us() > SEND_LAG_US_IGNORED;
+            evidence.busy_seconds += u64::from(is_busy && lagged());
         }
         evidence
     }
@@ -108,6 +114,7 @@ impl Evidence {
         [
             self.sends_lagged(),
             self.beginnings_lagged(),
+            self.reads_lagged(),
             self.threads_were_busy(),
             self.cpu_was_stolen(),
             self.collector_stalled(),
@@ -181,6 +188,29 @@ impl Evidence {
                  percentile of {}, beside {} that the slowest kind of them takes.",
                 duration_us(lag_us as f64),
                 duration_us(operation_us as f64),
+            )
+        })
+    }
+
+    /// What had come and lay there while the shard was busy with others: in a loop of echoes, where nothing is due at a
+    /// time of its own, this is how a generator that cannot keep up shows. It is part of every time that is measured.
+    fn reads_lagged(&self) -> Option<String> {
+        let lag_us = self.read_lag_p99_us?;
+        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+            return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator read too late: 1 % of what came had been there for {} or more.",
+                    duration_us(lag_us as f64)
+                )
+            });
+        };
+        let share = share(lag_us, measured_us.max(1));
+        (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of that                  of the times that it measured ({}).",
+                duration_us(lag_us as f64),
+                percent(share),
+                duration_us(measured_us as f64),
             )
         })
     }
@@ -260,8 +290,8 @@ fn share(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::observe::Observation;
-    use crate::statistics::MachineSample;
     use crate::statistics::example::observation;
+    use crate::statistics::{MachineSample, Spread};
 
     const MS: u64 = 1_000_000;
 
@@ -357,6 +387,18 @@ mod tests {
                 Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() },
                 None,
             ),
+            (Evidence { read_lag_p99_us: Some(200_000), ..sound.clone() }, Some("read too late")),
+            (Evidence { read_lag_p99_us: Some(90_000), ..sound.clone() }, None),
+            (
+                Evidence { read_lag_p99_us: Some(3_000), latency_p99_us: Some(10_000), ..sound.clone() },
+                Some("read too late"),
+            ),
+            (Evidence { read_lag_p99_us: Some(3_000), latency_p99_us: Some(90_000), ..sound.clone() }, None),
+            (Evidence { read_lag_p99_us: Some(1_900), latency_p99_us: Some(2_000), ..sound.clone() }, None),
+            (
+                Evidence { read_lag_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
+                Some("read too late"),
+            ),
             (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
             (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
             (Evidence { busy_seconds: 21, ..sound.clone() }, Some("at its limit")),
@@ -377,6 +419,27 @@ mod tests {
                 None => assert_eq!(reasons, Vec::<String>::new(), "{evidence:?}"),
                 Some(reason) => {
                     assert!(reasons.len() == 1 && reasons[0].contains(reason), "{reason}: {reasons:?}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_that_reads_late_is_told_from_a_slow_server_and_from_a_busy_thread_that_keeps_up() {
+        for (name, read_lag_us, latency_ms, thread_cpu, expected) in [
+            ("an echo loop that keeps up", 400, 1, 1.0, None),
+            ("a slow server", 900, 30_000, 0.3, None),
+            ("long turns beside a slow server", 5_000, 400, 0.5, None),
+            ("turns as long as what is measured", 8_000, 9, 0.5, Some("read too late")),
+            ("a thread without rest that reads in long turns", 5_000, 400, 0.97, Some("at its limit")),
+        ] {
+            let (statistics, mut generator) = run(20, 0, latency_ms, thread_cpu, 0.0);
+            generator.read_lag = Spread { count: 200, p99_us: read_lag_us, ..Spread::default() };
+            let reasons = judge(&statistics, &generator).reasons;
+            match expected {
+                None => assert_eq!(reasons, Vec::<String>::new(), "{name}"),
+                Some(reason) => {
+                    assert!(reasons.len() == 1 && reasons[0].contains(reason), "{name}: {reasons:?}");
                 }
             }
         }

@@ -258,6 +258,7 @@ fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
     let mut run = crowd();
     run.summary.counts.users_stopped = 17;
     run.summary.times.http_intended = Spread { count: 3, ..Spread::default() };
+    run.summary.generator.read_lag = Spread { count: 5, ..Spread::default() };
     run.summary.times.begin_lag = Spread { count: 4, ..Spread::default() };
     let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
     assert!(text.contains("17 stopped with the run"), "{text}");
@@ -265,6 +266,7 @@ fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
     for words in [
         "HTTP request from when it was due",
         "begin lag of the generator",
+        "read lag of the generator",
         "engine-0 48.0 %, engine-1 31.0 %, collector 3.00 %",
         "250,000 entries at most, 500 in the longest",
         "samples of servers failed",
