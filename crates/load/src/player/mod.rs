@@ -60,6 +60,7 @@ pub use error::PlayError;
 pub use gauges::Gauges;
 pub use options::{Options, Share};
 pub use stage::Why;
+pub(crate) use trust::client_config;
 
 use crate::ledger::Rooms;
 use crate::observe::{Batch, Examples};
