@@ -31,6 +31,8 @@ impl Shard {
             return self.not_ready(place, "join: no Phoenix socket is open");
         }
         client.intended = client.take_intended();
+        self.begins(place, now);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let host = &self.stage.targets.target(client.target).host;
         let scene = scene(&self.stage, host, b"");
         let (topic, payload) = (scene.text(&join.topic, client), scene.text(&join.payload, client));

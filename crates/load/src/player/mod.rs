@@ -23,6 +23,7 @@ mod clock;
 mod closing;
 mod compile;
 mod connecting;
+mod crowds;
 mod deliveries;
 mod endings;
 mod error;

@@ -211,6 +211,7 @@ pub(super) fn times(run: &Run) -> Table {
         ("session", &times.session),
         ("send lag of the generator", &times.send_lag),
         ("begin lag of the generator", &times.begin_lag),
+        ("to begin all of a burst", &times.burst),
         ("read lag of the generator", &run.summary.generator.read_lag),
     ];
     let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));

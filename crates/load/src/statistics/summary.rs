@@ -159,9 +159,14 @@ pub struct Times {
     pub http_intended: Spread,
     /// The generator's own delay of sends.
     pub send_lag: Spread,
-    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests.
+    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests. Who is due at the same moment
+    /// as others waits for those before it, which is no part of this but of `burst`.
     #[serde(default)]
     pub begin_lag: Spread,
+    /// How long it took until all had begun who were due at one moment: once for each arrival, connect, join and HTTP
+    /// request of a burst.
+    #[serde(default)]
+    pub burst: Spread,
     /// Whole sessions.
     pub session: Spread,
     /// Steps and transactions by their label.
