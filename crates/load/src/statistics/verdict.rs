@@ -7,15 +7,18 @@ use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
-/// The 99th percentile of the send lag may be this share of the latency's, which contains it.
+/// The 99th percentile of the send lag, and of the read lag, may be this share of the latency's, which contains it.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag that is never held against a run: it is as fine as sends are scheduled.
+/// Send lag, and read lag, that is never held against a run: it is as fine as sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send lag (99th percentile) of a run without any latency to compare it with.
+/// The greatest send, begin or read lag (99th percentile) of a run without any latency to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
-/// The generator's delay of beginnings (99th percentile) that is never held against a run: many users may be due at the
-/// same moment, and begin one after the other.
+/// The generator's delay of beginnings, and the time that it takes to begin all of a burst (99th percentiles), that is
+/// never held against a run.
 pub const BEGIN_LAG_US_IGNORED: u64 = 20_000;
+/// How long it takes to begin a burst (99th percentile) may be this share of that and of what the server then takes. A
+/// burst says "everybody now": as long as the server takes longer than the generator, it is the server that is measured.
+pub const BURST_SHARE_MAX: f64 = 0.5;
 /// From here on a thread counts as busy.
 pub const THREAD_BUSY: f64 = 0.9;
 /// Share of the seconds in which a thread of the generator may be busy while what users do lags.
@@ -34,8 +37,8 @@ pub fn judge(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     Verdict { valid: reasons.is_empty(), reasons }
 }
 
-/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, and whether
-/// it adds up, only the end can know. The steal is that of the samples so far.
+/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, whether it
+/// adds up, and what the server made of a burst, only the end can know. The steal is that of the samples so far.
 #[must_use]
 pub fn judge_so_far(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     let mut evidence = Evidence::of(statistics, generator);
@@ -54,6 +57,12 @@ struct Evidence {
     begin_lag_p99_us: Option<u64>,
     /// Of the slowest among connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
+    /// From when all of a burst were due until the last had begun.
+    burst_p99_us: Option<u64>,
+    /// Of the slowest among connects, joins and HTTP requests, as far as those of bursts can be told from the others.
+    burst_operation_us: Option<u64>,
+    /// How long what users read had been ready at least.
+    read_lag_p99_us: Option<u64>,
     /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
@@ -69,15 +78,17 @@ struct Evidence {
 impl Evidence {
     fn of(statistics: &Statistics, generator: &GeneratorFacts) -> Self {
         let times = &statistics.times;
+        let operations = || [&times.connect, &times.join, &times.http].into_iter();
+        let slowest_us = |share| operations().filter_map(|times| times.quantile_us(share)).max();
         let mut evidence = Self {
             counts: statistics.counts(),
             send_lag_p99_us: times.send_lag.quantile_us(0.99),
             latency_p99_us: times.latency.quantile_us(0.99),
             begin_lag_p99_us: times.begin_lag.quantile_us(0.99),
-            operation_p99_us: [&times.connect, &times.join, &times.http]
-                .into_iter()
-                .filter_map(|population| population.quantile_us(0.99))
-                .max(),
+            operation_p99_us: slowest_us(0.99),
+            burst_p99_us: times.burst.quantile_us(0.99),
+            burst_operation_us: slowest_us(share_below_bursts(statistics)),
+            read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
                 .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
@@ -86,6 +97,8 @@ impl Evidence {
             generator: generator.clone(),
             ..Self::default()
         };
+        // Of reading there is no figure for each second: it lagged throughout, or it did not.
+        let reads_lagged = evidence.read_lag_p99_us.is_some_and(|lag_us| lag_us > SEND_LAG_US_IGNORED);
         for (_, _, second) in statistics.seconds.each() {
             evidence.seconds += 1;
             let Some(second) = second else { continue };
@@ -93,13 +106,14 @@ impl Evidence {
             evidence.sampled_seconds += 1;
             evidence.steal_sampled += sample.steal;
             let is_busy = sample.generator_thread_cpu_max >= THREAD_BUSY;
-            evidence.busy_seconds += u64::from(is_busy && second.lag_p99_us() > SEND_LAG_US_IGNORED);
+            let lagged = || reads_lagged || second.lag_p99_us() > SEND_LAG_US_IGNORED;
+            evidence.busy_seconds += u64::from(is_busy && lagged());
         }
         evidence
     }
 
     fn reasons(&self) -> Vec<String> {
-        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up()];
+        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up(), self.bursts_lagged()];
         known_at_the_end.into_iter().flatten().chain(self.reasons_so_far()).collect()
     }
 
@@ -108,6 +122,7 @@ impl Evidence {
         [
             self.sends_lagged(),
             self.beginnings_lagged(),
+            self.reads_lagged(),
             self.threads_were_busy(),
             self.cpu_was_stolen(),
             self.collector_stalled(),
@@ -185,6 +200,45 @@ impl Evidence {
         })
     }
 
+    /// Who is due with many others waits for those before it, in any generator. What matters is whether the server had
+    /// the crowd at once, or got it piecemeal and was done with each piece before the next came.
+    fn bursts_lagged(&self) -> Option<String> {
+        let burst_us = self.burst_p99_us?;
+        let operation_us = self.burst_operation_us.unwrap_or(0);
+        let share = share(burst_us, burst_us.saturating_add(operation_us));
+        (burst_us > BEGIN_LAG_US_IGNORED && share > BURST_SHARE_MAX).then(|| {
+            format!(
+                "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
+                 moment (99th percentile), longer than the slowest kind of connects, joins and requests took ({}).",
+                duration_us(burst_us as f64),
+                duration_us(operation_us as f64),
+            )
+        })
+    }
+
+    /// What had come and lay there while the shard was busy with others: in a loop of echoes, where nothing is due at a
+    /// time of its own, this is how a generator that cannot keep up shows. It is part of every time that is measured.
+    fn reads_lagged(&self) -> Option<String> {
+        let lag_us = self.read_lag_p99_us?;
+        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+            return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator read too late: 1 % of what came had been there for {} or more.",
+                    duration_us(lag_us as f64)
+                )
+            });
+        };
+        let share = share(lag_us, measured_us.max(1));
+        (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of that                  of the times that it measured ({}).",
+                duration_us(lag_us as f64),
+                percent(share),
+                duration_us(measured_us as f64),
+            )
+        })
+    }
+
     fn threads_were_busy(&self) -> Option<String> {
         let share = share(self.busy_seconds, self.sampled_seconds);
         (share > BUSY_SECONDS_SHARE_MAX).then(|| {
@@ -252,6 +306,14 @@ impl Evidence {
     }
 }
 
+/// The share of all operations that lies below the middle one of a burst, taken that those of bursts are the slowest; at
+/// least the 99th percentile.
+fn share_below_bursts(statistics: &Statistics) -> f64 {
+    let times = &statistics.times;
+    let in_bursts = share(times.burst.count(), times.begin_lag.count());
+    (1.0 - in_bursts / 2.0).clamp(0.99, 1.0)
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
@@ -259,9 +321,9 @@ fn share(part: u64, whole: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::Observation;
-    use crate::statistics::MachineSample;
+    use crate::observe::{Nanos, Observation};
     use crate::statistics::example::observation;
+    use crate::statistics::{MachineSample, Spread};
 
     const MS: u64 = 1_000_000;
 
@@ -357,6 +419,20 @@ mod tests {
                 Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() },
                 None,
             ),
+            (Evidence { burst_p99_us: Some(19_000), ..sound.clone() }, None),
+            (Evidence { burst_p99_us: Some(21_000), ..sound.clone() }, Some("slower than the burst")),
+            (Evidence { read_lag_p99_us: Some(200_000), ..sound.clone() }, Some("read too late")),
+            (Evidence { read_lag_p99_us: Some(90_000), ..sound.clone() }, None),
+            (
+                Evidence { read_lag_p99_us: Some(3_000), latency_p99_us: Some(10_000), ..sound.clone() },
+                Some("read too late"),
+            ),
+            (Evidence { read_lag_p99_us: Some(3_000), latency_p99_us: Some(90_000), ..sound.clone() }, None),
+            (Evidence { read_lag_p99_us: Some(1_900), latency_p99_us: Some(2_000), ..sound.clone() }, None),
+            (
+                Evidence { read_lag_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
+                Some("read too late"),
+            ),
             (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
             (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
             (Evidence { busy_seconds: 21, ..sound.clone() }, Some("at its limit")),
@@ -377,6 +453,27 @@ mod tests {
                 None => assert_eq!(reasons, Vec::<String>::new(), "{evidence:?}"),
                 Some(reason) => {
                     assert!(reasons.len() == 1 && reasons[0].contains(reason), "{reason}: {reasons:?}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_that_reads_late_is_told_from_a_slow_server_and_from_a_busy_thread_that_keeps_up() {
+        for (name, read_lag_us, latency_ms, thread_cpu, expected) in [
+            ("an echo loop that keeps up", 400, 1, 1.0, None),
+            ("a slow server", 900, 30_000, 0.3, None),
+            ("long turns beside a slow server", 5_000, 400, 0.5, None),
+            ("turns as long as what is measured", 8_000, 9, 0.5, Some("read too late")),
+            ("a thread without rest that reads in long turns", 5_000, 400, 0.97, Some("at its limit")),
+        ] {
+            let (statistics, mut generator) = run(20, 0, latency_ms, thread_cpu, 0.0);
+            generator.read_lag = Spread { count: 200, p99_us: read_lag_us, ..Spread::default() };
+            let reasons = judge(&statistics, &generator).reasons;
+            match expected {
+                None => assert_eq!(reasons, Vec::<String>::new(), "{name}"),
+                Some(reason) => {
+                    assert!(reasons.len() == 1 && reasons[0].contains(reason), "{name}: {reasons:?}");
                 }
             }
         }
@@ -409,6 +506,44 @@ mod tests {
                     assert_eq!(verdict.valid, is_valid, "{kind:?} {lag_ms} {time_ms}: {:?}", verdict.reasons);
                 }
             }
+        }
+    }
+
+    /// A run of single users, one each 10 ms, whose connects take 1 ms, and a burst in the middle of it: so many who
+    /// are begun within `begun_ms`, and whose connects take `time_ms`.
+    fn run_with_burst(singles: u64, users: u64, begun_ms: u64, time_ms: u64) -> Statistics {
+        let mut statistics = Statistics::new();
+        let mut connect = |began: Nanos, lag_us: u32, time: Nanos| {
+            let seen = Observation { intended: began, began, ..observation() };
+            statistics.observe(&Observation { at: began, ..seen });
+            statistics.observe(&Observation { kind: Kind::Connect, at: began + time, count: lag_us, ..seen });
+        };
+        (0..singles).for_each(|user| connect(user * 10 * MS, 10, MS));
+        let due = singles * 5 * MS;
+        let each = begun_ms * MS / users;
+        for user in 0..users {
+            connect(due + user * each, (each / 1_000) as u32, time_ms * MS);
+        }
+        let last = due + begun_ms * MS;
+        let count = 2 * users as u32;
+        let burst = Observation { kind: Kind::Burst, intended: due, began: due, count, ..observation() };
+        statistics.observe(&Observation { at: last, ..burst });
+        statistics
+    }
+
+    #[test]
+    fn a_burst_is_judged_by_whether_the_server_had_more_to_do_than_the_generator() {
+        for (name, singles, users, begun_ms, time_ms, is_valid) in [
+            ("a storm that the server takes longer for", 5_000, 15_000, 300, 800, true),
+            ("a storm that a fast server answers as it comes", 5_000, 15_000, 300, 40, false),
+            ("a burst too short to matter", 10, 500, 15, 1, true),
+            ("a rare burst among many single users", 20_000, 400, 200, 500, true),
+            ("a rare burst that came piecemeal", 20_000, 400, 200, 5, false),
+        ] {
+            let verdict =
+                judge(&run_with_burst(singles, users, begun_ms, time_ms), &GeneratorFacts::default());
+            assert_eq!(verdict.valid, is_valid, "{name}: {:?}", verdict.reasons);
+            assert!(verdict.reasons.iter().all(|reason| reason.contains("burst")), "{name}: {verdict:?}");
         }
     }
 
