@@ -108,8 +108,8 @@ pub enum Kind {
     Transaction,
     /// A scenario's step could not be done.
     Step,
-    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins and
-    /// requests, the last of them at `at`.
+    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins, requests
+    /// and cuts, the last of them at `at`.
     Burst,
 }
 

@@ -31,12 +31,13 @@ use crate::observe::{Batch, Kind, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
 use crate::statistics::Population;
 
-/// Users that begin in one turn of the shard.
-const ARRIVALS_PER_TURN_MAX: usize = 64;
-/// Timers that fire in one turn.
+/// Users that begin in one turn of the shard. Each of a burst has a few answers coming: were fewer to begin in a turn than
+/// there are answers to take in one look, the first of them would keep the others from beginning, and no burst be one.
+const ARRIVALS_PER_TURN_MAX: usize = 1024;
+/// Timers that fire in one turn. What is sent by them is answered at once, and the answers lie unread meanwhile.
 const TIMERS_PER_TURN_MAX: usize = 256;
-/// Users that go on in one turn, of those that all may go on at once.
-const READY_PER_TURN_MAX: usize = 256;
+/// Users that go on in one turn, of those that all may go on at once; as many as arrive, for the same reason.
+const READY_PER_TURN_MAX: usize = ARRIVALS_PER_TURN_MAX;
 
 /// One thread's part of a run.
 pub(crate) struct Shard {

@@ -163,8 +163,8 @@ pub struct Times {
     /// as others waits for those before it, which is no part of this but of `burst`.
     #[serde(default)]
     pub begin_lag: Spread,
-    /// How long it took until all had begun who were due at one moment: once for each arrival, connect, join and HTTP
-    /// request of a burst.
+    /// How long it took until all had begun who were due at one moment: once for each arrival, connect, join, HTTP
+    /// request and cut of a burst.
     #[serde(default)]
     pub burst: Spread,
     /// Whole sessions.

@@ -11,7 +11,8 @@ use crate::observe::{Kind, Outcome};
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
 /// Send lag, and read lag, that is never held against a run: it is as fine as sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send, begin or read lag (99th percentile) of a run without any latency to compare it with.
+/// The greatest send, begin or read lag, and the longest time to begin a burst (99th percentiles), of a run without any
+/// time to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
 /// The generator's delay of beginnings, and the time that it takes to begin all of a burst (99th percentiles), that is
 /// never held against a run.
@@ -59,7 +60,7 @@ struct Evidence {
     operation_p99_us: Option<u64>,
     /// From when all of a burst were due until the last had begun.
     burst_p99_us: Option<u64>,
-    /// Of the slowest among connects, joins and HTTP requests, as far as those of bursts can be told from the others.
+    /// A connect with its join, or an HTTP request, as far as those of bursts can be told from the others.
     burst_operation_us: Option<u64>,
     /// How long what users read had been ready at least.
     read_lag_p99_us: Option<u64>,
@@ -78,16 +79,15 @@ struct Evidence {
 impl Evidence {
     fn of(statistics: &Statistics, generator: &GeneratorFacts) -> Self {
         let times = &statistics.times;
-        let operations = || [&times.connect, &times.join, &times.http].into_iter();
-        let slowest_us = |share| operations().filter_map(|times| times.quantile_us(share)).max();
+        let operations = [&times.connect, &times.join, &times.http];
         let mut evidence = Self {
             counts: statistics.counts(),
             send_lag_p99_us: times.send_lag.quantile_us(0.99),
             latency_p99_us: times.latency.quantile_us(0.99),
             begin_lag_p99_us: times.begin_lag.quantile_us(0.99),
-            operation_p99_us: slowest_us(0.99),
+            operation_p99_us: operations.iter().filter_map(|times| times.quantile_us(0.99)).max(),
             burst_p99_us: times.burst.quantile_us(0.99),
-            burst_operation_us: slowest_us(share_below_bursts(statistics)),
+            burst_operation_us: burst_operation_us(statistics),
             read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
@@ -204,12 +204,20 @@ impl Evidence {
     /// the crowd at once, or got it piecemeal and was done with each piece before the next came.
     fn bursts_lagged(&self) -> Option<String> {
         let burst_us = self.burst_p99_us?;
-        let operation_us = self.burst_operation_us.unwrap_or(0);
+        let Some(operation_us) = self.burst_operation_us else {
+            return (burst_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
+                     moment (99th percentile).",
+                    duration_us(burst_us as f64)
+                )
+            });
+        };
         let share = share(burst_us, burst_us.saturating_add(operation_us));
         (burst_us > BEGIN_LAG_US_IGNORED && share > BURST_SHARE_MAX).then(|| {
             format!(
                 "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
-                 moment (99th percentile), longer than the slowest kind of connects, joins and requests took ({}).",
+                 moment (99th percentile), longer than the server took for them ({}).",
                 duration_us(burst_us as f64),
                 duration_us(operation_us as f64),
             )
@@ -306,12 +314,15 @@ impl Evidence {
     }
 }
 
-/// The share of all operations that lies below the middle one of a burst, taken that those of bursts are the slowest; at
-/// least the 99th percentile.
-fn share_below_bursts(statistics: &Statistics) -> f64 {
+/// How long the slowest users of bursts waited for the server: for a request, or on their way in, which is a connect and
+/// the join after it where there are joins. It is the 99th percentile, or, where bursts are rarer, that of the middle of
+/// as many of the slowest as bursts have.
+fn burst_operation_us(statistics: &Statistics) -> Option<u64> {
     let times = &statistics.times;
     let in_bursts = share(times.burst.count(), times.begin_lag.count());
-    (1.0 - in_bursts / 2.0).clamp(0.99, 1.0)
+    let below = (1.0 - in_bursts / 2.0).clamp(0.99, 1.0);
+    let way_in = [&times.connect, &times.join].into_iter().filter_map(|times| times.quantile_us(below));
+    way_in.reduce(u64::saturating_add).max(times.http.quantile_us(below))
 }
 
 fn share(part: u64, whole: u64) -> f64 {
@@ -419,8 +430,17 @@ mod tests {
                 Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() },
                 None,
             ),
-            (Evidence { burst_p99_us: Some(19_000), ..sound.clone() }, None),
-            (Evidence { burst_p99_us: Some(21_000), ..sound.clone() }, Some("slower than the burst")),
+            (Evidence { burst_p99_us: Some(90_000), ..sound.clone() }, None),
+            (Evidence { burst_p99_us: Some(200_000), ..sound.clone() }, Some("slower than the burst")),
+            (Evidence { burst_p99_us: Some(19_000), burst_operation_us: Some(1_000), ..sound.clone() }, None),
+            (
+                Evidence { burst_p99_us: Some(21_000), burst_operation_us: Some(20_000), ..sound.clone() },
+                Some("slower than the burst"),
+            ),
+            (
+                Evidence { burst_p99_us: Some(21_000), burst_operation_us: Some(22_000), ..sound.clone() },
+                None,
+            ),
             (Evidence { read_lag_p99_us: Some(200_000), ..sound.clone() }, Some("read too late")),
             (Evidence { read_lag_p99_us: Some(90_000), ..sound.clone() }, None),
             (
