@@ -31,7 +31,9 @@ fn few_are_served_at_once_while_a_crowd_waits_for_its_turn_and_its_publisher_doe
         shard.say(key, &join("lobby"));
     }
     let pair = [crowd, crowd + 1].map(|slot| shard.open(slot, 1));
-    pair.map(|key| shard.say(key, &join("pair")));
+    for key in pair {
+        shard.say(key, &join("pair"));
+    }
     shard.take();
 
     shard.say(hub::ConnectionKey { slot: 0, generation: 1 }, r#"["1","2","lobby","to_all",{}]"#);
