@@ -74,10 +74,12 @@ class Record:
     broadcasts: list[tuple[Row, Row]]
     pair: list[talk.Delivery]
     summary: dict
+    pair_verdict: dict
     run: Path
     most: int
     stopped_by: str
-    faults: list[str] = field(default_factory=list)
+    # Looks at the machine that failed because a process had just ended.
+    failed_looks: list[str] = field(default_factory=list)
 
 
 def bare(plan: Plan, server: Floor | Throng, driver: Driver) -> dict:
@@ -94,7 +96,7 @@ def play(plan: Plan, throng: Throng, stampede: Path, folder: Path) -> Record:
             record = _follow(plan, server, stampede, folder, watch, crowd)
         record.run = _only_run(folder / "crowd")
         record.summary = json.loads((record.run / "summary.json").read_text())
-        record.rows, record.failed_scrapes = watch.rows, watch.failed_scrapes
+        record.rows, record.failed_scrapes, record.failed_looks = watch.rows, watch.failed_scrapes, watch.failed_looks
     return record
 
 
@@ -122,18 +124,22 @@ def _follow(
         processes.end(pair, signal.SIGINT)
     alive = lambda: crowd.poll() is None  # noqa: E731
     most, stopped_by = _as_many_as_fit(plan, server, stampede, folder / "more", watch, alive)
-    return Record([], [], moments, broadcasts, talk.read(_only_run(folder / "pair")), {}, folder, most, stopped_by)
+    pair_run = _only_run(folder / "pair")
+    pair_verdict = json.loads((pair_run / "summary.json").read_text())["verdict"]
+    return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by)
 
 
 def _broadcast(plan: Plan, watch: Watch, alive) -> tuple[Row, Row]:
     """The last row before the next broadcast, and the first after it."""
-    before = last = watch.rows[-1]
+    # Two rows back: a broadcast may begin within one.
+    before = earlier = last = watch.rows[-1]
 
     def begun(row: Row) -> bool:
-        nonlocal before
-        is_begun = row.messages_out - before.messages_out > plan.stir
-        before = before if is_begun else row
-        return is_begun
+        nonlocal before, earlier
+        if row.messages_out - before.messages_out > plan.stir:
+            return True
+        before, earlier = earlier, row
+        return False
 
     def ended(row: Row) -> bool:
         nonlocal last

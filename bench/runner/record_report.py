@@ -64,6 +64,7 @@ def figures(plan: Plan, record: Record) -> dict:
         "scrape_ms_max": max(row.scrape_ms for row in rows),
         "cut_cleaned_up_s": moments["clean"] - moments["cut"],
         "storm_s": moments["back"] - moments["storm"],
+        "verdicts": {"the crowd": record.summary["verdict"], "the two who talk": record.pair_verdict},
         "pair": {name: _latency(record, windows) for name, windows in windows_of(record).items()},
     }
 
@@ -95,13 +96,16 @@ def _cpu_us(before: Row, after: Row) -> float:
 
 
 def joins_by_step(plan: Plan, series: list[dict]) -> list[dict]:
-    """Join latency as the crowd grows: of each step of so many joined, from the seconds in which they came. Of a step's
-    seconds the median is the middle one and p99 the greatest, which is never too good."""
+    """Join latency as the crowd grows, before the storm: of each step of so many joined, from the seconds in which they
+    came. Of a step's seconds the median is the middle one and p99 the greatest, which is never too good."""
     size = max(STEP * plan.crowd // 2_000_000, 1)
     steps: dict[int, list[dict]] = {}
     for second in series:
-        if second["join_count"] and float(second["joined"]) <= plan.crowd and second["join_p50_us"]:
-            steps.setdefault(int(float(second["joined"]) // size), []).append(second)
+        joined = int(float(second["joined"]))
+        if second["join_p50_us"] and joined:
+            steps.setdefault((joined - 1) // size, []).append(second)
+        if joined >= plan.crowd:
+            break
     return [
         {
             "joined": (step + 1) * size,
@@ -117,6 +121,7 @@ def judge(plan: Plan, found: dict, floor: dict | None, bare: dict | None) -> lis
     pair = {name: (latency or {}).get("p99_ms") for name, latency in found["pair"].items()}
     longest = {name: (latency or {}).get("max_ms") for name, latency in found["pair"].items()}
     judged = [
+        Judged("runs that Stampede calls VALID, of two", sum(v["valid"] for v in found["verdicts"].values()), "", 2, at_most=False),
         Judged("joined at once", found["joined_at_once"], "", plan.crowd, at_most=False),
         Judged("users that failed", found["users_failed"], "", 0),
         Judged("deliveries lost or late", found["lost"] + found["late"], "", 0),
@@ -128,14 +133,13 @@ def judge(plan: Plan, found: dict, floor: dict | None, bare: dict | None) -> lis
         Judged("the pair's p99 while a broadcast runs", pair["while a broadcast runs"], "ms", 250),
         Judged("the pair's longest while the cut are cleaned up", longest["while the cut are cleaned up"], "ms", 100),
     ]
-    if floor and bare:
-        ratio = lambda name: bare[name] / floor[name] if floor.get(name) else None  # noqa: E731
-        judged += [
-            Judged("time to the last receiver", ratio("last_receiver_ms_median"), "× floor", 1.10),
-            Judged("server's CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
-            Judged("connect and join rate", ratio("connections_per_second"), "× floor", 0.75, at_most=False),
-        ]
-    return judged
+    ratio = lambda name: bare[name] / floor[name] if floor and bare else None  # noqa: E731
+    return [
+        *judged,
+        Judged("time to the last receiver", ratio("last_receiver_ms_median"), "× floor", 1.10),
+        Judged("server's CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
+        Judged("connect and join rate", ratio("connections_per_second"), "× floor", 0.75, at_most=False),
+    ]
 
 
 def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
@@ -146,8 +150,13 @@ def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in data["settings"].items()]
     lines += [] if data["settings"] else ["- kernel settings: unchanged"]
     lines += ["", "## Targets", "", "| what | measured | target | |", "|---|---|---|---|", *(j.row() for j in judged)]
+    lines += ["", "## Stampede's verdict", ""]
+    for name, verdict in found["verdicts"].items():
+        lines += [f"- {name}: {'VALID' if verdict['valid'] else '**INVALID**'}"]
+        lines += [f"  - {reason}" for reason in verdict["reasons"]]
     lines += ["", "## The crowd, with Stampede", "", "| | |", "|---|---|"]
-    lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in found.items() if name != "pair"]
+    shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts")}
+    lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in shown.items()]
     lines += ["", "## The two who talk", "", "Latency from when a message ought to have been sent, 40 messages a second.", ""]
     lines += ["| when | messages | p50 | p99 | longest |", "|---|---|---|---|---|"]
     for name, latency in found["pair"].items():

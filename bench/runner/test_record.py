@@ -46,13 +46,14 @@ class Joins(unittest.TestCase):
             return {"joined": str(joined), "join_count": "9", "join_p50_us": str(p50), "join_p99_us": str(p99)}
 
         nobody = {"joined": "100", "join_count": "0", "join_p50_us": "", "join_p99_us": ""}
-        series = [second(50, 1000, 2000), second(60, 3000, 9000), second(70, 2000, 4000), second(150, 5000, 6000), nobody]
-        steps = record_report.joins_by_step(record.Plan(crowd=2000), series)
+        crowd = [second(510, 1000, 2000), second(550, 3000, 9000), nobody, second(600, 2000, 4000), second(2000, 5000, 6000)]
+        storm = [second(1500, 70_000, 80_000), second(2000, 90_000, 99_000)]
+        steps = record_report.joins_by_step(record.Plan(crowd=2000), crowd + storm)
         self.assertEqual(
             steps,
             [
-                {"joined": 100, "join_p50_ms": 2.0, "join_p99_ms": 9.0},
-                {"joined": 200, "join_p50_ms": 5.0, "join_p99_ms": 6.0},
+                {"joined": 600, "join_p50_ms": 2.0, "join_p99_ms": 9.0},
+                {"joined": 2000, "join_p50_ms": 5.0, "join_p99_ms": 6.0},
             ],
         )
 

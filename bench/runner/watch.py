@@ -1,8 +1,8 @@
 """Watches a machine while server and load generator run on it: a row every half second, from a thread of its own."""
 
+import http.client
 import threading
 import time
-import urllib.error
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,23 +53,20 @@ class Watch:
     def until(self, what: str, holds, patience_s: float, alive=lambda: True) -> Row:
         """The first row from now on for which `holds`; an error after so long, or when `alive` is no longer true."""
         deadline, seen = time.monotonic() + patience_s, len(self.rows)
-        while time.monotonic() < deadline and alive():
+        while time.monotonic() < deadline and alive() and self._thread.is_alive():
             for row in self.rows[seen:]:
                 seen += 1
                 if holds(row):
                     return row
             time.sleep(EVERY_S / 5)
         last = asdict(self.rows[-1]) if self.rows else "nothing was seen"
-        raise TimeoutError(f"waited for {what} in vain, {'for too long' if alive() else 'the process ended'}: {last}")
-
-    def between(self, begin_s: float, end_s: float) -> list[Row]:
-        return [row for row in self.rows if begin_s <= row.at_s <= end_s]
+        raise TimeoutError(f"waited for {what} in vain, {'for too long' if time.monotonic() >= deadline else 'for a process has ended'}: {last}")
 
     def _run(self) -> None:
         while not self._ended.wait(EVERY_S):
             try:
                 self.rows.append(self._look())
-            except (OSError, urllib.error.URLError) as error:
+            except (OSError, http.client.HTTPException, KeyError) as error:
                 self.failed_scrapes.append(str(error))
             except ValueError as error:  # a process has ended between two looks at it
                 self.failed_looks.append(str(error))

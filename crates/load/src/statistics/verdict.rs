@@ -239,7 +239,8 @@ impl Evidence {
         let share = share(lag_us, measured_us.max(1));
         (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
             format!(
-                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of that                  of the times that it measured ({}).",
+                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of the \
+                 times that it measured ({}).",
                 duration_us(lag_us as f64),
                 percent(share),
                 duration_us(measured_us as f64),
