@@ -55,9 +55,8 @@ test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung 
 	@$(MAKE) check
 	@$(MAKE) release
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke sim
 	@$(MAKE) competition-smoke
-	@$(MAKE) sim
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -125,7 +124,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release stampede-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+clients: release programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
 	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
 		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
@@ -134,25 +133,24 @@ autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the ech
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: stampede-tests
-stampede-tests: release stampede-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
+stampede-tests: release programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
-		cargo test --package stampede-tests --locked --quiet -- --include-ignored
+		cargo test --workspace --test quick --test full --locked --quiet -- --include-ignored
 
 .PHONY: competition-smoke
-competition-smoke: release stampede-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
-	cargo build --locked --package floor --package bench-load --bins
+competition-smoke: release programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
 	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: release stampede-for-tests ## The record with 0.2 % of its people: judges counts
-	cargo build --locked --package floor --package bench-load --bins
+record-smoke: release programs-for-tests ## The record with 0.2 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
-# Not optimised, which saves minutes.
-.PHONY: stampede-for-tests
-stampede-for-tests: page
-	cargo build --locked --package load --bins
+# The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
+# be built once more with other features.
+.PHONY: programs-for-tests
+programs-for-tests: page
+	cargo build --workspace --bins --tests --locked
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung

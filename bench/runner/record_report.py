@@ -27,8 +27,9 @@ class Judged:
 
     def row(self) -> str:
         sign = "≤" if self.at_most else "≥"
-        value = "not measured" if self.value is None else f"{number(self.value)} {self.unit}".strip()
-        return f"| {self.name} | {value} | {sign} {number(self.bound)} {self.unit} | {'reached' if self.holds else '**missed**'} |"
+        value = "" if self.value is None else f"{number(self.value)} {self.unit}".strip()
+        verdict = "not measured" if self.value is None else "reached" if self.holds else "**missed**"
+        return f"| {self.name} | {value} | {sign} {number(self.bound)} {self.unit} | {verdict} |"
 
 
 def figures(plan: Plan, record: Record) -> dict:

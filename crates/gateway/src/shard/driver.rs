@@ -81,11 +81,13 @@ impl ShardDriver {
                 hub.route(index, pattern, Box::new(factory));
             }
         }
+        let letters = mailboxes.clone();
+        let call = move |next| letters.post(next, Mail::Turn);
         ShardDriver {
             decoders: mounts.iter().map(|mount| [mount.decoder(false), mount.decoder(true)]).collect(),
             sessions: Sessions::new(shard),
             hub,
-            turn: Turn::new(shared.turns.clone(), engine::ShardIndex(shard.0), mailboxes.clone()),
+            turn: Turn::new(shared.turns.clone(), engine::ShardIndex(shard.0), call),
             shared,
             shard,
             mailboxes,

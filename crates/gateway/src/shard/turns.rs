@@ -5,8 +5,7 @@
 //!
 //! It owns the turns and the line of those who wait for one. It knows nothing of topics.
 
-use super::mail::Mail;
-use engine::{Mailboxes, ShardIndex};
+use engine::ShardIndex;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -62,8 +61,12 @@ impl Turns {
         Some(next)
     }
 
-    fn give_up_waiting(&self, shard: ShardIndex) {
-        self.desk().line.retain(|waiting| *waiting != shard);
+    /// Leaves the line. `false` if the shard had been called already: then it has a turn to give up.
+    fn give_up_waiting(&self, shard: ShardIndex) -> bool {
+        let line = &mut self.desk().line;
+        let waited = line.len();
+        line.retain(|waiting| *waiting != shard);
+        line.len() < waited
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -76,7 +79,8 @@ impl Turns {
 pub(crate) struct Turn {
     turns: Option<Arc<Turns>>,
     shard: ShardIndex,
-    mailboxes: Mailboxes<Mail>,
+    /// Tells a shard that it has a turn.
+    call: Box<dyn Fn(ShardIndex) + Send>,
     state: State,
 }
 
@@ -88,8 +92,12 @@ enum State {
 }
 
 impl Turn {
-    pub(crate) fn new(turns: Option<Arc<Turns>>, shard: ShardIndex, mailboxes: Mailboxes<Mail>) -> Turn {
-        Turn { turns, shard, mailboxes, state: State::Rests }
+    pub(crate) fn new(
+        turns: Option<Arc<Turns>>,
+        shard: ShardIndex,
+        call: impl Fn(ShardIndex) + Send + 'static,
+    ) -> Turn {
+        Turn { turns, shard, call: Box::new(call), state: State::Rests }
     }
 
     /// Whether crowds may be served now.
@@ -121,12 +129,8 @@ impl Turn {
             }
             State::Rests | State::Waits | State::Has { .. } => None,
         };
-        self.call(next);
-    }
-
-    fn call(&self, next: Option<ShardIndex>) {
         if let Some(next) = next {
-            self.mailboxes.post(next, Mail::Turn);
+            (self.call)(next);
         }
     }
 }
@@ -134,10 +138,13 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let Some(turns) = &self.turns else { return };
-        match self.state {
-            State::Rests => {}
-            State::Waits => turns.give_up_waiting(self.shard),
-            State::Has { .. } => self.call(turns.leave()),
+        let has_turn = match self.state {
+            State::Rests => false,
+            State::Waits => !turns.give_up_waiting(self.shard),
+            State::Has { .. } => true,
+        };
+        if has_turn && let Some(next) = turns.leave() {
+            (self.call)(next);
         }
     }
 }
@@ -145,6 +152,7 @@ impl Drop for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
 
     #[test]
     fn as_many_as_processors_have_a_turn_and_the_others_follow_in_line() {
@@ -153,10 +161,59 @@ mod tests {
         assert_eq!([a, b, c, d].map(|shard| turns.ask(shard)), [true, true, false, false]);
         assert_eq!(turns.pass_on(a), Some(c), "a is behind d now");
         assert_eq!(turns.leave(), Some(d));
-        turns.give_up_waiting(a);
+        assert!(turns.give_up_waiting(a) && !turns.give_up_waiting(a));
         assert_eq!([turns.leave(), turns.leave()], [None, None]);
         assert_eq!(turns.pass_on(b), None, "nobody waits");
         assert!(turns.ask(b) && turns.ask(c) && !turns.ask(d));
+    }
+
+    /// Three shards and one turn, and who was called.
+    fn shards() -> ([Turn; 3], mpsc::Receiver<ShardIndex>) {
+        let (called, calls) = mpsc::channel();
+        let turns = Turns::new(3, 1);
+        let shards = [0, 1, 2].map(|shard| {
+            let called = called.clone();
+            Turn::new(turns.clone(), ShardIndex(shard), move |next| called.send(next).expect("it is read"))
+        });
+        (shards, calls)
+    }
+
+    #[test]
+    fn who_waits_is_called_when_the_one_before_has_served_its_crowds_or_its_time_is_over() {
+        let ([mut first, mut second, mut third], calls) = shards();
+        let now = Instant::now();
+        for shard in [&mut first, &mut second, &mut third] {
+            shard.go_on(true, now);
+        }
+        assert_eq!([&first, &second, &third].map(Turn::is_ours), [true, false, false]);
+        first.go_on(true, now + TURN / 2);
+        assert!(calls.try_recv().is_err(), "its time is not over");
+        first.go_on(true, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(1)));
+        assert!(!first.is_ours());
+        second.begin(now + TURN);
+        second.go_on(false, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(2)));
+        third.begin(now + TURN);
+        third.go_on(false, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(0)), "the first went to the end of the line");
+    }
+
+    #[test]
+    fn a_shard_that_ends_gives_back_what_it_has_even_if_it_was_just_called() {
+        let ([mut first, mut second, mut third], calls) = shards();
+        let now = Instant::now();
+        for shard in [&mut first, &mut second, &mut third] {
+            shard.go_on(true, now);
+        }
+        drop(first);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(1)));
+        drop(second);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(2)), "the second had not read its call");
+        third.begin(now);
+        third.go_on(false, now);
+        third.go_on(true, now);
+        assert!(third.is_ours() && calls.try_recv().is_err(), "nobody waits, and the turn is not lost");
     }
 
     #[test]
