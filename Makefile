@@ -20,11 +20,15 @@ SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
+RECORD ?=
 ARGUMENTS ?=
+
+# Those of the competition that every machine with the tests' dependencies has.
+SMOKE_ENTRANTS := floor throng throng-channels node-ws
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ##### To use it
 
@@ -46,13 +50,13 @@ release: page ## Build the optimised server, and the example programs that the t
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, and the simulation
+test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
 	@$(MAKE) release
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn lab tsung
-	@$(MAKE) sim
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke sim
+	@$(MAKE) competition-smoke
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -61,8 +65,14 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 .PHONY: bench
 bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
-	cd bench/peers/bun-echo && $(NPM_CI)
+	cd peers/bun && $(NPM_CI)
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
+
+.PHONY: lab
+lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour and a quarter; ARGUMENTS="--only bun …")
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+	peers/check
+	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
 sim: ## Simulate several shards of the hub from SEEDS seeds
@@ -74,12 +84,18 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 		RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
 	done
 
+.PHONY: record
+record: page ## Two million people in one room, beside the floor: 40 minutes, as root (RECORD="--clients 500000 …")
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
+
 ##### The parts of `check`
 
 .PHONY: format
 format: ## Check the formatting
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	@# These stand outside the workspace.
+	for manifest in fuzz/Cargo.toml peers/*/Cargo.toml; do cargo fmt --manifest-path "$$manifest" --check; done
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
@@ -92,7 +108,7 @@ lint: page ## Run clippy, warnings being errors
 unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
-	@for folder in tests/autobahn tests/tsung bench; do \
+	@for folder in tests/autobahn tests/tsung bench peers; do \
 		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
 	done
 
@@ -108,18 +124,33 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release tests/clients/node_modules ## Run the npm phoenix clients and a browser against the release build
-	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance npm run --silent test
+clients: release programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
+		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
 .PHONY: autobahn
 autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
-.PHONY: lab
-lab: release tests/clients/node_modules ## Run Stampede (as built for tests, which saves minutes) against Throng, npm ws, websockets, faulty servers and a lossy proxy
-	cargo build --locked --package load --bins
+.PHONY: stampede-tests
+stampede-tests: release programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
-		cargo test --package stampede-tests --locked --quiet -- --include-ignored
+		cargo test --workspace --test quick --test full --locked --quiet -- --include-ignored
+
+.PHONY: competition-smoke
+competition-smoke: release programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
+		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
+
+.PHONY: record-smoke
+record-smoke: release programs-for-tests ## The record with 0.2 % of its people: judges counts
+	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+# The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
+# be built once more with other features.
+.PHONY: programs-for-tests
+programs-for-tests: page
+	cargo build --workspace --bins --tests --locked
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung

@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from runner import processes
+
 
 class Driver:
     def __init__(self, binary: Path):
@@ -15,10 +17,10 @@ class Driver:
         finished = subprocess.run(self._command(server, arguments), stdout=subprocess.PIPE, check=True)
         return json.loads(finished.stdout)
 
-    def hold(self, server, steps: list[int]) -> Iterator[dict]:
+    def hold(self, server, steps: list[int], *arguments) -> Iterator[dict]:
         """Opens connections up to each step in turn; they stay open while the caller looks at the server. One more
         report follows: the census after all steps."""
-        command = self._command(server, ("hold", "--steps", ",".join(map(str, steps))))
+        command = self._command(server, ("hold", "--steps", ",".join(map(str, steps)), *arguments))
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             for _ in steps:
                 yield json.loads(process.stdout.readline())
@@ -27,5 +29,6 @@ class Driver:
             yield json.loads(process.stdout.readline())
 
     def _command(self, server, arguments) -> list[str]:
-        common = ["--address", server.address, "--server-pid", str(server.pid)]
+        pids = ",".join(map(str, processes.tree(server.pid)))
+        common = ["--address", server.address, "--server-pid", pids]
         return [str(self._binary), *common, *map(str, arguments)]

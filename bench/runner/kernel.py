@@ -50,6 +50,18 @@ def slab_bytes() -> int:
     return _kibibytes(Path("/proc/meminfo"), "Slab:")
 
 
+def available_bytes() -> int:
+    """What could still be had: free pages and those that hold files. MemAvailable is no measure here: it takes the
+    inodes and dentries of sockets for reclaimable, which they are not while the sockets are open."""
+    return sum(_kibibytes(Path("/proc/meminfo"), key) for key in ("MemFree:", "Active(file):", "Inactive(file):"))
+
+
+def socket_memory_bytes() -> int:
+    """What TCP has in buffers, both directions (`mem` of /proc/net/sockstat, in pages)."""
+    line = _first_value(Path("/proc/net/sockstat"), "TCP")
+    return int(line.rpartition("mem ")[2]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def machine() -> dict[str, str]:
     """Facts without which no figure means anything."""
     return {

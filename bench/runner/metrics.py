@@ -8,22 +8,23 @@ COMPONENT = re.compile(r'^throng_memory_bytes\{component="(\w+)"\} (\S+)$', re.M
 
 def memory_by_component(url: str) -> dict[str, float]:
     """Bytes that each component of the server holds."""
-    return {name: float(value) for name, value in COMPONENT.findall(_text(url))}
+    return {name: float(value) for name, value in COMPONENT.findall(text(url))}
 
 
 def value(url: str, name: str) -> float:
     """A figure without labels."""
-    return value_in(_text(url), name)
+    return value_in(text(url), name)
 
 
-def value_in(text: str, name: str) -> float:
+def value_in(page: str, name: str) -> float:
     """The same of a text that was read."""
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    found = re.search(rf"^{re.escape(name)} (\S+)$", page, re.MULTILINE)
     if found is None:
         raise KeyError(f"the server has no figure {name}")
     return float(found[1])
 
 
-def _text(url: str) -> str:
+def text(url: str) -> str:
+    """All that the server says."""
     with urllib.request.urlopen(url, timeout=10) as response:
         return response.read().decode()

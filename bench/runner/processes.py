@@ -25,7 +25,15 @@ def tree(pid: int) -> list[int]:
 
 def resident_bytes(pids: list[int]) -> int:
     """Resident sets together (VmRSS)."""
-    return sum(kernel.resident_bytes(pid) for pid in pids)
+    return sum(map(_resident_bytes, pids))
+
+
+def _resident_bytes(pid: int) -> int:
+    """Of a process, or nothing where it has ended meanwhile: one that nobody has waited for has no such line."""
+    try:
+        return kernel.resident_bytes(pid)
+    except (FileNotFoundError, ProcessLookupError, ValueError):
+        return 0
 
 
 def cpu_seconds(pids: list[int]) -> float:
@@ -39,9 +47,9 @@ def cpu_ticks(stat: str) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def end(process: subprocess.Popen, by: int = signal.SIGTERM) -> None:
+def end(process: subprocess.Popen, by: int = signal.SIGTERM, patience_s: float = STOP_PATIENCE_S) -> None:
     """Ends the session of processes that `process` leads."""
-    for request, patience_s in ((by, STOP_PATIENCE_S), (signal.SIGKILL, STOP_PATIENCE_S)):
+    for request, patience_s in ((by, patience_s), (signal.SIGKILL, STOP_PATIENCE_S)):
         try:
             os.killpg(process.pid, request)
             process.wait(patience_s)

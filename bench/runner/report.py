@@ -14,7 +14,7 @@ def render(
 ) -> tuple[str, dict]:
     """The same run as Markdown and as data."""
     machine, smoke, command = kernel.machine(), options.smoke, command_of(options)
-    lines = ["# Benchmark results", "", _now().strftime("%Y-%m-%d %H:%M UTC"), "", f"- command: `{command}`"]
+    lines = ["# Benchmark results", "", now().strftime("%Y-%m-%d %H:%M UTC"), "", f"- command: `{command}`"]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
     lines += [] if changed else ["- kernel settings: unchanged"]
@@ -48,7 +48,7 @@ def command_of(options) -> str:
 def write(text: str, data: dict, group: str, folder: Path) -> Path:
     """Both files, named by date and group; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_now():%Y-%m-%d-%H%M}-{group}"
+    path = folder / f"{now():%Y-%m-%d-%H%M}-{group}"
     path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
     path.with_suffix(".md").write_text(text)
     return path.with_suffix(".md")
@@ -60,13 +60,13 @@ def _scenario_table(samples: Samples, scenario: str, by_server: dict) -> list[st
         for name in by_name:
             measured = samples.spread(scenario, server, name)
             ratio = None if server == "floor" else samples.ratio(scenario, server, "floor", name)
-            rows.append(f"| {server} | {name} | {_cell(measured)} | {_cell(ratio)} |")
+            rows.append(f"| {server} | {name} | {cell(measured)} | {cell(ratio)} |")
     return rows
 
 
 def _target_table(verdicts: list[Verdict]) -> list[str]:
     rows = ["| target | measured | verdict |", "|---|---|---|"]
-    return rows + [f"| {v.target.text} | {_cell(v.measured)} | {v.text} |" for v in verdicts]
+    return rows + [f"| {v.target.text} | {cell(v.measured)} | {v.text} |" for v in verdicts]
 
 
 def _smoke_note() -> list[str]:
@@ -78,15 +78,18 @@ def _verdict_data(verdict: Verdict) -> dict:
     return {"target": verdict.target.text, "median": median, "verdict": verdict.text}
 
 
-def _cell(spread: Spread | None) -> str:
+def cell(spread: Spread | None) -> str:
+    """A median with the least and the greatest."""
     if spread is None:
         return ""
-    return f"{_number(spread.median)} ({_number(spread.least)}–{_number(spread.greatest)})"
+    return f"{number(spread.median)} ({number(spread.least)}–{number(spread.greatest)})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Three digits that count, or whole thousands."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _now() -> datetime.datetime:
+def now() -> datetime.datetime:
+    """The time on reports."""
     return datetime.datetime.now(datetime.UTC)

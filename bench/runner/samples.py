@@ -32,10 +32,13 @@ class Samples:
 
     by_scenario: dict = field(default_factory=lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(list))))
     faults: list[str] = field(default_factory=list)
+    # Servers of which something was wrong.
+    faulty: set[str] = field(default_factory=set)
 
     def add(self, scenario, server: str, measurement: Measurement) -> None:
         for name, value in measurement.values.items():
             self.by_scenario[scenario.name][server][name].append(value)
+        self.faulty |= {server} if measurement.faults else set()
         self.faults += [f"{scenario.name}, {server}: {fault}" for fault in measurement.faults]
 
     def spread(self, scenario: str, server: str, name: str) -> Spread | None:

@@ -51,7 +51,7 @@ class Connect:
     def measure(self, server: Running, driver: Driver) -> Measurement:
         report = driver.run(server, "connect", "--connections", self.connections)
         keys = ("connections_per_second", "server_cpu_us_per_connection")
-        return Measurement({key: report[key] for key in keys}, _open_faults(report, self.connections))
+        return Measurement({key: report[key] for key in keys}, open_faults(report, self.connections))
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class Memory:
         resident, slab, components, faults = [], [], [], []
         reports = driver.hold(server, self.steps)
         for step, report in zip(self.steps, reports):
-            faults += _open_faults(report, step)
-            resident.append(_settled(lambda: kernel.resident_bytes(server.pid)))
+            faults += open_faults(report, step)
+            resident.append(settled(lambda: kernel.resident_bytes(server.pid)))
             slab.append(kernel.slab_bytes())
             components.append(memory_by_component(server.metrics_url) if server.metrics_url else {})
-        faults += _open_faults(next(reports), self.connections)
+        faults += open_faults(next(reports), self.connections)
         reports.close()
         values = {
             "rss_bytes_per_connection": slope(self.steps, resident),
@@ -114,7 +114,7 @@ class Broadcast:
 
     def measure(self, server: Running, driver: Driver) -> Measurement:
         report = driver.run(server, "broadcast", "--receivers", self.receivers, "--rounds", self.rounds)
-        faults = _open_faults(report["opened"], self.receivers)
+        faults = open_faults(report["opened"], self.receivers)
         faults += [f"{report[key]} messages {key}" for key in ("lost", "extra") if report[key]]
         keys = ("server_cpu_us_per_delivery", "last_receiver_ms_median")
         return Measurement({key: report[key] for key in keys}, faults)
@@ -142,19 +142,20 @@ class Echo:
     def measure(self, server: Running, driver: Driver) -> Measurement:
         arguments = ("--connections", self.connections, "--in-flight", self.in_flight, "--seconds", self.seconds)
         report = driver.run(server, self.exchange, *arguments)
-        faults = _open_faults(report["opened"], self.connections)
+        faults = open_faults(report["opened"], self.connections)
         faults += [] if report["echoes"] else ["nothing came back"]
         keys = ("echoes_per_second", "server_cpu_us_per_echo", "server_cores")
         return Measurement({key: report[key] for key in keys}, faults)
 
 
-def _open_faults(opened: dict, wanted: int) -> list[str]:
+def open_faults(opened: dict, wanted: int) -> list[str]:
+    """What is wrong with how many connections are open."""
     if opened["open"] == wanted:
         return []
     return [f"{opened['open']} of {wanted} open, {opened['failed']} failed, {opened['closed']} cut"]
 
 
-def _settled(read, patience_s: float = 5.0) -> int:
+def settled(read, patience_s: float = 5.0) -> int:
     """A value that has not moved for half a second, or the last one before patience ran out."""
     deadline = time.monotonic() + patience_s
     value, unchanged = read(), 0

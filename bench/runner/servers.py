@@ -29,13 +29,13 @@ class Running:
 
 def find(bin_dir: Path, throng: Path, peers: Path) -> tuple[dict, dict[str, str]]:
     """The servers that are there, and for the others why they are not."""
-    bun_folder = peers / "bun-echo"
+    bun_folder = peers / "bun"
     bun = bun_folder / "node_modules" / ".bin" / "bun"
     bun = bun if bun.exists() else shutil.which("bun")
     candidates = {
         "floor": (Floor(bin_dir / "floor"), (bin_dir / "floor").exists(), f"no {bin_dir / 'floor'}"),
         "throng": (Throng(throng), throng.exists(), f"no {throng}"),
-        "bun": (Bun(bun, bun_folder / "echo.js"), bun is not None, f"not installed (npm ci --prefix {bun_folder})"),
+        "bun": (Bun(bun, bun_folder / "server.js"), bun is not None, f"not installed (npm ci --prefix {bun_folder})"),
     }
     found = {name: server for name, (server, there, _) in candidates.items() if there}
     return found, {name: reason for name, (_, there, reason) in candidates.items() if not there}
@@ -66,7 +66,7 @@ class Throng:
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
-        address, admin = (f"127.0.0.1:{_free_port()}" for _ in range(2))
+        address, admin = (f"127.0.0.1:{free_port()}" for _ in range(2))
         with tempfile.TemporaryDirectory(prefix="throng-bench-") as data_dir:
             environment = {
                 "THRONG_LISTEN": address,
@@ -79,7 +79,7 @@ class Throng:
             }
             command = [self.binary, "serve", "--profile", "load-test"]
             with _process(command, environment, stdout=subprocess.DEVNULL) as process:
-                _wait_for_listener(address, process)
+                wait_for_listener(address, process)
                 yield Running(address, process.pid, f"http://{admin}/metrics")
 
 
@@ -90,8 +90,11 @@ class Bun:
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
-        with _process([self.binary, self.script]) as process:
-            yield Running(_announced_address(process), process.pid)
+        port = free_port()
+        address = f"127.0.0.1:{port}"
+        with _process([self.binary, self.script, "--port", port], stdout=subprocess.DEVNULL) as process:
+            wait_for_listener(address, process)
+            yield Running(address, process.pid)
 
 
 @contextlib.contextmanager
@@ -127,13 +130,15 @@ def _announced_address(process: subprocess.Popen) -> str:
     return address
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def _wait_for_listener(address: str, process: subprocess.Popen) -> None:
+def wait_for_listener(address: str, process: subprocess.Popen) -> None:
+    """Returns when `address` accepts; an error when the process ends or takes too long."""
     host, _, port = address.partition(":")
     deadline = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline and process.poll() is None:

@@ -1,39 +1,20 @@
 // The page of the server in headless Chromium: people talk, reload, leave, lose the server and find it again.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { chromium } from "playwright-core";
 import { joined } from "./harness/answers.js";
+import { Browser, PHONE, picture } from "./harness/browser.js";
 import { connect, newest } from "./harness/clients.js";
 import { startThrong } from "./harness/process.js";
 
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-const DEADLINE_MS = 20_000;
-const SCREENSHOTS = process.env.SCREENSHOTS;
-const PHONE = { viewport: { width: 390, height: 760 }, deviceScaleFactor: 2, hasTouch: true };
-
 let browser;
 let throng;
-/** Whatever a page complained about, in its test. */
-let complaints;
 
-before(async () => { browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS }); });
-after(() => browser?.close());
+before(async () => { browser = await Browser.start(); });
+after(() => browser?.end());
 
-beforeEach(async () => {
-  complaints = [];
-  throng = await startThrong();
-});
+beforeEach(async () => { throng = await startThrong(); });
 afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
+  await browser.closePages();
   await throng?.end();
 });
 
@@ -49,7 +30,7 @@ test("two people talk, and see each other", async () => {
   await seesMessage(ann, "Hello Ann\nin two lines");
   assert.deepEqual(await talk(ann), ["Ann: Hello Bob", "Bob: Hello Ann\nin two lines"]);
   assert.deepEqual(await talk(bob), await talk(ann));
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(browser.complaints, []);
 });
 
 test("a reload keeps the name and the place", async () => {
@@ -78,7 +59,7 @@ test("names and messages with markup are shown as text", async () => {
     assert.equal(await page.evaluate(() => window.harmed), undefined);
   }
   await seesPeople(ann, [`${name}`, "Ann you"]);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(browser.complaints, []);
 });
 
 test("who closes the page is gone from the list", async () => {
@@ -181,8 +162,7 @@ test("a crowd is a number, and a list again once it is smaller", async (t) => {
 });
 
 test("the page asks nobody but its own server, and keeps to its content security policy", async () => {
-  const requests = [];
-  const ann = await open({}, (page) => page.on("request", (request) => requests.push(new URL(request.url()))));
+  const ann = await open();
   await ann.getByRole("textbox", { name: "Your name" }).fill("Ann");
   await ann.keyboard.press("Enter");
   await isOnline(ann);
@@ -190,8 +170,8 @@ test("the page asks nobody but its own server, and keeps to its content security
   const policy = response.headers()["content-security-policy"];
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /unsafe|\*/);
-  assert.deepEqual([...new Set(requests.map(({ origin }) => `${origin}/`))], [throng.page]);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual([...new Set(browser.requests.map((url) => `${new URL(url).origin}/`))], [throng.page]);
+  assert.deepEqual(browser.complaints, []);
 });
 
 test("a long talk stays at its end, unless somebody reads further up", async () => {
@@ -240,18 +220,8 @@ test("the page holds on a phone, in both schemes", async () => {
   assert.equal(await focused(phone), "People here: 4");
 });
 
-/** A page of its own, with a storage of its own; `prepare` sees it before it loads. */
-async function open(options = {}, prepare = () => {}) {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...options });
-  context.setDefaultTimeout(DEADLINE_MS);
-  const page = await context.newPage();
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
-  });
-  await prepare(page);
-  await page.goto(throng.page);
-  return page;
+function open(options, prepare) {
+  return browser.open(throng.page, options, prepare);
 }
 
 async function enter(name, options = {}) {
@@ -310,12 +280,6 @@ function talk(page) {
 
 function focused(page) {
   return page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
-}
-
-async function picture(page, name) {
-  if (!SCREENSHOTS) return;
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
 /** Runs inside the page, before its own scripts: as if a proxy answered every upgrade with an error. */

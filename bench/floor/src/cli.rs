@@ -66,6 +66,8 @@ pub(crate) enum ExchangeName {
     Broadcast,
     /// Upgrade; then each message comes back.
     Echo,
+    /// Upgrade; then each of the C10K test's messages comes back unmasked.
+    C10k,
     /// Upgrade and join; then each message has a channel's reply.
     ChannelEcho,
 }

@@ -1,12 +1,14 @@
 //! `floor`: raw TCP pairs exchanging canned bytes. What it costs is the kernel's part of every figure; what a server
 //! costs beyond it is the server's own.
 
+mod accept;
 mod bars;
 mod cli;
 mod exchange;
 mod kernel_memory;
 mod run;
 mod server;
+mod unmask;
 
 use std::io;
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use bench_load::scenario::{self, Broadcast, BroadcastReport, ConnectReport, Echo, EchoReport};
-use bench_load::{Conversation, ServerProcess, Target, wire};
+use bench_load::{Conversation, ServerProcesses, Target, wire};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -46,18 +46,21 @@ pub(crate) fn run(arguments: &RunArguments) -> io::Result<()> {
 fn measure_connect(arguments: &RunArguments) -> io::Result<(ConnectReport, Option<f64>)> {
     let server = Server::start(ExchangeName::Broadcast, arguments.connections, 2)?;
     let (slab_before, mut slab_while_open) = (slab_bytes(), None);
-    let report = scenario::connect(server.joining(), arguments.connections, server.process()?, || {
-        slab_while_open = slab_bytes();
-    })?;
+    let report =
+        scenario::connect(server.joining(), arguments.connections, Some(&server.processes()?), || {
+            slab_while_open = slab_bytes();
+        })?;
     let slab = slab_while_open.zip(slab_before).map(|(after, before)| after.saturating_sub(before));
     Ok((report, slab.map(|bytes| bytes as f64 / report.opened.open.max(1) as f64)))
 }
 
 fn measure_broadcast(arguments: &RunArguments) -> io::Result<BroadcastReport> {
     let server = Server::start(ExchangeName::Broadcast, arguments.connections, 2)?;
-    let publication = wire::client_frame(&wire::publication(TOPIC));
-    let plan = Broadcast { receivers: arguments.connections, rounds: arguments.rounds, publication };
-    scenario::broadcast(server.joining(), &plan, server.process()?)
+    let target = server.joining();
+    let publication = target.publication();
+    let (receivers, rounds) = (arguments.connections, arguments.rounds);
+    let plan = Broadcast { receivers, threads: scenario::THREADS, rounds, publication };
+    scenario::broadcast(target, &plan, Some(&server.processes()?))
 }
 
 fn measure_echo(arguments: &RunArguments, in_flight: usize) -> io::Result<EchoReport> {
@@ -69,7 +72,7 @@ fn measure_echo(arguments: &RunArguments, in_flight: usize) -> io::Result<EchoRe
         duration: Duration::from_secs_f64(arguments.echo_seconds),
         question: wire::client_frame(&wire::echo()),
     };
-    scenario::echo(server.upgrading(), &plan, server.process()?)
+    scenario::echo(server.upgrading(), &plan, Some(&server.processes()?))
 }
 
 /// The server side; it ends when its standard input does, at the latest with this process.
@@ -96,15 +99,15 @@ impl Server {
     }
 
     fn joining(&self) -> Target {
-        Target::new(self.address, "/socket/websocket", &Conversation::Join(TOPIC.to_owned()))
+        Target::new(self.address, "/socket/websocket", Conversation::Join(TOPIC.to_owned()))
     }
 
     fn upgrading(&self) -> Target {
-        Target::new(self.address, "/echo/websocket", &Conversation::Upgrade)
+        Target::new(self.address, "/echo/websocket", Conversation::Upgrade)
     }
 
-    fn process(&self) -> io::Result<Option<ServerProcess>> {
-        ServerProcess::new(self.process.id()).map(Some)
+    fn processes(&self) -> io::Result<ServerProcesses> {
+        ServerProcesses::new(vec![self.process.id()])
     }
 }
 

@@ -1,6 +1,7 @@
 //! The server side: threads that share nothing but a port and their wake-ups.
 //!
-//! It owns descriptors and counts of bytes. It must never look at a byte that it received.
+//! It owns descriptors and counts of bytes. Behind the upgrade request, whose key must be
+//! answered, it must not look at what it received; the exchange of the C10K test alone has to.
 
 use std::io::{self, Read, Write, stdin, stdout};
 use std::net::SocketAddrV4;
@@ -12,8 +13,10 @@ use std::thread;
 use bench_load::CONNECTIONS_PER_THREAD_MAX;
 use bench_load::sys::{self, Epoll, Ready, Wakeup};
 
+use crate::accept::accepting_head;
 use crate::cli::ServeArguments;
 use crate::exchange::{Consequence, Exchange};
+use crate::unmask;
 
 /// The kernel cuts this down to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
@@ -153,9 +156,9 @@ impl Shard {
 
     fn broadcast_own(&mut self, publications: u64) {
         let Consequence::Broadcast { frame } = &self.exchange.consequence else { return };
-        let handshake = self.exchange.handshake.len();
+        let handshake_steps = self.exchange.handshake_steps();
         for _ in 0..publications {
-            for pair in self.pairs.iter().flatten().filter(|pair| usize::from(pair.answered) == handshake) {
+            for pair in self.pairs.iter().flatten().filter(|pair| pair.answered == handshake_steps) {
                 // What the kernel does not take is lost here, and the driver counts it.
                 let _ = sys::send(&pair.socket, frame);
             }
@@ -172,9 +175,8 @@ impl Pair {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
             Err(error) => return Err(error),
         };
-        if let Some(answer) = exchange.handshake.get(usize::from(self.answered)) {
-            self.answered += 1;
-            return self.send_whole(answer).map(|()| 0);
+        if self.answered < exchange.handshake_steps() {
+            return self.shake_hands(exchange, &buffer[..read]).map(|()| 0);
         }
         let bytes = usize::from(self.begun_bytes) + read;
         let messages = bytes / exchange.message_bytes;
@@ -185,6 +187,16 @@ impl Pair {
                 let answers = answers.get(..messages * answer_bytes).ok_or(io::ErrorKind::InvalidInput)?;
                 self.send_whole(answers).map(|()| 0)
             }
+            // So short a message that comes once a second has come whole.
+            Consequence::Unmask => self.send_whole(&unmask::echoes(&buffer[..read])?).map(|()| 0),
+        }
+    }
+
+    fn shake_hands(&mut self, exchange: &Exchange, request: &[u8]) -> io::Result<()> {
+        self.answered += 1;
+        match &exchange.join_reply {
+            Some(reply) if self.answered == exchange.handshake_steps() => self.send_whole(reply),
+            Some(_) | None => self.send_whole(&accepting_head(request)?),
         }
     }
 

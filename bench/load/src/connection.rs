@@ -6,11 +6,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::frames::{FrameReader, Seen};
+use crate::target::Conversation;
 use crate::{Target, sys};
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const HEAD_START: &[u8] = b"HTTP/1.1 101";
 const JOINED: &[u8] = br#""status":"ok""#;
+const SUBSCRIBED: &[u8] = b"PONG\r\n";
+const NATS_ERROR: &[u8] = b"-ERR";
 
 /// A connection that is not closed.
 #[derive(Debug)]
@@ -28,7 +31,8 @@ enum Phase {
     Upgrading {
         end_matched: u8,
     },
-    Joining,
+    /// The hello is sent.
+    Greeting,
     Open,
 }
 
@@ -50,7 +54,7 @@ pub(crate) enum Failure {
     Io,
     /// The server closed, by a frame or by the connection.
     Closed,
-    /// The server answered with something else than 101, or refused the join.
+    /// The server answered with something else than 101, or refused the join or subscription.
     Refused,
 }
 
@@ -93,9 +97,9 @@ impl Connection {
         match self.phase {
             Phase::Connecting => Err(Failure::Refused),
             Phase::Upgrading { end_matched } => self.receive_head(bytes, end_matched, target),
-            Phase::Joining => self.receive_join_reply(bytes),
+            Phase::Greeting => self.receive_reply(bytes, target),
             Phase::Open => {
-                let seen = self.count(bytes)?;
+                let seen = self.count(bytes, target)?;
                 Ok(Progress::Messages(seen.messages))
             }
         }
@@ -106,34 +110,43 @@ impl Connection {
             return Err(Failure::Refused);
         }
         let mut matched = usize::from(end_matched);
-        for byte in bytes {
+        for (index, byte) in bytes.iter().enumerate() {
             matched =
                 if *byte == HEAD_END[matched] { matched + 1 } else { usize::from(*byte == HEAD_END[0]) };
             if matched == HEAD_END.len() {
-                // The server speaks only after the client did, so nothing follows the head.
-                return self.upgraded(target);
+                return self.upgraded(&bytes[index + 1..], target);
             }
         }
         self.phase = Phase::Upgrading { end_matched: matched as u8 };
         Ok(Progress::Pending)
     }
 
-    fn upgraded(&mut self, target: &Target) -> Result<Progress, Failure> {
-        let Some(join) = &target.join else {
+    /// `rest` is what came behind the head: a server may speak first.
+    fn upgraded(&mut self, rest: &[u8], target: &Target) -> Result<Progress, Failure> {
+        self.count(rest, target)?;
+        let Some(hello) = &target.hello else {
             self.phase = Phase::Open;
             return Ok(Progress::Opened);
         };
-        self.send(join)?;
-        self.phase = Phase::Joining;
+        self.send(hello)?;
+        self.phase = Phase::Greeting;
         Ok(Progress::Pending)
     }
 
-    fn receive_join_reply(&mut self, bytes: &[u8]) -> Result<Progress, Failure> {
-        if self.count(bytes)?.messages == 0 {
+    fn receive_reply(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
+        match target.conversation {
+            Conversation::Upgrade => Err(Failure::Refused),
+            Conversation::Join(_) => self.receive_join_reply(bytes, target),
+            Conversation::Subscribe(_) => self.receive_pong(bytes, target),
+        }
+    }
+
+    fn receive_join_reply(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
+        if self.count(bytes, target)?.messages == 0 {
             return Ok(Progress::Pending);
         }
         // A reply is far shorter than a segment: it comes whole, possibly with a broadcast behind it.
-        if !bytes.windows(JOINED.len()).any(|window| window == JOINED) {
+        if !contains(bytes, JOINED) {
             return Err(Failure::Refused);
         }
         self.messages -= 1;
@@ -141,8 +154,23 @@ impl Connection {
         Ok(Progress::Opened)
     }
 
-    fn count(&mut self, bytes: &[u8]) -> Result<Seen, Failure> {
-        let seen = self.frames.feed(bytes);
+    /// The answer to the ping behind the subscription, which is far shorter than a segment and comes whole. The server's introduction comes before it, and nothing of
+    /// what came until here was a delivery.
+    fn receive_pong(&mut self, bytes: &[u8], target: &Target) -> Result<Progress, Failure> {
+        self.count(bytes, target)?;
+        if contains(bytes, NATS_ERROR) {
+            return Err(Failure::Refused);
+        }
+        if !contains(bytes, SUBSCRIBED) {
+            return Ok(Progress::Pending);
+        }
+        self.messages = 0;
+        self.phase = Phase::Open;
+        Ok(Progress::Opened)
+    }
+
+    fn count(&mut self, bytes: &[u8], target: &Target) -> Result<Seen, Failure> {
+        let seen = self.frames.feed(bytes, target.message_bytes_min);
         self.messages += seen.messages;
         if seen.close { Err(Failure::Closed) } else { Ok(seen) }
     }
@@ -152,6 +180,10 @@ impl Drop for Connection {
     fn drop(&mut self) {
         sys::reset_on_close(&self.socket);
     }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
 }
 
 fn is_early(error: &io::Error) -> bool {

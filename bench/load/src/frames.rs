@@ -25,8 +25,9 @@ pub struct Seen {
 }
 
 impl FrameReader {
-    /// Takes the next bytes of the stream.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Seen {
+    /// Takes the next bytes of the stream. A message that ends in a frame of fewer than `least_bytes` is not counted:
+    /// some protocols talk about themselves in short ones.
+    pub fn feed(&mut self, mut bytes: &[u8], least_bytes: u64) -> Seen {
         let mut seen = Seen::default();
         while !bytes.is_empty() {
             if self.payload_left == 0 {
@@ -36,7 +37,7 @@ impl FrameReader {
             self.payload_left -= skipped;
             bytes = &bytes[skipped as usize..];
             if self.payload_left == 0 && self.head_is_complete() {
-                self.finish_frame(&mut seen);
+                self.finish_frame(&mut seen, least_bytes);
             }
         }
         seen
@@ -73,9 +74,10 @@ impl FrameReader {
         }
     }
 
-    fn finish_frame(&mut self, seen: &mut Seen) {
+    fn finish_frame(&mut self, seen: &mut Seen, least_bytes: u64) {
         let (last, opcode) = (self.head[0] & 0x80 != 0, self.head[0] & 0x0f);
-        seen.messages += u32::from(last && opcode < OPCODE_CLOSE);
+        let is_message = last && opcode < OPCODE_CLOSE && self.payload_length() >= least_bytes;
+        seen.messages += u32::from(is_message);
         seen.close |= opcode == OPCODE_CLOSE;
         self.head_length = 0;
         self.head[1] = 0;
@@ -97,7 +99,7 @@ mod tests {
             let stream: Vec<u8> =
                 lengths.iter().flat_map(|length| server_frame(&"x".repeat((*length).min(65_535)))).collect();
             let mut reader = FrameReader::default();
-            let messages: u32 = stream.chunks(cut_bytes).map(|chunk| reader.feed(chunk).messages).sum();
+            let messages: u32 = stream.chunks(cut_bytes).map(|chunk| reader.feed(chunk, 0).messages).sum();
             prop_assert_eq!(messages as usize, lengths.len());
         }
     }
@@ -105,18 +107,25 @@ mod tests {
     #[test]
     fn a_fragmented_message_counts_once_and_a_ping_not_at_all() {
         let stream = [0x01, 2, b'a', b'b', 0x89, 1, b'!', 0x80, 0];
-        assert_eq!(FrameReader::default().feed(&stream), Seen { messages: 1, close: false });
+        assert_eq!(FrameReader::default().feed(&stream, 0), Seen { messages: 1, close: false });
     }
 
     #[test]
     fn a_length_of_eight_bytes_is_understood() {
         let mut stream = vec![0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0];
         stream.extend(vec![0; 65_536]);
-        assert_eq!(FrameReader::default().feed(&stream), Seen { messages: 1, close: false });
+        assert_eq!(FrameReader::default().feed(&stream, 0), Seen { messages: 1, close: false });
+    }
+
+    #[test]
+    fn a_frame_that_is_too_short_for_a_message_is_not_counted() {
+        let stream: Vec<u8> = ["PING", "a message of 20 bytes"].into_iter().flat_map(server_frame).collect();
+        assert_eq!(FrameReader::default().feed(&stream, 20), Seen { messages: 1, close: false });
+        assert_eq!(FrameReader::default().feed(&stream, 0), Seen { messages: 2, close: false });
     }
 
     #[test]
     fn a_close_frame_is_told_apart_from_messages() {
-        assert_eq!(FrameReader::default().feed(&[0x88, 2, 3, 0xe8]), Seen { messages: 0, close: true });
+        assert_eq!(FrameReader::default().feed(&[0x88, 2, 3, 0xe8], 0), Seen { messages: 0, close: true });
     }
 }

@@ -1,4 +1,5 @@
-//! The load driver of the benchmarks: crowds of clients that speak WebSocket and Phoenix V1, against any server.
+//! The load driver of the benchmarks: crowds of clients that speak plain WebSocket, Phoenix V1 or NATS, against any
+//! server.
 //!
 //! It owns the client side of every figure in `bench/`: the same code drives the floor, Throng and its peers, so that
 //! a ratio between two servers compares nothing but the servers. It checks what it must to count honestly (the 101,
@@ -24,5 +25,5 @@ mod worker;
 
 pub use crowd::{CONNECTIONS_PER_THREAD_MAX, Crowd, Opened};
 pub use frames::{FrameReader, Seen};
-pub use server::ServerProcess;
+pub use server::ServerProcesses;
 pub use target::{Conversation, Target};

@@ -5,8 +5,8 @@ use std::net::SocketAddrV4;
 use std::time::Duration;
 
 use bench_load::scenario::{self, Broadcast, Echo, OPEN_PATIENCE, THREADS};
-use bench_load::{Conversation, Crowd, ServerProcess, Target, wire};
-use clap::{Args, Parser, Subcommand};
+use bench_load::{Conversation, Crowd, ServerProcesses, Target, wire};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 /// Drives one server with many clients and reports as JSON.
@@ -24,15 +24,32 @@ struct Server {
     /// Address of the server, IPv4.
     #[arg(long, default_value = "127.0.0.1:4000", global = true)]
     address: SocketAddrV4,
-    /// Path of the upgrade request [default: /echo/websocket for `echo`, else /socket/websocket].
+    /// Path of the upgrade request [default: /echo/websocket for `echo`, /socket/websocket for Phoenix, else /].
     #[arg(long, global = true)]
     path: Option<String>,
-    /// Topic that each connection joins.
+    /// What `connect`, `hold` and `broadcast` speak.
+    #[arg(long, value_enum, default_value = "phoenix", global = true)]
+    dialect: Dialect,
+    /// Topic that each connection joins, or subject that it subscribes to.
     #[arg(long, default_value = "rooms:lobby", global = true)]
     topic: String,
-    /// Process whose CPU time is the server's.
-    #[arg(long, global = true)]
-    server_pid: Option<u32>,
+    /// Processes whose CPU time is the server's, separated by commas.
+    #[arg(long, value_delimiter = ',', global = true)]
+    server_pid: Vec<u32>,
+    /// Threads of the driver at least, for `hold` and `broadcast`.
+    #[arg(long, default_value_t = THREADS, global = true)]
+    threads: usize,
+}
+
+/// What a connection says when it is upgraded, and how it publishes.
+#[derive(Clone, Copy, ValueEnum)]
+enum Dialect {
+    /// Phoenix Channels V1: joins the topic.
+    Phoenix,
+    /// Nothing; what one sends goes to everyone on the path.
+    Plain,
+    /// NATS: subscribes to the topic.
+    Nats,
 }
 
 #[derive(Subcommand)]
@@ -48,7 +65,7 @@ enum Mode {
         #[arg(long, value_delimiter = ',', default_value = "10000")]
         steps: Vec<usize>,
     },
-    /// Publishes on the topic and waits until every connection has heard.
+    /// Publishes and waits until every connection has heard.
     Broadcast {
         #[arg(long, default_value_t = 10_000)]
         receivers: usize,
@@ -73,37 +90,53 @@ struct EchoArgs {
 
 fn main() -> io::Result<()> {
     let Cli { server, mode } = Cli::parse();
-    let process = server.server_pid.map(ServerProcess::new).transpose()?;
+    let processes = match server.server_pid.as_slice() {
+        [] => None,
+        pids => Some(ServerProcesses::new(pids.to_vec())?),
+    };
+    let processes = processes.as_ref();
     match mode {
         Mode::Connect { connections } => {
-            report(&scenario::connect(server.joining(), connections, process, || ())?)
+            report(&scenario::connect(server.crowded(), connections, processes, || ())?)
         }
-        Mode::Hold { steps } => hold(server.joining(), &steps),
+        Mode::Hold { steps } => hold(server.crowded(), &steps, server.threads),
         Mode::Broadcast { receivers, rounds } => {
-            let publication = wire::client_frame(&wire::publication(&server.topic));
-            let plan = Broadcast { receivers, rounds, publication };
-            report(&scenario::broadcast(server.joining(), &plan, process)?)
+            let target = server.crowded();
+            let publication = target.publication();
+            let plan = Broadcast { receivers, threads: server.threads, rounds, publication };
+            report(&scenario::broadcast(target, &plan, processes)?)
         }
         Mode::Echo(args) => {
             let plan = args.plan(wire::client_frame(&wire::echo()));
-            report(&scenario::echo(server.echo_mount(), &plan, process)?)
+            report(&scenario::echo(server.echo_mount(), &plan, processes)?)
         }
         Mode::ChannelEcho(args) => {
             let plan = args.plan(wire::client_frame(&wire::channel_echo(&server.topic)));
-            report(&scenario::echo(server.joining(), &plan, process)?)
+            report(&scenario::echo(server.joining(), &plan, processes)?)
         }
     }
 }
 
 impl Server {
+    /// For a crowd in the dialect that was asked for.
+    fn crowded(&self) -> Target {
+        match self.dialect {
+            Dialect::Phoenix => self.joining(),
+            Dialect::Plain => self.target("/", Conversation::Upgrade),
+            Dialect::Nats => self.target("/", Conversation::Subscribe(self.topic.clone())),
+        }
+    }
+
     fn joining(&self) -> Target {
-        let path = self.path.as_deref().unwrap_or("/socket/websocket");
-        Target::new(self.address, path, &Conversation::Join(self.topic.clone()))
+        self.target("/socket/websocket", Conversation::Join(self.topic.clone()))
     }
 
     fn echo_mount(&self) -> Target {
-        let path = self.path.as_deref().unwrap_or("/echo/websocket");
-        Target::new(self.address, path, &Conversation::Upgrade)
+        self.target("/echo/websocket", Conversation::Upgrade)
+    }
+
+    fn target(&self, usual_path: &str, conversation: Conversation) -> Target {
+        Target::new(self.address, self.path.as_deref().unwrap_or(usual_path), conversation)
     }
 }
 
@@ -115,8 +148,8 @@ impl EchoArgs {
     }
 }
 
-fn hold(target: Target, steps: &[usize]) -> io::Result<()> {
-    let mut crowd = Crowd::start(target, THREADS, steps.iter().copied().max().unwrap_or(0))?;
+fn hold(target: Target, steps: &[usize], threads: usize) -> io::Result<()> {
+    let mut crowd = Crowd::start(target, threads, steps.iter().copied().max().unwrap_or(0))?;
     for total in steps {
         report(&crowd.open_until(*total, OPEN_PATIENCE)?)?;
         if stdin().read_line(&mut String::new())? == 0 {

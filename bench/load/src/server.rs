@@ -1,24 +1,26 @@
-//! What the kernel tells about the server under test: the CPU time that its process has used.
+//! What the kernel tells about the server under test: the CPU time that its processes have used.
 
 use std::io;
 use std::time::Duration;
 
 use crate::sys;
 
-/// The process of the server under test.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerProcess {
-    pid: u32,
+/// The processes of the server under test.
+#[derive(Clone, Debug)]
+pub struct ServerProcesses {
+    pids: Vec<u32>,
 }
 
-impl ServerProcess {
-    /// The process with this number; an error when its clock cannot be read.
-    pub fn new(pid: u32) -> io::Result<Self> {
-        sys::process_cpu(pid).map(|_| Self { pid })
+impl ServerProcesses {
+    /// The processes with these numbers; an error when the clock of one cannot be read.
+    pub fn new(pids: Vec<u32>) -> io::Result<Self> {
+        pids.iter().try_for_each(|pid| sys::process_cpu(*pid).map(drop))?;
+        Ok(Self { pids })
     }
 
-    /// User and system time so far; zero once the process is gone.
+    /// User and system time of all of them so far. A process that is gone counts nothing, and one that was started
+    /// since is not known.
     pub fn cpu(&self) -> Duration {
-        sys::process_cpu(self.pid).unwrap_or_default()
+        self.pids.iter().map(|pid| sys::process_cpu(*pid).unwrap_or_default()).sum()
     }
 }

@@ -9,25 +9,47 @@ use crate::wire;
 pub struct Target {
     pub(crate) address: SocketAddrV4,
     pub(crate) request: Vec<u8>,
-    pub(crate) join: Option<Vec<u8>>,
+    pub(crate) conversation: Conversation,
+    /// The frame that follows the upgrade, where the conversation has one.
+    pub(crate) hello: Option<Vec<u8>>,
+    /// Length of the shortest frame that counts as a message.
+    pub(crate) message_bytes_min: u64,
 }
 
-/// How far a connection goes before it counts as open.
+/// How far a connection goes before it counts as open, and what is a message from then on.
 #[derive(Clone, Debug)]
 pub enum Conversation {
-    /// The upgrade alone, as on an echo mount.
+    /// The upgrade alone. Every data message counts.
     Upgrade,
-    /// The upgrade, then a Phoenix V1 join of this topic.
+    /// The upgrade, then a Phoenix V1 join of this topic. Every data message counts.
     Join(String),
+    /// The upgrade, then a NATS subscription of this subject. What is shorter than a delivery does not count: the
+    /// server asks for a sign of life whenever it likes.
+    Subscribe(String),
 }
 
 impl Target {
     /// A target at `address`, with `path` in the upgrade request.
-    pub fn new(address: SocketAddrV4, path: &str, conversation: &Conversation) -> Self {
-        let join = match conversation {
-            Conversation::Upgrade => None,
-            Conversation::Join(topic) => Some(wire::client_frame(&wire::join(topic))),
+    pub fn new(address: SocketAddrV4, path: &str, conversation: Conversation) -> Self {
+        let (hello, message_bytes_min) = match &conversation {
+            Conversation::Upgrade => (None, 0),
+            Conversation::Join(topic) => (Some(wire::join(topic)), 0),
+            Conversation::Subscribe(subject) => {
+                (Some(wire::nats_subscription(subject)), wire::broadcast(subject).len() as u64)
+            }
         };
-        Self { address, request: wire::request_head(path, &address.to_string()), join }
+        let hello = hello.map(|text| wire::client_frame(&text));
+        let request = wire::request_head(path, &address.to_string());
+        Self { address, request, conversation, hello, message_bytes_min }
+    }
+
+    /// The client frame that makes the server send [`wire::broadcast`] to every connection, in the terms of the
+    /// conversation; one that a plain server passes on as it is.
+    pub fn publication(&self) -> Vec<u8> {
+        wire::client_frame(&match &self.conversation {
+            Conversation::Upgrade => wire::broadcast(wire::PLAIN_TOPIC),
+            Conversation::Join(topic) => wire::publication(topic),
+            Conversation::Subscribe(subject) => wire::nats_publication(subject, &wire::broadcast(subject)),
+        })
     }
 }

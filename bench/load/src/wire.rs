@@ -1,6 +1,6 @@
 //! The bytes of the exchange, for both sides: what the driver sends, and what the floor answers without looking.
 //!
-//! Frames are RFC 6455's (section 5.2), messages Phoenix's V1. A client's frames are masked with a fixed key: a server
+//! Frames are RFC 6455's (section 5.2), messages Phoenix's V1 or NATS's. A client's frames are masked with a fixed key: a server
 //! must unmask whatever the key is, and no browser's intermediary is protected here.
 
 /// The event that the driver publishes and waits for.
@@ -9,8 +9,10 @@ pub const BROADCAST_EVENT: &str = "new_msg";
 /// Payload of an echo, in bytes.
 pub const ECHO_BYTES: usize = 64;
 
-const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
-const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="; // for KEY, by RFC 6455, section 1.3
+/// The topic in what goes to everyone where there are no topics.
+pub const PLAIN_TOPIC: &str = "rooms:lobby";
+
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ=="; // of RFC 6455, section 1.3
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 const FIN_TEXT: u8 = 0x81;
 
@@ -19,15 +21,6 @@ pub fn request_head(path: &str, host: &str) -> Vec<u8> {
     format!(
         "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Key: {KEY}\r\nSec-WebSocket-Version: 13\r\n\r\n"
-    )
-    .into_bytes()
-}
-
-/// The answer that accepts [`request_head`].
-pub fn accepting_head() -> Vec<u8> {
-    format!(
-        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Accept: {ACCEPT}\r\n\r\n"
     )
     .into_bytes()
 }
@@ -52,6 +45,19 @@ pub fn publication(topic: &str) -> String {
 pub fn broadcast(topic: &str) -> String {
     let payload = publication_payload();
     format!(r#"{{"topic":"{topic}","event":"{BROADCAST_EVENT}","payload":{payload},"ref":null}}"#)
+}
+
+/// What a NATS client says first: no word about each message, this subject, and a ping whose answer means that all of
+/// it has been understood.
+pub fn nats_subscription(subject: &str) -> String {
+    format!(
+        "CONNECT {{\"verbose\":false,\"pedantic\":false,\"lang\":\"rust\"}}\r\nSUB {subject} 1\r\nPING\r\n"
+    )
+}
+
+/// The NATS message that publishes `text` to everyone who subscribes to `subject`.
+pub fn nats_publication(subject: &str, text: &str) -> String {
+    format!("PUB {subject} {}\r\n{text}\r\n", text.len())
 }
 
 /// The payload that an echo mount sends back.

@@ -102,6 +102,7 @@ mod sys;
 mod timer;
 mod tls;
 mod transfer;
+mod turn;
 mod write;
 
 pub use config::{EngineConfig, EngineLimits, Tables};
@@ -115,3 +116,4 @@ pub use io::Io;
 pub use mailbox::Mailboxes;
 pub use prepare::{Prepared, prepare};
 pub use start_error::StartError;
+pub use turn::ask_for_short_turns;

@@ -1,5 +1,5 @@
-//! What the kernel offers and no library does: leaving the process's descriptor table, and a socket option. The only
-//! `unsafe` code of the project.
+//! What the kernel offers and no library does: leaving the process's descriptor table, a socket option, and the length
+//! of a thread's turns. The only `unsafe` code of the project.
 //!
 //! A descriptor is a number, and Rust's types take it that a number means the same file on every thread. A thread with
 //! a table of its own breaks that. What keeps it sound is written down here and upheld by the only caller, the module
@@ -10,6 +10,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -59,6 +60,37 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     };
     if outcome != 0 {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    Ok(())
+}
+
+/// Sets how long the calling thread wants to run at a stretch (sched_setattr(2)), and leaves the rest of what the
+/// scheduler knows of it as it is.
+pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
+    let mut attributes = libc::sched_attr {
+        size: 0,
+        sched_policy: 0,
+        sched_flags: 0,
+        sched_nice: 0,
+        sched_priority: 0,
+        sched_runtime: 0,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
+    // SAFETY: for the time of the call, the kernel writes at most as many bytes behind the pointer as the size says,
+    // which is that of `attributes`; `attributes` outlives the call, and any bytes make a valid value of its type.
+    let got = unsafe {
+        libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size_of_val(&attributes), 0)
+    };
+    if got != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    attributes.sched_runtime = u64::try_from(slice.as_nanos()).unwrap_or(u64::MAX);
+    // SAFETY: for the time of the call, the kernel reads as many bytes behind the pointer as the size in `attributes`
+    // says, which is what it wrote there itself: at most that of `attributes`.
+    let set = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    if set != 0 {
+        return Err(io::Error::last_os_error());
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::memory::{Account, Allowance, BudgetTooSmall, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
-use crate::shard::{ShardDriver, Shared, Transits};
+use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{HubConfig, PatternError, ShardIndex};
 use std::net::{SocketAddr, TcpListener};
@@ -236,6 +236,7 @@ impl GatewayBuilder {
             partial_bytes_max: parts.map_or(usize::MAX, |parts| parts.partial_messages as usize),
             longpoll_bytes_max: parts.map_or(usize::MAX, |parts| parts.longpoll_sessions as usize),
             transits: Transits::default(),
+            turns: Turns::new(shards, cores()),
             began: Instant::now(),
             hub,
         })

@@ -47,7 +47,7 @@ mod shard;
 pub use builder::{Gateway, GatewayBuilder, StartError};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
-pub use engine::{Tables, machine};
+pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{Census, Full, Handle, Running};
 pub use hub::{
     Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task,

@@ -1,5 +1,6 @@
 //! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, topic by topic in turn.
 
+use crate::active::{Pending, Reach};
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
@@ -75,18 +76,18 @@ impl Encoder {
 }
 
 impl Hub {
-    /// Delivers at most about `budget` messages of pending publications. `true` when more are pending.
-    pub fn pump(&mut self, now: crate::Micros, budget: usize, out: &mut Effects) -> bool {
+    /// Delivers at most about `budget` messages of pending publications, and says what is left.
+    pub fn pump(&mut self, now: crate::Micros, budget: usize, reach: Reach, out: &mut Effects) -> Pending {
         self.now = now;
         self.settle_presences(out);
         let mut left = budget;
         while left > 0 {
-            let Some(id) = self.active.pop_front() else { break };
+            let Some(id) = self.active.pop(reach) else { break };
             left = left.saturating_sub(self.walk(id, left.min(WALK_TURN_MAX), out).max(1));
             if let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.active) {
                 topic.active = topic.queued() > 0;
                 if topic.active {
-                    self.active.push_back(id);
+                    self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
                 }
             }
         }
@@ -94,7 +95,7 @@ impl Hub {
             self.resume(key, out);
         }
         self.encoder.rest();
-        !self.active.is_empty()
+        self.active.pending()
     }
 
     /// Goes on with a topic's pass and says how many members it served.

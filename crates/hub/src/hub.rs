@@ -1,5 +1,6 @@
 //! The state of one shard, and the way in.
 
+use crate::active::Active;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
 use crate::counters::Counters;
@@ -14,7 +15,7 @@ use crate::memory::Memory;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,8 +57,7 @@ pub struct Hub {
     /// How many places of `topics` were ever taken.
     pub(crate) topic_places: usize,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
-    /// Topics with publications on their way, in turn.
-    pub(crate) active: VecDeque<TopicId>,
+    pub(crate) active: Active,
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
@@ -83,7 +83,7 @@ impl Hub {
             topics: Slab::new(),
             topic_places: 0,
             topic_ids: HashMap::with_hasher(hash),
-            active: VecDeque::new(),
+            active: Active::default(),
             released: Vec::new(),
             directory: Directory::new(hash),
             encoder: Encoder::default(),

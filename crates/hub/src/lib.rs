@@ -10,6 +10,7 @@
 //!
 //! Start with [`Hub`], [`Event`], [`Effect`] and [`Channel`].
 
+mod active;
 mod bus;
 mod channel;
 mod connection;
@@ -41,6 +42,7 @@ mod tasks;
 mod topic;
 mod tracking;
 
+pub use active::{Pending, Reach};
 pub use bus::{BusEffect, BusEvent};
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use context::{Context, ReplyTo, TrackError};

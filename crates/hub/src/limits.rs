@@ -8,11 +8,14 @@ pub struct Limits {
     /// Tracked joins of one topic whose comings and goings are told one by one; a person may have several. Past it
     /// the topic's presence only tells how many people there are.
     pub presence_people_max: usize,
+    /// Members on one shard from which on a topic is a crowd, whose deliveries a driver may let wait
+    /// ([`crate::Reach`]).
+    pub crowd_members_min: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { channels_max: 100, presence_people_max: 500 }
+        Limits { channels_max: 100, presence_people_max: 500, crowd_members_min: 1024 }
     }
 }
 

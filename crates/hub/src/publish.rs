@@ -102,7 +102,7 @@ impl Hub {
             return;
         }
         if !std::mem::replace(&mut topic.active, true) {
-            self.active.push_back(id);
+            self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
         }
         self.recount_topic(id);
     }

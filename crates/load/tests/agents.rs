@@ -11,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use load::statistics::{Severity, Summary};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// How long anything may take that must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -189,19 +191,74 @@ fn the_loss_of_an_agent_loses_its_users_and_nothing_else() {
     controller.hear(&format!("agent {two_address} was lost"));
     let status = controller.process.wait().expect("it ends");
     assert_eq!(status.code(), Some(3));
-    let runs = std::fs::read_dir(folder.path().join("runs")).expect("the runs' folder");
-    let run = runs.map_while(Result::ok).next().expect("one run").path();
-    let text = std::fs::read_to_string(run.join("summary.json")).expect("its summary");
-    let summary: Summary = serde_json::from_str(&text).expect("a summary");
+    let summary = kept(folder.path());
     assert_eq!(summary.counts.users, 40);
     assert_eq!((summary.counts.users_finished, summary.counts.users_failed), (20, 20));
     assert_eq!(summary.generator.agents_lost, 1);
     assert!(!summary.verdict.valid);
     assert!(summary.verdict.reasons.iter().any(|reason| reason.contains("agent was lost")));
-    assert_eq!(summary.verdict.reasons.len(), 1, "{:?}", summary.verdict.reasons);
     let lost = summary.errors.iter().find(|error| error.outcome == "agent_lost").expect("it is an error");
     assert!(lost.count == 20 && lost.example.contains(&two_address), "{lost:?}");
     assert!(summary.findings.iter().any(|finding| finding.severity == Severity::Error));
+}
+
+/// The summary in the only run's folder.
+fn kept(folder: &Path) -> Summary {
+    let runs = std::fs::read_dir(folder.join("runs")).expect("the runs' folder");
+    let run = runs.map_while(Result::ok).next().expect("one run").path();
+    assert!(run.join("report.html").is_file(), "the report is missing");
+    let text = std::fs::read_to_string(run.join("summary.json")).expect("its summary");
+    serde_json::from_str(&text).expect("a summary")
+}
+
+fn signal(running: &Running, signal: Signal) {
+    let pid = i32::try_from(running.process.id()).expect("the id of a process");
+    kill(Pid::from_raw(pid), signal).expect("it is running");
+}
+
+#[test]
+fn a_signal_to_the_controller_stops_the_users_of_all_agents_and_the_folder_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = scenario(folder.path(), 8, 600);
+    let (one, one_address) = agent(&[]);
+    let (two, two_address) = agent(&[]);
+    let mut controller = start(&mut run(&long, &[&one_address, &two_address], &[]));
+    // The parts of its first seconds have come by then.
+    controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
+    signal(&controller, Signal::SIGINT);
+    let status = controller.process.wait().expect("it ends");
+    let stopped = kept(folder.path());
+    assert_eq!(stopped.ended_by, "stopped", "{status}");
+    assert_eq!((stopped.counts.users, stopped.counts.users_stopped), (8, 8));
+    assert_eq!((stopped.counts.users_finished, stopped.counts.users_failed), (0, 0));
+    assert_eq!(stopped.generator.agents_lost, 0);
+    // Both are free for the next run: nothing of the stopped one plays on.
+    for agent in [&one, &two] {
+        agent.hear(" is done");
+    }
+    let short = scenario(folder.path(), 4, 0);
+    let output = run(&short, &[&one_address, &two_address], &["--json"]).output().expect("a run");
+    assert_eq!(summary(&output).counts.users_finished, 4, "{}", said(&output));
+}
+
+#[test]
+fn an_agent_that_falls_silent_is_lost_and_the_run_ends_without_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario(folder.path(), 8, 3);
+    let (_one, one) = agent(&[]);
+    let (two, two_address) = agent(&[]);
+    let mut controller = start(&mut run(&scenario, &[&one, &two_address], &[]));
+    controller.hear_any(&["00:03 ", "00:04 ", "00:05 ", "00:06 "]);
+    // Its connection stays open: only that it says nothing shows that it is gone.
+    signal(&two, Signal::SIGSTOP);
+    controller.hear(&format!("agent {two_address} was lost"));
+    let status = controller.process.wait().expect("it ends");
+    assert_eq!(status.code(), Some(3));
+    let summary = kept(folder.path());
+    assert_eq!((summary.counts.users, summary.counts.users_finished), (8, 4));
+    assert_eq!((summary.counts.users_failed, summary.generator.agents_lost), (4, 1));
+    let lost = summary.errors.iter().find(|error| error.outcome == "agent_lost").expect("it is an error");
+    assert!(lost.example.contains("nothing was heard for 10 s"), "{}", lost.example);
 }
 
 #[test]

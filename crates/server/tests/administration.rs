@@ -101,7 +101,7 @@ fn a_scrape_has_every_metric_and_counts_what_happened() {
     member.hear_text();
     let scrape = server.get(server.admin, "/metrics");
     assert_eq!(scrape.status, 200);
-    assert!(scrape.head.contains("content-type: application/openmetrics-text"), "{}", scrape.head);
+    assert!(scrape.head.contains("content-type: text/plain; version=0.0.4"), "{}", scrape.head);
     for line in
         ["throng_connections_open 1", "throng_connections_total 1", "throng_joins_total 1", "throng_topics 1"]
     {
@@ -128,5 +128,18 @@ fn a_scrape_has_every_metric_and_counts_what_happened() {
     ] {
         assert!(scrape.body.lines().any(|line| line.starts_with(name)), "{name} in\n{}", scrape.body);
     }
-    assert!(scrape.body.ends_with("# EOF\n"));
+}
+
+#[test]
+fn a_scraper_that_asks_for_openmetrics_gets_it() {
+    let server = Throng::start(&[]);
+    let accept = "accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+    let scrape = request(
+        server.admin,
+        &format!("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{accept}\r\n\r\n"),
+    );
+    assert_eq!(scrape.status, 200);
+    assert!(scrape.head.contains("content-type: application/openmetrics-text"), "{}", scrape.head);
+    assert!(scrape.body.contains("# TYPE throng_connections counter\n"), "{}", scrape.body);
+    assert!(scrape.body.ends_with("# EOF\n"), "{}", scrape.body);
 }

@@ -13,6 +13,8 @@ pub(crate) struct Plan {
     pub(crate) mailbox_max: usize,
     /// Metas beyond which a topic's presence is only counted.
     pub(crate) people_max: usize,
+    /// Members beyond which a topic is a crowd, whose deliveries wait for a turn.
+    pub(crate) crowd_members_min: usize,
     pub(crate) steps: usize,
     /// The most that one turn of a shard may deliver.
     pub(crate) budget_max: usize,
@@ -29,6 +31,7 @@ impl Plan {
             topics: random.pick(&[1, 1, 2, 3]),
             mailbox_max: random.pick(&[2, 10, 50, usize::MAX, usize::MAX, usize::MAX]),
             people_max: random.pick(&[3, 6, 500, 500]),
+            crowd_members_min: random.pick(&[1, 2, 4, usize::MAX]),
             steps: random.between(200, 1_000),
             budget_max: random.pick(&[1, 3, 10, 30]),
             clients_percent: random.pick(&[30, 50, 70]),

@@ -4,6 +4,7 @@ use crate::oracle::{Checked, violated};
 use crate::presence::Shown;
 use crate::trace::Trace;
 use crate::world::World;
+use hub::Reach;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a run was, when nothing was wrong.
@@ -111,7 +112,9 @@ impl World {
             Step::ReadMail => self.read_mail(shard).map(drop),
             Step::Pump => {
                 let budget = self.random.between(1, self.plan.budget_max);
-                self.pump(shard, budget).map(drop)
+                // Crowds wait for a turn as long as the driver likes.
+                let reach = if self.random.percent(50) { Reach::All } else { Reach::Few };
+                self.pump(shard, budget, reach).map(drop)
             }
             Step::FinishTask => self.finish_task().map(drop),
             Step::Tick => self.tick(shard),
@@ -127,7 +130,7 @@ impl World {
             }
             let mut pending = false;
             for shard in 0..self.shards.len() {
-                pending |= self.pump(shard, self.plan.budget_max)?;
+                pending |= self.pump(shard, self.plan.budget_max, Reach::All)?;
             }
             let due = self.shards.iter().filter_map(|shard| shard.hub.deadline()).max();
             match due {

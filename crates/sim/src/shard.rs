@@ -86,6 +86,10 @@ pub(crate) fn config(index: usize, seed: u64, plan: &Plan) -> HubConfig {
         secret: seed,
         salt: seed as u32,
         bus: false,
-        limits: Limits { presence_people_max: plan.people_max, ..Limits::default() },
+        limits: Limits {
+            presence_people_max: plan.people_max,
+            crowd_members_min: plan.crowd_members_min,
+            ..Limits::default()
+        },
     }
 }

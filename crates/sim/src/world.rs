@@ -11,7 +11,7 @@ use crate::shard::{SEQUENTIAL_MOUNT, Shard};
 use crate::trace::Trace;
 use crate::wire::decode;
 use hub::{
-    Answer, Class, ConnectionKey, Dialect, Effect, Effects, Event, Micros, MountIndex, NewConnection,
+    Answer, Class, ConnectionKey, Dialect, Effect, Effects, Event, Micros, MountIndex, NewConnection, Reach,
     ShardMessage, Task, TaskOwner, Ticket, Transport,
 };
 use proto::phoenix::FrameKind;
@@ -162,18 +162,18 @@ impl World {
     }
 
     /// `true` when more deliveries are pending.
-    pub(crate) fn pump(&mut self, shard: usize, budget: usize) -> Checked<bool> {
+    pub(crate) fn pump(&mut self, shard: usize, budget: usize, reach: Reach) -> Checked<bool> {
         let mut effects = std::mem::take(&mut self.shards[shard].effects);
-        let more = self.shards[shard].hub.pump(self.now, budget, &mut effects);
+        let pending = self.shards[shard].hub.pump(self.now, budget, reach, &mut effects);
         if !effects.list.is_empty() {
             self.trace.line(format_args!(
-                "{} s{shard} pumps {budget}, {} effects",
+                "{} s{shard} pumps {budget} {reach:?}, {} effects",
                 self.now.0,
                 effects.list.len()
             ));
         }
         self.after_call(shard, effects)?;
-        Ok(more)
+        Ok(pending.any())
     }
 
     /// What the channels noted comes first: it says what the effects must be.

@@ -16,12 +16,12 @@ const POLL_MS = 20;
 /** `throng serve` on a free port, with a data folder of its own. It can be stopped and started again in place. */
 export async function startThrong(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "throng-clients-"));
-  const port = await freePort();
+  const [port, adminPort] = [await freePort(), await freePort()];
   const environment = {
     // Where the server would look for a configuration file of this machine.
     XDG_CONFIG_HOME: folder,
     THRONG_LISTEN: `127.0.0.1:${port}`,
-    THRONG_ADMIN_LISTEN: `127.0.0.1:${await freePort()}`,
+    THRONG_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
     THRONG_DATA_DIR: folder,
     // Connections are closed spread over this time when the server ends: nobody here wants to wait.
     THRONG_SHUTDOWN_SPREAD: "100ms",
@@ -31,6 +31,8 @@ export async function startThrong(settings = {}) {
   await server.start();
   return {
     ...addresses(port),
+    metrics: `http://127.0.0.1:${adminPort}/metrics`,
+    pid: () => server.pid,
     start: () => server.start(),
     stop: () => server.stop(),
     async end() {
@@ -91,6 +93,10 @@ class Server {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill("SIGTERM");
     await within(this.#exited, `${this.#binary} ends after SIGTERM`);
+  }
+
+  get pid() {
+    return this.#child.pid;
   }
 
   says(text) {

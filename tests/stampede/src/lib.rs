@@ -35,7 +35,7 @@ pub use websocket::{Frame, Opcode, accept_key};
 use std::time::{Duration, Instant};
 
 /// How long a test waits for an event before it gives up.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Looks until `is_so`, for what tells nobody that it changed.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

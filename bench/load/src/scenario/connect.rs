@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::{OPEN_PATIENCE, THREADS, microseconds_each};
-use crate::{Crowd, Opened, ServerProcess, Target};
+use crate::{Crowd, Opened, ServerProcesses, Target};
 
 /// What [`connect`] measured.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -23,7 +23,7 @@ pub struct ConnectReport {
 pub fn connect(
     target: Target,
     connections: usize,
-    server: Option<ServerProcess>,
+    server: Option<&ServerProcesses>,
     while_open: impl FnOnce(),
 ) -> io::Result<ConnectReport> {
     let mut crowd = Crowd::start(target, THREADS, connections)?;

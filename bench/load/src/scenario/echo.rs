@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::{OPEN_PATIENCE, microseconds_each};
-use crate::{Crowd, Opened, ServerProcess, Target};
+use crate::{Crowd, Opened, ServerProcesses, Target};
 
 /// What to send, and for how long.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub struct EchoReport {
 }
 
 /// Opens the connections and keeps the messages going.
-pub fn echo(target: Target, plan: &Echo, server: Option<ServerProcess>) -> io::Result<EchoReport> {
+pub fn echo(target: Target, plan: &Echo, server: Option<&ServerProcesses>) -> io::Result<EchoReport> {
     let mut crowd = Crowd::start(target, 1, plan.connections)?;
     crowd.open_until(plan.connections, OPEN_PATIENCE)?;
     crowd.echo(&plan.question, plan.in_flight)?;

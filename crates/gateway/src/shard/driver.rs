@@ -7,6 +7,7 @@ use super::mail::{Mail, Seed, new_connection};
 use super::peer::{Peer, Phase};
 use super::sessions::Sessions;
 use super::transit::Transits;
+use super::turns::{Turn, Turns};
 use crate::admission::Admission;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
@@ -16,7 +17,7 @@ use crate::metrics::{CloseReason, ShardMetrics};
 use crate::relay::Relay;
 use bytes::Bytes;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, ShardIndex};
+use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) transits: Transits,
+    /// Where there are more shards than processors.
+    pub(crate) turns: Option<Arc<Turns>>,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
 }
@@ -60,6 +63,7 @@ pub(crate) struct ShardDriver {
     pub(crate) censuses: Censuses,
     /// Messages of this turn that published nothing.
     answered: u64,
+    turn: Turn,
 }
 
 pub(crate) type ShardIo<'a> = Io<'a, ShardDriver>;
@@ -84,10 +88,13 @@ impl ShardDriver {
                 hub.route(index, pattern, Box::new(factory));
             }
         }
+        let letters = mailboxes.clone();
+        let call = move |next| letters.post(next, Mail::Turn);
         ShardDriver {
             decoders: mounts.iter().map(|mount| [mount.decoder(false), mount.decoder(true)]).collect(),
             sessions: Sessions::new(shard),
             hub,
+            turn: Turn::new(shared.turns.clone(), engine::ShardIndex(shard.0), call),
             shared,
             shard,
             mailboxes,
@@ -183,15 +190,17 @@ impl ShardDriver {
         self.refuse(io, id, &Rejection::late());
     }
 
-    /// Delivers what is due and publishes the numbers. `true` when more deliveries are pending.
+    /// Delivers what is due and publishes the numbers. `true` when there is more that need not wait for a turn.
     fn pump(&mut self, io: &mut ShardIo<'_>) -> bool {
         let now = self.micros(io.now());
         let mut effects = std::mem::take(&mut self.effects);
-        let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
+        let reach = if self.turn.is_ours() { Reach::All } else { Reach::Few };
+        let pending = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, reach, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
         self.publish_numbers();
-        more
+        self.turn.go_on(pending.to_crowds, io.now());
+        pending.to_few || pending.to_crowds && self.turn.is_ours()
     }
 
     fn publish_numbers(&self) {
@@ -337,6 +346,7 @@ impl Driver for ShardDriver {
             Mail::SessionOpen { seed, reply } => self.open_session(io, seed, reply),
             Mail::Poll { token, reply } => self.poll_session(io, token, reply),
             Mail::Post { token, messages, reply } => self.post_session(io, token, messages, reply),
+            Mail::Turn => self.turn.begin(io.now()),
             Mail::Census { question, reply } => self.ask_for_census(question, reply),
             Mail::Members { topics, reply } => {
                 reply.send(topics.iter().map(|topic| self.hub.members_of(topic)).collect());

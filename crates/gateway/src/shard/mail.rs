@@ -27,6 +27,8 @@ pub(crate) enum Mail {
     Census { question: Question, reply: Reply<ShardCensus> },
     /// How many members have these topics here?
     Members { topics: Arc<[Arc<str>]>, reply: Reply<Vec<usize>> },
+    /// It is this shard's turn to serve its crowds.
+    Turn,
     /// Close everything with 1012, spread over this time, and say when nobody is left.
     Drain { spread: Duration, reply: Reply<()> },
 }

@@ -10,6 +10,7 @@ mod peer;
 mod reading;
 mod sessions;
 mod transit;
+mod turns;
 
 pub use census::SlowReader;
 pub(crate) use census::{Question, ShardCensus};
@@ -17,3 +18,4 @@ pub(crate) use driver::{ShardDriver, Shared};
 pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seat, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;
 pub(crate) use transit::{Transit, Transits};
+pub(crate) use turns::Turns;

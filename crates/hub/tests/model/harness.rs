@@ -4,8 +4,8 @@ use super::operation::{Operation, SLOTS};
 use super::reference::{Message, Reference, Request, Told};
 use hub::{
     Answer, Channel, ConnectionKey, Context, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Joining,
-    Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, ShardIndex, ShardMessage, Task, TaskOwner,
-    Ticket, Transport,
+    Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, Reach, ShardIndex, ShardMessage, Task,
+    TaskOwner, Ticket, Transport,
 };
 use proto::phoenix::{FrameKind, Payload, Version};
 use serde_json::{Value, json};
@@ -201,7 +201,7 @@ impl Pair {
 
     /// Deliveries, each the oldest that waits for its member. `true` when the hub says that more are pending.
     fn pump(&mut self, budget: usize) -> bool {
-        let more = self.hub.pump(Micros(0), budget, &mut self.effects);
+        let more = self.hub.pump(Micros(0), budget, Reach::All, &mut self.effects).any();
         for (slot, messages) in self.carry_out() {
             for message in messages {
                 assert!(self.reference.was_delivered(slot, &message), "not the next for {slot}: {message}");

@@ -2,7 +2,8 @@
 
 use hub::{
     Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Limits,
-    Micros, MountIndex, NewConnection, Pattern, ShardIndex, ShardMessage, TaskOwner, Ticket, Transport,
+    Micros, MountIndex, NewConnection, Pattern, Reach, ShardIndex, ShardMessage, TaskOwner, Ticket,
+    Transport,
 };
 use proto::phoenix::{FrameKind, Version};
 
@@ -65,7 +66,7 @@ impl Shard {
     }
 
     pub fn pump(&mut self) {
-        self.hub.pump(Micros(0), 100, &mut self.effects);
+        self.hub.pump(Micros(0), 100, Reach::All, &mut self.effects);
     }
 
     pub fn take(&mut self) -> Wanted {

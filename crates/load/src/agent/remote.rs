@@ -260,6 +260,13 @@ impl RemoteEnd {
         all.samples_failed += one.samples_failed;
         all.deliveries_unjudged += one.deliveries_unjudged;
         all.publications_unjudged += one.publications_unjudged;
+        // Distributions of different machines are not added up: the worst of them speaks.
+        if one.read_lag.p99_us >= all.read_lag.p99_us {
+            all.read_lag = one.read_lag;
+        }
+        // Each machine's lists were most at a time of their own, so that this is the bound of all together.
+        all.presence.entries_max += one.presence.entries_max;
+        all.presence.longest_max = all.presence.longest_max.max(one.presence.longest_max);
         let named = |thread: ThreadUse| ThreadUse { name: format!("{} on {address}", thread.name), ..thread };
         all.threads.extend(one.threads.into_iter().map(named));
         all.threads.sort_by(|one, other| other.cpu.total_cmp(&one.cpu));

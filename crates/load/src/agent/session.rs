@@ -299,6 +299,7 @@ impl Playing {
                 generator: generator.clone(),
                 examples: played.examples.clone(),
                 losses: losses.clone(),
+                log_rows: played.log_rows,
                 labels: part.plan.labels.clone(),
                 ..kept.facts
             };

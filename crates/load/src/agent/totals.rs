@@ -2,7 +2,7 @@
 //!
 //! Pure: parts and times are arguments.
 
-use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
+use crate::observe::{Kind, Nanos, Observation, Outcome};
 use crate::statistics::{Counts, MachineSample, SeriesRow, Statistics};
 
 /// What all agents counted together.
@@ -69,20 +69,16 @@ impl Totals {
         let deliveries = counts.expected.saturating_sub(accounted_for(&counts));
         let lost = Lost { users: last.users, connected: last.connected, deliveries };
         let source = self.first_sources.get(agent).copied().unwrap_or(0);
-        let ended = |kind, outcome, count: u64| Observation {
-            at,
-            intended: at,
-            began: at,
-            message: 0,
-            user: 0,
-            room: NO_ROOM,
-            bytes: 0,
-            count: u32::try_from(count).unwrap_or(u32::MAX),
-            label: NO_LABEL,
-            source,
-            code: 0,
-            kind,
-            outcome,
+        let ended = |kind, outcome, count: u64| {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            Observation {
+                intended: at,
+                began: at,
+                count,
+                source,
+                outcome,
+                ..Observation::of_nobody(kind, at)
+            }
         };
         for (kind, outcome, count) in [
             (Kind::Finish, Outcome::AgentLost, lost.users),

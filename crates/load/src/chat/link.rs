@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,7 @@ use proto::handshake::{accept_key, client_key};
 use proto::ws::{
     CloseCode, Decoder, Event, Inflater, Limits, Opcode, Pending, Role, Violation, encode_client_frame,
 };
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -64,32 +62,6 @@ pub(super) struct Link {
     inflater: Inflater,
     /// Received, and not decoded yet.
     input: Vec<u8>,
-}
-
-/// Reads the certificates that are trusted; `None` is the system's.
-pub(super) fn tls_config(ca: Option<PathBuf>) -> Result<Arc<rustls::ClientConfig>, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    match ca {
-        Some(path) => {
-            let failed = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-            for certificate in CertificateDer::pem_file_iter(&path).map_err(|error| failed(&error))? {
-                let certificate = certificate.map_err(|error| failed(&error))?;
-                roots.add(certificate).map_err(|error| failed(&error))?;
-            }
-            if roots.is_empty() {
-                return Err(failed(&"no certificate in it"));
-            }
-        }
-        None => {
-            // One that cannot be read is left out; if it was needed, the handshake says so.
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
 impl Link {

@@ -17,9 +17,9 @@ mod transcript;
 
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 
 use crate::live::terminal;
+use crate::scenario::plan::TlsTrust;
 pub use address::BadAddress;
 pub use conversation::Event;
 pub use session::{Session, SessionError};
@@ -28,7 +28,7 @@ pub use session::{Session, SessionError};
 pub const NAME_CHARS_MAX: usize = 64;
 
 /// Whom to talk to, and as whom.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options {
     /// `ws://host:port/ROOM`, or a Phoenix socket such as `ws://127.0.0.1:4000/socket/websocket`; `wss` likewise.
     pub url: String,
@@ -39,8 +39,8 @@ pub struct Options {
     pub topic: Option<String>,
     /// Sends to servers with rooms by URL the text as typed instead of a JSON object with `name` and `body`.
     pub plain_text: bool,
-    /// Certificates in PEM that are trusted instead of the system's.
-    pub ca: Option<PathBuf>,
+    /// Whom TLS trusts, as in a run: the system's authorities and those of a file, or anybody.
+    pub trust: TlsTrust,
 }
 
 /// Why a chat ended otherwise than by the person's wish.

@@ -10,8 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::chat::address::{Address, BadAddress};
 use crate::chat::conversation::{Conversation, Effects, Event};
-use crate::chat::link::{self, Link, LinkError};
+use crate::chat::link::{Link, LinkError};
 use crate::chat::{NAME_CHARS_MAX, Options};
+use crate::player::{PlayError, client_config};
 
 /// How many messages may wait to be sent.
 const SAY_MAX: usize = 64;
@@ -28,8 +29,8 @@ pub enum SessionError {
     Address(BadAddress),
     /// The name has no character or more than [`NAME_CHARS_MAX`], or control characters.
     Name(String),
-    /// The certificates cannot be read; why.
-    Certificates(String),
+    /// Whom TLS is to trust cannot be read.
+    Trust(PlayError),
     /// The thread or its runtime cannot be made.
     Thread(io::Error),
 }
@@ -64,7 +65,7 @@ impl Session {
             return Err(SessionError::Name(name));
         }
         let tls = match address.secure {
-            true => Some(link::tls_config(options.ca).map_err(SessionError::Certificates)?),
+            true => Some(client_config(&options.trust).map_err(SessionError::Trust)?),
             false => None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -279,7 +280,7 @@ impl fmt::Display for SessionError {
                     "{name:?} is no name: 1 to {NAME_CHARS_MAX} characters, none of them a control character"
                 )
             }
-            SessionError::Certificates(error) => write!(f, "the certificates cannot be read: {error}"),
+            SessionError::Trust(error) => error.fmt(f),
             SessionError::Thread(error) => write!(f, "the chat cannot be started: {error}"),
         }
     }

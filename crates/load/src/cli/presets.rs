@@ -46,6 +46,9 @@ pub struct C10k {
     /// How long the test lasts
     #[arg(long, default_value_t = 300)]
     pub seconds: u64,
+    /// Path of the WebSocket; the original's servers had it at the root
+    #[arg(long, default_value = "/")]
+    pub path: String,
     /// Statistics from a uniform sample of 1028, as the original's, instead of from everything
     #[arg(long)]
     pub reservoir: bool,

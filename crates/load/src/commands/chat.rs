@@ -6,6 +6,7 @@ use super::run::play;
 use crate::chat::{self, Options};
 use crate::cli::{Chat, RunArguments};
 use crate::presets;
+use crate::scenario::plan::TlsTrust;
 
 pub(super) fn chat(flags: &Chat) -> Done {
     if flags.load {
@@ -18,7 +19,10 @@ pub(super) fn chat(flags: &Chat) -> Done {
         name: flags.name.clone(),
         topic: flags.topic.clone(),
         plain_text: flags.plain_text,
-        ca: flags.run.overrides.ca.clone(),
+        trust: TlsTrust {
+            authorities: flags.run.overrides.ca.clone(),
+            insecure: flags.run.overrides.insecure,
+        },
     };
     chat::run(options).map_err(Failure::failed)?;
     Ok(Exit::Success)

@@ -59,20 +59,42 @@ pub(super) enum Again {
     Counted(RunFolder, Box<Recount>),
     /// It was run without an event log: what its end wrote.
     Kept(Box<Run>),
+    /// Its event log is not whole: what its end wrote, and what the log still tells.
+    Partial(RunFolder, Box<Run>, Box<Recount>),
 }
 
-/// Counts a run anew from its event log; where it was run without one, takes what it wrote at its end.
+/// Counts a run anew from its event log; where it was run without one, or the log tells less than the run's end knew,
+/// takes what it wrote at its end.
 pub(super) fn again(path: &Path) -> Result<Again, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::usage)?;
     match recount(path) {
         Ok(counted) => {
-            if counted.is_torn {
-                eprintln!(
-                    "stampede: {}: the event log's last line was cut off and is left out",
-                    path.display()
-                );
+            let counted = Box::new(counted);
+            let shortfall = counted.shortfall();
+            let kept = match shortfall {
+                Some(_) => kept_run(&folder).map_err(Failure::usage)?,
+                None => None,
+            };
+            match (shortfall, kept) {
+                (Some(shortfall), Some(kept)) => {
+                    eprintln!(
+                        "stampede: {}: {shortfall}: what the run's end wrote stays, and is what is shown here",
+                        path.display()
+                    );
+                    Ok(Again::Partial(folder, Box::new(kept), counted))
+                }
+                (Some(shortfall), None) => {
+                    eprintln!("stampede: {}: {shortfall}: the figures go as far as it does", path.display());
+                    Ok(Again::Counted(folder, counted))
+                }
+                (None, _) => {
+                    if counted.is_torn {
+                        let text = "the event log's last line was cut off and is left out";
+                        eprintln!("stampede: {}: {text}", path.display());
+                    }
+                    Ok(Again::Counted(folder, counted))
+                }
             }
-            Ok(Again::Counted(folder, Box::new(counted)))
         }
         Err(RecountError::Log(no_log @ LogError::NoLog(_))) => match kept_run(&folder) {
             Ok(Some(run)) => Ok(Again::Kept(Box::new(run))),
@@ -92,14 +114,23 @@ impl Again {
                 let summary = record::summary(statistics, facts);
                 report_run(&folder, statistics, facts, summary).map_err(Failure::usage)
             }
-            Self::Kept(run) => Ok(*run),
+            Self::Kept(run) | Self::Partial(_, run, _) => Ok(*run),
         }
     }
 
     /// As a report needs it; what was counted anew is written into the folder, which a run that was killed has not done.
+    /// What tells less than what is there is written beside it.
     fn write(self) -> Result<Run, Failure> {
-        if let Self::Counted(folder, counted) = &self {
-            folder.write_results(&counted.statistics, &counted.facts).map_err(Failure::failed)?;
+        match &self {
+            Self::Counted(folder, counted) => {
+                folder.write_results(&counted.statistics, &counted.facts).map_err(Failure::failed)?;
+            }
+            Self::Partial(folder, _, counted) => {
+                let summary = record::summary(&counted.statistics, &counted.facts);
+                let path = folder.write_summary_of_log(&summary).map_err(Failure::failed)?;
+                eprintln!("stampede: what the log still tells is in {}", path.display());
+            }
+            Self::Kept(_) => {}
         }
         self.run()
     }

@@ -1,13 +1,14 @@
-//! A run for Prometheus, in the OpenMetrics text format. A scrape reads what was published, and asks nobody.
+//! A run for Prometheus, as text or OpenMetrics. A scrape reads what was published, and asks nobody.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use exposition::Format;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, text};
 use prometheus_client::metrics::MetricType;
@@ -16,12 +17,14 @@ use prometheus_client::registry::Registry;
 
 use crate::live::{Board, Buckets, LATENCY_BOUNDS_US, Status};
 
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 /// What answers `/metrics`.
-pub(super) async fn scrape(State(board): State<Arc<Board>>) -> Response {
+pub(super) async fn scrape(State(board): State<Arc<Board>>, headers: HeaderMap) -> Response {
+    let format = Format::preferred(headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()));
     match page(board.status()) {
-        Ok(page) => ([(CONTENT_TYPE, OPENMETRICS)], page).into_response(),
+        Ok(page) => {
+            let headers = [(CONTENT_TYPE, format.content_type()), (VARY, ACCEPT.as_str())];
+            (headers, format.page(page)).into_response()
+        }
         Err(fmt::Error) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }

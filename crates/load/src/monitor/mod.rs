@@ -177,7 +177,10 @@ impl Monitor {
         let (stop, stopped) = mpsc::sync_channel(1);
         let sampler = {
             let rows = Arc::clone(&rows);
-            let sample = move || Sampler::new(rows, watched, own).run(&stopped);
+            let sample = move || {
+                engine::ask_for_short_turns();
+                Sampler::new(rows, watched, own).run(&stopped)
+            };
             thread::Builder::new().name("monitor".to_owned()).spawn(sample).map_err(MonitorError::Thread)?
         };
         Ok(Self { rows, stop, sampler, scraping })

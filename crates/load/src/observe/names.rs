@@ -4,7 +4,7 @@ use super::{Kind, Outcome};
 
 impl Kind {
     /// Every one of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Arrival,
         Self::Finish,
         Self::Connect,
@@ -19,6 +19,7 @@ impl Kind {
         Self::Http,
         Self::Transaction,
         Self::Step,
+        Self::Burst,
     ];
 
     /// Its name in files and reports, the same as in JSON.
@@ -39,6 +40,7 @@ impl Kind {
             Self::Http => "http",
             Self::Transaction => "transaction",
             Self::Step => "step",
+            Self::Burst => "burst",
         }
     }
 
@@ -60,6 +62,7 @@ impl Kind {
             b"http" => Some(Self::Http),
             b"transaction" => Some(Self::Transaction),
             b"step" => Some(Self::Step),
+            b"burst" => Some(Self::Burst),
             _ => None,
         }
     }

@@ -34,7 +34,8 @@ pub struct Observation {
     /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`]; 1 for a
     /// [`Kind::Receive`] of a message that another machine sent, which is expected because it came; for a
     /// [`Kind::Connect`], [`Kind::Join`] or [`Kind::Http`] the generator's own delay in microseconds, between when the
-    /// user could have begun and `began`.
+    /// user could have begun and `began`; of those that could begin at the same moment, each since the one before it
+    /// had begun.
     pub count: u32,
     /// Label of the plan (transaction, step).
     pub label: u16,
@@ -48,12 +49,35 @@ pub struct Observation {
     pub outcome: Outcome,
 }
 
+impl Observation {
+    /// Something that no user in particular has seen, for the caller to complete.
+    #[must_use]
+    pub fn of_nobody(kind: Kind, at: Nanos) -> Self {
+        Self {
+            at,
+            intended: 0,
+            began: 0,
+            message: 0,
+            user: 0,
+            room: NO_ROOM,
+            bytes: 0,
+            count: 0,
+            label: NO_LABEL,
+            source: 0,
+            code: 0,
+            kind,
+            outcome: Outcome::Ok,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Kind {
-    /// A user arrived (`intended` is the schedule's time), or could not be started (`Dropped`).
+    /// A user arrived (`intended` is the schedule's time, `began` from when on the generator's own delay counts: the
+    /// same, or when the one before had come that was due at the same moment), or could not be started (`Dropped`).
     Arrival,
     /// A user finished its session (`began` is its arrival). Any outcome but `Ok` is what ended it.
     Finish,
@@ -84,6 +108,9 @@ pub enum Kind {
     Transaction,
     /// A scenario's step could not be done.
     Step,
+    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins, requests
+    /// and cuts, the last of them at `at`.
+    Burst,
 }
 
 /// How it went. Everything except [`Outcome::Ok`] and the outcomes of messages is an error.

@@ -31,6 +31,8 @@ impl Shard {
             return self.not_ready(place, "join: no Phoenix socket is open");
         }
         client.intended = client.take_intended();
+        self.begins(place, now);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let host = &self.stage.targets.target(client.target).host;
         let scene = scene(&self.stage, host, b"");
         let (topic, payload) = (scene.text(&join.topic, client), scene.text(&join.payload, client));
@@ -297,14 +299,7 @@ impl Shard {
             }
         }
         let after = present.len();
-        self.count_present(before, after);
-    }
-
-    /// A user's list of who is present has changed its length.
-    pub(super) fn count_present(&self, before: usize, after: usize) {
-        let gauge = &self.stage.gauges.present;
-        // Wraps around for a list that has become shorter, as the sum over all users does not.
-        gauge.fetch_add((after as u64).wrapping_sub(before as u64), std::sync::atomic::Ordering::Relaxed);
+        self.stage.gauges.list_changed(before as u64, after as u64);
     }
 
     /// A heartbeat is due: it goes, unless the last one was not answered; that ends the connection.

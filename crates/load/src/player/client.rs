@@ -103,6 +103,38 @@ pub(crate) enum Doing {
     Resting,
 }
 
+/// What a user does when its closing handshake is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AfterClose {
+    /// Its next step.
+    GoOn,
+    /// Its session is over.
+    Finish,
+}
+
+impl Doing {
+    /// What comes after the closing handshake that the user has begun; `None` where it has begun none.
+    pub(crate) fn after_close(self) -> Option<AfterClose> {
+        match self {
+            Self::Closing => Some(AfterClose::GoOn),
+            Self::Finishing => Some(AfterClose::Finish),
+            Self::Ready
+            | Self::Connecting
+            | Self::Joining
+            | Self::Leaving
+            | Self::Pushing
+            | Self::Matching
+            | Self::Pausing
+            | Self::AtBarrier
+            | Self::Requesting
+            | Self::HalfOpen
+            | Self::Staying
+            | Self::Draining
+            | Self::Resting => None,
+        }
+    }
+}
+
 /// The state of a user's WebSocket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line {

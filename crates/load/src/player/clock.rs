@@ -21,7 +21,12 @@ impl Clock {
 
     /// Nanoseconds since the start; 0 before it.
     pub(crate) fn now(&self) -> Nanos {
-        nanos(Instant::now().saturating_duration_since(self.start))
+        self.at(Instant::now())
+    }
+
+    /// A moment as nanoseconds since the start; 0 before it.
+    pub(crate) fn at(&self, moment: Instant) -> Nanos {
+        nanos(moment.saturating_duration_since(self.start))
     }
 
     /// How long until the start, if it lies ahead.

@@ -30,7 +30,9 @@ impl Shard {
         if client.line != Line::Open {
             return self.not_ready(place, "cut: no WebSocket is open");
         }
-        client.ready_at = now;
+        // The user is connected until now, whatever others it was to be cut with.
+        let due = std::mem::replace(&mut client.ready_at, now);
+        self.crowds.begin(due, now, true);
         self.cut_now(io, place, now);
         Flow::Next
     }

@@ -36,6 +36,8 @@ impl Shard {
             return self.not_ready(place, "connect: a WebSocket is open already");
         }
         client.intended = client.take_intended();
+        self.begins(place, now);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.step_began = now;
         client.doing = Doing::Connecting;
         client.pending = proto::ws::Pending::default();

@@ -7,7 +7,7 @@ use super::client::{Doing, Line};
 use super::clock::{NEVER, nanos};
 use super::shard::Shard;
 use super::stage::Why;
-use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
+use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Users that are told in one turn.
 const USERS_PER_TURN_MAX: u32 = 512;
@@ -109,8 +109,11 @@ impl Shard {
             Phase::Leaving { why } => {
                 if self.clients.len() == 0 {
                     self.phase = Phase::Over;
+                    while let Some(burst) = self.crowds.next_left() {
+                        self.see_burst(&burst);
+                    }
                     self.feed.close();
-                    self.stage.shard_has_ended(why);
+                    self.stage.shard_has_ended(why, &self.read_lag);
                 }
                 false
             }
@@ -174,21 +177,9 @@ impl Shard {
         }
         let wanted = &self.stage.gauges.wanted;
         wanted.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
-        let seen = Observation {
-            at: now,
-            intended: now,
-            began: now,
-            message: 0,
-            user: 0,
-            room: NO_ROOM,
-            bytes: 0,
-            count: u32::try_from(count).unwrap_or(u32::MAX),
-            label: NO_LABEL,
-            source: 0,
-            code: 0,
-            kind: Kind::Arrival,
-            outcome: Outcome::Dropped,
-        };
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let nobody = Observation::of_nobody(Kind::Arrival, now);
+        let seen = Observation { intended: now, began: now, count, outcome: Outcome::Dropped, ..nobody };
         self.see(seen, || "the phase or the run ended before the user's turn".to_owned());
     }
 

@@ -23,6 +23,7 @@ mod clock;
 mod closing;
 mod compile;
 mod connecting;
+mod crowds;
 mod deliveries;
 mod endings;
 mod error;
@@ -66,6 +67,7 @@ use crate::ledger::Rooms;
 use crate::observe::{Batch, Examples};
 use crate::scenario::plan::{Plan, Sources};
 use crate::schedule::{self, Schedule};
+use crate::statistics::Spread;
 use capacity::Capacity;
 use clock::Clock;
 use program::{Operation, Program};
@@ -81,10 +83,12 @@ pub struct Player {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ended {
     /// What ended it.
     pub why: Why,
+    /// How long what users read had been ready at least, on all shards.
+    pub read_lag: Spread,
 }
 
 /// Starts playing a plan. Observations go into `sink`, whose other end must be read all the time; it is closed when the
@@ -197,7 +201,7 @@ impl Player {
         if let Some(engine) = self.engine.take() {
             engine.shutdown();
         }
-        Ended { why }
+        Ended { why, read_lag: self.stage.read_lag() }
     }
 }
 

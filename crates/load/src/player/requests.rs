@@ -35,6 +35,8 @@ impl Shard {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.intended = client.take_intended();
+        self.begins(place, now);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.step_began = now;
         let host = &self.stage.targets.target(client.target).host;
         let url = scene(&self.stage, host, b"").text(&request.url, client);
@@ -155,6 +157,8 @@ impl Shard {
         match response.take(bytes) {
             Ok(used) => {
                 if response.is_done() {
+                    let at = self.now();
+                    self.has_read(io, at);
                     self.response_complete(io, place);
                 }
                 used

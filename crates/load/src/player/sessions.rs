@@ -66,13 +66,16 @@ impl Shard {
         });
         self.stage.course.enter();
         self.raise(|gauges| &gauges.users);
-        self.begin(io, place, arrival.at, now);
+        // The users of a closed phase are to be there, not to come at once.
+        let began = self.crowds.begin(arrival.at.min(now), now, arrival.repeat.is_none());
+        self.begin(io, place, arrival.at, began, now);
     }
 
-    fn begin(&mut self, io: &mut Io<'_, Self>, place: u32, intended: Nanos, now: Nanos) {
+    /// `began` is from when on the generator's own delay counts.
+    fn begin(&mut self, io: &mut Io<'_, Self>, place: u32, intended: Nanos, began: Nanos, now: Nanos) {
         self.raise(|gauges| &gauges.wanted);
         let seen = self.of_client(place, Kind::Arrival, Outcome::Ok, now);
-        self.see(Observation { intended, began: now, ..seen }, String::new);
+        self.see(Observation { intended, began, ..seen }, String::new);
         self.advance(io, place);
     }
 
@@ -84,7 +87,7 @@ impl Shard {
         client.position = 0;
         client.beat = NEVER;
         client.intended = NEVER;
-        self.begin(io, place, intended, now);
+        self.begin(io, place, intended, intended.min(now), now);
     }
 
     /// A user's session is over: what is open is closed, orderly.
@@ -162,7 +165,7 @@ impl Shard {
             client.ready_at = now.saturating_add(rest);
             client.step_due = client.ready_at;
         }
-        self.count_present(present, 0);
+        self.stage.gauges.list_changed(present as u64, 0);
         let seen = self.of_client(place, Kind::Finish, failure.unwrap_or(Outcome::Ok), now);
         self.see(Observation { began, intended: began, label, ..seen }, || {
             "the session ended here".to_owned()

@@ -19,6 +19,7 @@ use proto::ws::{Deflater, Inflater};
 use super::arrivals::Arrivals;
 use super::client::{Client, Doing};
 use super::clock::NEVER;
+use super::crowds::{Crowd, Crowds};
 use super::endings::Phase;
 use super::feed::Feed;
 use super::program::Program;
@@ -26,15 +27,17 @@ use super::roster::Roster;
 use super::sources::SourceRotation;
 use super::stage::{Mail, Stage};
 use crate::draw::Rng;
-use crate::observe::{Batch, Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome, UserId};
+use crate::observe::{Batch, Kind, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
+use crate::statistics::Population;
 
-/// Users that begin in one turn of the shard.
-const ARRIVALS_PER_TURN_MAX: usize = 64;
-/// Timers that fire in one turn.
+/// Users that begin in one turn of the shard. Each of a burst has a few answers coming: were fewer to begin in a turn than
+/// there are answers to take in one look, the first of them would keep the others from beginning, and no burst be one.
+const ARRIVALS_PER_TURN_MAX: usize = 1024;
+/// Timers that fire in one turn. What is sent by them is answered at once, and the answers lie unread meanwhile.
 const TIMERS_PER_TURN_MAX: usize = 256;
-/// Users that go on in one turn, of those that all may go on at once.
-const READY_PER_TURN_MAX: usize = 256;
+/// Users that go on in one turn, of those that all may go on at once; as many as arrive, for the same reason.
+const READY_PER_TURN_MAX: usize = ARRIVALS_PER_TURN_MAX;
 
 /// One thread's part of a run.
 pub(crate) struct Shard {
@@ -59,6 +62,10 @@ pub(crate) struct Shard {
     pub(super) body: Vec<u8>,
     pub(super) frame: Vec<u8>,
     pub(super) phase: Phase,
+    /// Users who are due at the same moment.
+    pub(super) crowds: Crowds,
+    /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
+    pub(super) read_lag: Population,
 }
 
 /// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
@@ -98,6 +105,8 @@ impl Shard {
             body: Vec::new(),
             frame: Vec::new(),
             phase: Phase::Playing,
+            crowds: Crowds::default(),
+            read_lag: Population::default(),
             stage,
         }
     }
@@ -107,24 +116,33 @@ impl Shard {
         self.stage.clock.now()
     }
 
+    /// Something whole was read at a time. It had been ready since the shard looked, at the latest: what became ready
+    /// while the turn before went on has waited longer than is counted.
+    pub(super) fn has_read(&mut self, io: &Io<'_, Self>, at: Nanos) {
+        let looked = self.stage.clock.at(io.now());
+        self.read_lag.record(at.saturating_sub(looked) / 1_000);
+    }
+
     /// An observation of a user's, for the caller to complete.
     pub(super) fn of_client(&self, place: u32, kind: Kind, outcome: Outcome, at: Nanos) -> Observation {
         let (user, source) = self.clients.item(place).map_or((0, 0), |client| (client.user, client.source));
-        Observation {
-            at,
-            intended: 0,
-            began: 0,
-            message: 0,
-            user,
-            room: NO_ROOM,
-            bytes: 0,
-            count: 0,
-            label: NO_LABEL,
-            source,
-            code: 0,
-            kind,
-            outcome,
+        Observation { user, source, outcome, ..Observation::of_nobody(kind, at) }
+    }
+
+    /// A user begins what it could do since it became ready: its own delay counts from when those had begun that were
+    /// due with it. What it was meant for has been taken before.
+    pub(super) fn begins(&mut self, place: u32, now: Nanos) {
+        if let Some(client) = self.clients.item_mut(place) {
+            client.ready_at = self.crowds.begin(client.ready_at, now, true);
         }
+    }
+
+    /// Tells of a burst that all who were due at one moment have begun.
+    pub(super) fn see_burst(&mut self, burst: &Crowd) {
+        let Crowd { due, begun, count, .. } = *burst;
+        let seen =
+            Observation { intended: due, began: due, count, ..Observation::of_nobody(Kind::Burst, begun) };
+        self.see(seen, String::new);
     }
 
     /// Hands an observation on; of a failure, the first of its kind in words.
@@ -181,6 +199,9 @@ impl Shard {
     /// How long the shard may sleep.
     fn patience(&mut self, has_more: bool) -> Option<Duration> {
         let now = self.now();
+        while let Some(burst) = self.crowds.next_over(now) {
+            self.see_burst(&burst);
+        }
         let batch = self.feed.tend(now);
         if has_more {
             return Some(Duration::ZERO);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 use engine::{Mailboxes, ShardIndex};
 
@@ -17,6 +17,7 @@ use crate::ledger::Rooms;
 use crate::observe::{Examples, Nanos};
 use crate::scenario::plan::Plan;
 use crate::schedule;
+use crate::statistics::{Population, Spread};
 
 /// A run on this machine.
 #[derive(Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct Stage {
     draining: AtomicBool,
     /// Shards that have not ended.
     playing: AtomicUsize,
+    /// How late the shards that have ended read.
+    read_lag: Mutex<Population>,
     ended: mpsc::Sender<Why>,
 }
 
@@ -118,6 +121,7 @@ impl Stage {
             mailboxes: OnceLock::new(),
             draining: AtomicBool::new(false),
             playing: AtomicUsize::new(usize::from(shards)),
+            read_lag: Mutex::default(),
             ended,
             plan,
         };
@@ -194,12 +198,19 @@ impl Stage {
         self.draining.load(Ordering::Relaxed)
     }
 
+    /// How late the shards read that have ended.
+    pub(crate) fn read_lag(&self) -> Spread {
+        self.read_lag.lock().unwrap_or_else(PoisonError::into_inner).spread()
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.playing.load(Ordering::Acquire) == 0
     }
 
-    /// A shard has ended. The last one's reason is the run's.
-    pub(crate) fn shard_has_ended(&self, why: Why) {
+    /// A shard has ended, which read with this delay. The last one's reason is the run's.
+    pub(crate) fn shard_has_ended(&self, why: Why, read_lag: &Population) {
+        // A population is whole between any two operations.
+        self.read_lag.lock().unwrap_or_else(PoisonError::into_inner).merge(read_lag);
         if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // Whoever waited for it may have gone.
             let _ = self.ended.send(why);

@@ -4,7 +4,7 @@ use engine::{ConnectionId, Delivery, EndCause, Io};
 use proto::phoenix::FrameKind;
 use proto::ws::{CloseCode, Decoder, Event, Limits, Opcode, Role, Step, encode_client_frame, encode_header};
 
-use super::client::{Doing, Line};
+use super::client::{AfterClose, Doing, Line};
 use super::clock::NEVER;
 use super::connecting::outcome_of_error;
 use super::interpret::Flow;
@@ -118,6 +118,7 @@ impl Shard {
 
     fn message(&mut self, io: &mut Io<'_, Self>, place: u32, kind: FrameKind, body: &[u8]) {
         let at = self.now();
+        self.has_read(io, at);
         let Some(client) = self.clients.item(place) else { return };
         match client.dialect.phoenix {
             Some(version) => self.phoenix_message(io, place, version, kind, body, at),
@@ -219,22 +220,14 @@ impl Shard {
         self.drop_socket(io, place);
         self.report_disconnect(place, outcome, code, at, || "the server did not answer the close".to_owned());
         self.settle_all(place, Outcome::Ok, at);
-        match doing {
-            Doing::Finishing => self.finish(io, place, at),
-            Doing::Closing => self.step_done(io, place, at),
-            Doing::Ready
-            | Doing::Connecting
-            | Doing::Joining
-            | Doing::Leaving
-            | Doing::Pushing
-            | Doing::Matching
-            | Doing::Pausing
-            | Doing::AtBarrier
-            | Doing::Requesting
-            | Doing::HalfOpen
-            | Doing::Staying
-            | Doing::Draining
-            | Doing::Resting => {}
+        self.go_on_after_close(io, place, doing.after_close(), at);
+    }
+
+    fn go_on_after_close(&mut self, io: &mut Io<'_, Self>, place: u32, next: Option<AfterClose>, at: Nanos) {
+        match next {
+            Some(AfterClose::Finish) => self.finish(io, place, at),
+            Some(AfterClose::GoOn) => self.step_done(io, place, at),
+            None => {}
         }
     }
 
@@ -271,25 +264,13 @@ impl Shard {
         self.drop_socket(io, place);
         self.report_disconnect(place, outcome, code, at, || text);
         self.settle_all(place, outcome, at);
-        match doing {
-            Doing::HalfOpen => {}
+        if doing == Doing::HalfOpen {
+            return;
+        }
+        match doing.after_close().filter(|_| was_closing) {
+            None => self.end_session(io, place, outcome),
             // The end that it was about to make anyway.
-            Doing::Finishing if was_closing => self.finish(io, place, at),
-            Doing::Closing if was_closing => self.step_done(io, place, at),
-            Doing::Ready
-            | Doing::Connecting
-            | Doing::Joining
-            | Doing::Leaving
-            | Doing::Pushing
-            | Doing::Matching
-            | Doing::Pausing
-            | Doing::AtBarrier
-            | Doing::Requesting
-            | Doing::Closing
-            | Doing::Finishing
-            | Doing::Staying
-            | Doing::Draining
-            | Doing::Resting => self.end_session(io, place, outcome),
+            next => self.go_on_after_close(io, place, next, at),
         }
     }
 

@@ -22,6 +22,7 @@ pub fn c10k(flags: &C10k) -> Result<Scenario, PresetError> {
     let seconds = at_least_one("--seconds", flags.seconds)?;
     let host = if flags.host.contains(':') { format!("[{}]", flags.host) } else { flags.host.clone() };
     let connect = Connect {
+        path: flags.path.clone(),
         connect_timeout: CONNECT_TIMEOUT,
         // The original waited for the response as long as the test lasted.
         handshake_timeout: Time::seconds(seconds),

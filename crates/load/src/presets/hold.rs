@@ -9,7 +9,7 @@ use super::{Place, PresetError, Talk, above_zero, at_least_one, gathered, gather
 use crate::cli::Hold;
 use crate::draw::Distribution;
 use crate::scenario::source::{
-    Action, Feeder, Loop, Many, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
+    Action, Feeder, Loop, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
 };
 
 /// The feeder and the column with the URLs of waiting requests.
@@ -35,8 +35,8 @@ pub fn hold(flags: &Hold) -> Result<Scenario, PresetError> {
     Ok(Scenario { target: Some(talk.target()), ..scenario(flags, clients, rate, steps) })
 }
 
-/// Waiting HTTP requests: each user asks for a URL of the file and waits for the answer, however long it takes, then
-/// asks again.
+/// Waiting HTTP requests: each user has a URL of the file, asks for it and waits for the answer, however long it takes,
+/// then asks again.
 ///
 /// # Errors
 /// A [`PresetError`].
@@ -52,7 +52,6 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     let seconds = (clients as f64 / rate).ceil() as u64 + flags.seconds;
     let wait = get(format!("{{{{{URLS}.{URL}}}}}"), Time::seconds(seconds + 60));
     let steps = vec![
-        Action::Feed(Many(vec![URLS.to_owned()])).into(),
         // A server that refuses is not asked again at once; one that lets wait longer is.
         Action::Loop(Loop { steps: vec![Action::Pace(AGAIN).into(), wait], ..Loop::default() }).into(),
     ];

@@ -16,6 +16,8 @@ use crate::statistics::{MachineSample, RunFacts, SeriesRow, Statistics, Summary}
 /// What is known of the run besides its observations.
 const FACTS: &str = "run.json";
 const SUMMARY: &str = "summary.json";
+/// What an event log that is not whole comes to, beside the summary that the run's end wrote.
+const SUMMARY_OF_LOG: &str = "summary.of-log.json";
 const HISTOGRAMS: &str = "histograms.json";
 const SERIES: &str = "series.csv";
 const SERVERS: &str = "servers.csv";
@@ -156,6 +158,16 @@ impl RunFolder {
     /// If it cannot be written.
     pub fn write_summary(&self, summary: &Summary) -> Result<(), FolderError> {
         self.write_json(SUMMARY, summary)
+    }
+
+    /// Writes `summary.of-log.json`: what an event log that is not whole comes to, beside the summary of the run's end.
+    /// Returns where that is.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_summary_of_log(&self, summary: &Summary) -> Result<PathBuf, FolderError> {
+        self.write_json(SUMMARY_OF_LOG, summary)?;
+        Ok(self.path.join(SUMMARY_OF_LOG))
     }
 
     /// Reads `run.json`; `None` if there is none.

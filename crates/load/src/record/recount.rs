@@ -24,6 +24,25 @@ pub struct Recount {
     pub is_torn: bool,
 }
 
+impl Recount {
+    /// Why the log tells less than the run's own end knew; `None` where it is whole, and where no end is known: then it
+    /// is all that there is.
+    #[must_use]
+    pub fn shortfall(&self) -> Option<String> {
+        let Self { facts, rows, is_torn, .. } = self;
+        if facts.ended_by.is_empty() {
+            return None;
+        }
+        if !facts.losses.is_empty() {
+            return Some(format!("not all of the run was kept ({})", facts.losses.join("; ")));
+        }
+        if *rows < facts.log_rows {
+            return Some(format!("the event log has {rows} rows of {} that were written", facts.log_rows));
+        }
+        is_torn.then(|| "the event log's last line was cut off".to_owned())
+    }
+}
+
 /// Why a run cannot be counted anew.
 #[derive(Debug)]
 pub enum RecountError {

@@ -7,6 +7,7 @@ pub mod chart;
 mod compare;
 mod configurations;
 mod fit;
+mod generator;
 mod html;
 mod plots;
 mod run;
@@ -29,3 +30,5 @@ pub use text::{Style, text};
 pub use tsung::{TsungTables, tsung};
 pub use write::{ReportError, write};
 pub use wsdemo::wsdemo;
+
+use generator::generator_facts;

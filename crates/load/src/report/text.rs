@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::chart::{Unit, grouped};
 use super::plots::memory_fits;
-use super::{Cell, Run, Table, siege};
+use super::{Cell, Run, Table, generator_facts, siege};
 use crate::statistics::{Severity, Spread};
 
 /// Whether escape sequences for colours are written. Off wherever the reader is not a terminal.
@@ -39,7 +39,7 @@ impl Style {
     }
 }
 
-/// Verdict, thresholds, findings, users, messages, times, errors and servers of one run. Control characters in what
+/// Verdict, thresholds, findings, users, messages, times, errors, servers and the generator of one run. Control characters in what
 /// peers sent are replaced, so that no server writes to the reader's terminal.
 pub fn text(run: &Run, style: Style) -> String {
     let mut text = String::new();
@@ -51,6 +51,11 @@ pub fn text(run: &Run, style: Style) -> String {
         section(&mut text, style, "Errors", &errors(run).text());
     }
     servers(&mut text, run, style);
+    let generator = generator_facts(&run.summary.generator);
+    if !generator.is_empty() {
+        let lines: String = generator.iter().map(|(name, value)| format!("{name:<26}{value}\n")).collect();
+        section(&mut text, style, "The generator itself", &clean_lines(&lines));
+    }
     if run.summary.counts.http + run.summary.counts.http_failed > 0 {
         section(&mut text, style, "HTTP, as Siege reports it", &siege(&run.summary));
     }
@@ -60,6 +65,11 @@ pub fn text(run: &Run, style: Style) -> String {
 /// Our own escape sequences are the only ones; messages of peers were cleaned where they were put in.
 fn is_harmful(character: char, style: Style) -> bool {
     character.is_control() && character != '\n' && !(character == '\u{1b}' && style == Style::Coloured)
+}
+
+/// As [`clean`], of several lines that are ours.
+fn clean_lines(lines: &str) -> String {
+    lines.lines().map(|line| clean(line) + "\n").collect()
 }
 
 fn clean(words: &str) -> String {
@@ -117,10 +127,12 @@ fn counts(run: &Run) -> String {
         (
             "users",
             format!(
-                "{} of {} wanted, {} failed, {} not started",
+                "{} of {} wanted: {} finished, {} failed, {} stopped with the run; {} not started",
                 grouped(counts.users),
                 grouped(counts.users_wanted),
+                grouped(counts.users_finished),
                 grouped(counts.users_failed),
+                grouped(counts.users_stopped),
                 grouped(counts.users_dropped)
             ),
         ),
@@ -195,8 +207,12 @@ pub(super) fn times(run: &Run) -> Table {
         ("join", &times.join),
         ("reply", &times.reply),
         ("HTTP request", &times.http),
+        ("HTTP request from when it was due", &times.http_intended),
         ("session", &times.session),
         ("send lag of the generator", &times.send_lag),
+        ("begin lag of the generator", &times.begin_lag),
+        ("to begin all of a burst", &times.burst),
+        ("read lag of the generator", &run.summary.generator.read_lag),
     ];
     let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));
     for (name, spread) in rows.into_iter().chain(labelled).filter(|(_, spread)| spread.count > 0) {

@@ -51,6 +51,7 @@ pub(super) fn ending(facts: &mut RunFacts, played: &Played, start: Instant) {
     facts.sources.clone_from(&played.sources);
     facts.generator = played.generator.clone();
     facts.losses.clone_from(&played.losses);
+    facts.log_rows = played.log_rows;
     if let Some(machines) = &played.machines {
         facts.machines.clone_from(machines);
     }

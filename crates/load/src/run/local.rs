@@ -11,7 +11,9 @@ use crate::live::Users;
 use crate::player::{self, Gauges, Options, Player};
 use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
 use crate::scenario::plan::Plan;
-use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, MachineSample, Statistics};
+use crate::statistics::{
+    ErrorExample, GeneratorFacts, MachineFacts, MachineSample, PresenceLists, Statistics,
+};
 
 /// Users being played, and what counts them.
 pub(crate) struct Local {
@@ -52,6 +54,8 @@ pub(crate) struct Played {
     pub(crate) machines: Option<Vec<MachineFacts>>,
     /// What could not be kept of the run, if anything.
     pub(crate) losses: Vec<String>,
+    /// Rows that were written to the event log here.
+    pub(crate) log_rows: u64,
     /// What is to be said besides.
     pub(crate) notices: Vec<String>,
 }
@@ -122,6 +126,7 @@ impl Local {
         let ended = self.player.wait();
         let collected = self.collector.finish();
         let stalled = self.gauges.stalled_ns.load(Relaxed) / 1_000_000 + collected.stalled.as_millis() as u64;
+        let log_rows = collected.log.as_ref().map_or(0, |log| log.rows);
         let log_loss = collected.log.and_then(|log| log.error).map(|error| format!("the event log: {error}"));
         let sample_loss = collected.samples_error.map(|error| format!("the samples: {error}"));
         let unjudged = self.names.rooms.get().map(|rooms| rooms.unjudged()).unwrap_or_default();
@@ -142,10 +147,16 @@ impl Local {
                 stalled_ms: stalled,
                 deliveries_unjudged: unjudged.order.saturating_add(unjudged.stale),
                 publications_unjudged: unjudged.publications,
+                read_lag: ended.read_lag,
+                presence: PresenceLists {
+                    entries_max: self.gauges.present_max.load(Relaxed),
+                    longest_max: self.gauges.present_longest_max.load(Relaxed),
+                },
                 ..GeneratorFacts::default()
             },
             machines: None,
             losses: log_loss.into_iter().chain(sample_loss).collect(),
+            log_rows,
             notices: Vec::new(),
         })
     }

@@ -62,8 +62,9 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     let notices = played.notices.into_iter().chain(played.losses).collect();
     let mut results = results::count(folder, played.statistics, &facts, notices)?;
     watch::publish_end(&board, &results);
-    views.close();
-    // Pictures take a moment; whoever watched has seen the end by now.
+    views.close_screen();
+    // Pictures take a moment, in which the pages tell the end.
     results.write_report()?;
+    views.close();
     Ok(results)
 }

@@ -181,6 +181,8 @@ impl Players {
                     generator: end.generator,
                     machines: Some(end.machines),
                     losses: end.losses,
+                    // Each agent's log is a folder of its own.
+                    log_rows: 0,
                     notices: end.notices,
                 })
             }

@@ -42,12 +42,16 @@ impl Views {
         Ok(())
     }
 
-    /// Shows the end and gives the terminal back.
-    pub(super) fn close(self) {
-        if let Some(Ok(Err(error))) = self.screen.map(JoinHandle::join) {
+    /// Shows the end on the terminal and gives it back.
+    pub(super) fn close_screen(&mut self) {
+        if let Some(Ok(Err(error))) = self.screen.take().map(JoinHandle::join) {
             eprintln!("stampede: the view: {error}");
         }
-        drop(self.pages);
+    }
+
+    /// Closes the pages, once those who watch have been told the end.
+    pub(super) fn close(self) {
+        self.pages.iter().for_each(dashboard::Dashboard::wait_for_viewers);
     }
 }
 

@@ -16,7 +16,7 @@ pub fn is_error(kind: Kind, outcome: Outcome) -> bool {
     match kind {
         // What ended a session has been reported before, unless nobody was left to report it.
         Kind::Finish => outcome == Outcome::AgentLost,
-        Kind::Transaction | Kind::Missing => false,
+        Kind::Transaction | Kind::Missing | Kind::Burst => false,
         Kind::Arrival
         | Kind::Connect
         | Kind::Disconnect

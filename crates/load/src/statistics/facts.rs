@@ -37,6 +37,8 @@ pub struct RunFacts {
     pub examples: Vec<ErrorExample>,
     /// What could not be kept of the run: an event log or samples that are not complete, with the reason.
     pub losses: Vec<String>,
+    /// Rows that were written to the event log; 0 where that is not known, or there is none.
+    pub log_rows: u64,
 }
 
 /// What the first error of a kind said.

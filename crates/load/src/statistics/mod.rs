@@ -34,7 +34,7 @@ pub use population::Population;
 pub use second::MachineSample;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
-    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, Severity, Summary,
-    ThreadUse, ThresholdResult, Times, Verdict,
+    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, PresenceLists,
+    Severity, Summary, ThreadUse, ThresholdResult, Times, Verdict,
 };
 pub use tally::Statistics;

@@ -53,6 +53,7 @@ impl Statistics {
             http_intended: times.http_intended.spread(),
             send_lag: times.send_lag.spread(),
             begin_lag: times.begin_lag.spread(),
+            burst: times.burst.spread(),
             session: times.session.spread(),
             labelled: self
                 .labelled()

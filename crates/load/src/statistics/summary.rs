@@ -159,9 +159,14 @@ pub struct Times {
     pub http_intended: Spread,
     /// The generator's own delay of sends.
     pub send_lag: Spread,
-    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests.
+    /// The generator's own delay of users' arrivals, connects, joins and HTTP requests. Who is due at the same moment
+    /// as others waits for those before it, which is no part of this but of `burst`.
     #[serde(default)]
     pub begin_lag: Spread,
+    /// How long it took until all had begun who were due at one moment: once for each arrival, connect, join, HTTP
+    /// request and cut of a burst.
+    #[serde(default)]
+    pub burst: Spread,
     /// Whole sessions.
     pub session: Spread,
     /// Steps and transactions by their label.
@@ -274,6 +279,22 @@ pub struct GeneratorFacts {
     /// Publications that could not be followed to their receivers.
     #[serde(default)]
     pub publications_unjudged: u64,
+    /// How long what users read had been ready at least when it was read; of several machines, that of the worst.
+    #[serde(default)]
+    pub read_lag: Spread,
+    /// The lists of who is present that users kept.
+    #[serde(default)]
+    pub presence: PresenceLists,
+}
+
+/// The lists of who is present that users keep who join with `presence`. No event tells them: they are counted where
+/// they are kept, and are 0 where nobody keeps one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PresenceLists {
+    /// Entries of all users' lists together, at the moment when they were most.
+    pub entries_max: u64,
+    /// Entries of the longest list of one user at any moment.
+    pub longest_max: u64,
 }
 
 /// The mean of one of the generator's threads.

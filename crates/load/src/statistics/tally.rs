@@ -41,6 +41,8 @@ pub(super) struct Measured {
     pub(super) http_intended: Population,
     pub(super) send_lag: Population,
     pub(super) begin_lag: Population,
+    /// From the moment at which all of a crowd were due until the last had begun, once for each that began.
+    pub(super) burst: Population,
     pub(super) session: Population,
     pub(super) labelled: Vec<Option<Box<Population>>>,
 }
@@ -74,6 +76,7 @@ impl Statistics {
             Kind::Http => self.http(seen),
             Kind::Transaction => self.counts.transactions += 1,
             Kind::Wait | Kind::Step => self.operations += 1,
+            Kind::Burst => self.times.burst.record_many(elapsed_us(seen.began, seen.at), many(seen)),
         }
         if seen.label != NO_LABEL && seen.outcome == Outcome::Ok {
             self.times.label(seen.label, elapsed_us(seen.began, seen.at), &mut self.unlabelled);
@@ -171,7 +174,7 @@ impl Statistics {
         let second = self.second(seen);
         second.users += users as i64;
         second.arrivals += users;
-        self.begun_late(seen.at, elapsed_us(seen.intended, seen.at));
+        self.begun_late(seen.at, elapsed_us(seen.began, seen.at));
     }
 
     /// The generator's own delay of something that a user began.
@@ -362,6 +365,7 @@ impl Measured {
             (&mut self.http_intended, &other.http_intended),
             (&mut self.send_lag, &other.send_lag),
             (&mut self.begin_lag, &other.begin_lag),
+            (&mut self.burst, &other.burst),
             (&mut self.session, &other.session),
         ] {
             mine.merge(others);
@@ -377,7 +381,7 @@ impl Measured {
 /// How many users, rooms or operations one observation stands for.
 fn many(seen: &Observation) -> u64 {
     match seen.kind {
-        Kind::Arrival | Kind::Finish | Kind::Leave => u64::from(seen.count.max(1)),
+        Kind::Arrival | Kind::Finish | Kind::Leave | Kind::Burst => u64::from(seen.count.max(1)),
         Kind::Connect
         | Kind::Disconnect
         | Kind::Join

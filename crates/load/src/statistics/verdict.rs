@@ -7,15 +7,19 @@ use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
-/// The 99th percentile of the send lag may be this share of the latency's, which contains it.
+/// The 99th percentile of the send lag, and of the read lag, may be this share of the latency's, which contains it.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag that is never held against a run: it is as fine as sends are scheduled.
+/// Send lag, and read lag, that is never held against a run: it is as fine as sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send lag (99th percentile) of a run without any latency to compare it with.
+/// The greatest send, begin or read lag, and the longest time to begin a burst (99th percentiles), of a run without any
+/// time to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
-/// The generator's delay of beginnings (99th percentile) that is never held against a run: many users may be due at the
-/// same moment, and begin one after the other.
+/// The generator's delay of beginnings, and the time that it takes to begin all of a burst (99th percentiles), that is
+/// never held against a run.
 pub const BEGIN_LAG_US_IGNORED: u64 = 20_000;
+/// How long it takes to begin a burst (99th percentile) may be this share of that and of what the server then takes. A
+/// burst says "everybody now": as long as the server takes longer than the generator, it is the server that is measured.
+pub const BURST_SHARE_MAX: f64 = 0.5;
 /// From here on a thread counts as busy.
 pub const THREAD_BUSY: f64 = 0.9;
 /// Share of the seconds in which a thread of the generator may be busy while what users do lags.
@@ -34,8 +38,8 @@ pub fn judge(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     Verdict { valid: reasons.is_empty(), reasons }
 }
 
-/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, and whether
-/// it adds up, only the end can know. The steal is that of the samples so far.
+/// Judges a run that goes on, by the reasons that its end cannot take back. Whether anything was measured, whether it
+/// adds up, and what the server made of a burst, only the end can know. The steal is that of the samples so far.
 #[must_use]
 pub fn judge_so_far(statistics: &Statistics, generator: &GeneratorFacts) -> Verdict {
     let mut evidence = Evidence::of(statistics, generator);
@@ -54,6 +58,12 @@ struct Evidence {
     begin_lag_p99_us: Option<u64>,
     /// Of the slowest among connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
+    /// From when all of a burst were due until the last had begun.
+    burst_p99_us: Option<u64>,
+    /// A connect with its join, or an HTTP request, as far as those of bursts can be told from the others.
+    burst_operation_us: Option<u64>,
+    /// How long what users read had been ready at least.
+    read_lag_p99_us: Option<u64>,
     /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
@@ -69,15 +79,16 @@ struct Evidence {
 impl Evidence {
     fn of(statistics: &Statistics, generator: &GeneratorFacts) -> Self {
         let times = &statistics.times;
+        let operations = [&times.connect, &times.join, &times.http];
         let mut evidence = Self {
             counts: statistics.counts(),
             send_lag_p99_us: times.send_lag.quantile_us(0.99),
             latency_p99_us: times.latency.quantile_us(0.99),
             begin_lag_p99_us: times.begin_lag.quantile_us(0.99),
-            operation_p99_us: [&times.connect, &times.join, &times.http]
-                .into_iter()
-                .filter_map(|population| population.quantile_us(0.99))
-                .max(),
+            operation_p99_us: operations.iter().filter_map(|times| times.quantile_us(0.99)).max(),
+            burst_p99_us: times.burst.quantile_us(0.99),
+            burst_operation_us: burst_operation_us(statistics),
+            read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
                 .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
@@ -86,6 +97,8 @@ impl Evidence {
             generator: generator.clone(),
             ..Self::default()
         };
+        // Of reading there is no figure for each second: it lagged throughout, or it did not.
+        let reads_lagged = evidence.read_lag_p99_us.is_some_and(|lag_us| lag_us > SEND_LAG_US_IGNORED);
         for (_, _, second) in statistics.seconds.each() {
             evidence.seconds += 1;
             let Some(second) = second else { continue };
@@ -93,13 +106,14 @@ impl Evidence {
             evidence.sampled_seconds += 1;
             evidence.steal_sampled += sample.steal;
             let is_busy = sample.generator_thread_cpu_max >= THREAD_BUSY;
-            evidence.busy_seconds += u64::from(is_busy && second.lag_p99_us() > SEND_LAG_US_IGNORED);
+            let lagged = || reads_lagged || second.lag_p99_us() > SEND_LAG_US_IGNORED;
+            evidence.busy_seconds += u64::from(is_busy && lagged());
         }
         evidence
     }
 
     fn reasons(&self) -> Vec<String> {
-        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up()];
+        let known_at_the_end = [self.nothing_measured(), self.does_not_add_up(), self.bursts_lagged()];
         known_at_the_end.into_iter().flatten().chain(self.reasons_so_far()).collect()
     }
 
@@ -108,6 +122,7 @@ impl Evidence {
         [
             self.sends_lagged(),
             self.beginnings_lagged(),
+            self.reads_lagged(),
             self.threads_were_busy(),
             self.cpu_was_stolen(),
             self.collector_stalled(),
@@ -185,6 +200,54 @@ impl Evidence {
         })
     }
 
+    /// Who is due with many others waits for those before it, in any generator. What matters is whether the server had
+    /// the crowd at once, or got it piecemeal and was done with each piece before the next came.
+    fn bursts_lagged(&self) -> Option<String> {
+        let burst_us = self.burst_p99_us?;
+        let Some(operation_us) = self.burst_operation_us else {
+            return (burst_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
+                     moment (99th percentile).",
+                    duration_us(burst_us as f64)
+                )
+            });
+        };
+        let share = share(burst_us, burst_us.saturating_add(operation_us));
+        (burst_us > BEGIN_LAG_US_IGNORED && share > BURST_SHARE_MAX).then(|| {
+            format!(
+                "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
+                 moment (99th percentile), longer than the server took for them ({}).",
+                duration_us(burst_us as f64),
+                duration_us(operation_us as f64),
+            )
+        })
+    }
+
+    /// What had come and lay there while the shard was busy with others: in a loop of echoes, where nothing is due at a
+    /// time of its own, this is how a generator that cannot keep up shows. It is part of every time that is measured.
+    fn reads_lagged(&self) -> Option<String> {
+        let lag_us = self.read_lag_p99_us?;
+        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+            return (lag_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator read too late: 1 % of what came had been there for {} or more.",
+                    duration_us(lag_us as f64)
+                )
+            });
+        };
+        let share = share(lag_us, measured_us.max(1));
+        (lag_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator read too late: what came had lain there for {} and more (99th percentile), {} of the \
+                 times that it measured ({}).",
+                duration_us(lag_us as f64),
+                percent(share),
+                duration_us(measured_us as f64),
+            )
+        })
+    }
+
     fn threads_were_busy(&self) -> Option<String> {
         let share = share(self.busy_seconds, self.sampled_seconds);
         (share > BUSY_SECONDS_SHARE_MAX).then(|| {
@@ -252,178 +315,20 @@ impl Evidence {
     }
 }
 
+/// How long the slowest users of bursts waited for the server: for a request, or on their way in, which is a connect and
+/// the join after it where there are joins. It is the 99th percentile, or, where bursts are rarer, that of the middle of
+/// as many of the slowest as bursts have.
+fn burst_operation_us(statistics: &Statistics) -> Option<u64> {
+    let times = &statistics.times;
+    let in_bursts = share(times.burst.count(), times.begin_lag.count());
+    let below = (1.0 - in_bursts / 2.0).clamp(0.99, 1.0);
+    let way_in = [&times.connect, &times.join].into_iter().filter_map(|times| times.quantile_us(below));
+    way_in.reduce(u64::saturating_add).max(times.http.quantile_us(below))
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::observe::Observation;
-    use crate::statistics::MachineSample;
-    use crate::statistics::example::observation;
-
-    const MS: u64 = 1_000_000;
-
-    /// A run of so many seconds with ten echoes in each.
-    fn run(
-        seconds: u64,
-        lag_ms: u64,
-        latency_ms: u64,
-        thread_cpu: f64,
-        steal: f64,
-    ) -> (Statistics, GeneratorFacts) {
-        let mut statistics = Statistics::new();
-        statistics.observe(&Observation { kind: Kind::Arrival, ..observation() });
-        for beat in 0..seconds * 10 {
-            let began = beat * 100 * MS;
-            let sent = began + lag_ms * MS;
-            let of_message = Observation { intended: began, began, message: beat + 1, ..observation() };
-            statistics.observe(&Observation { kind: Kind::Send, at: sent, count: 1, ..of_message });
-            let at = began + latency_ms * MS;
-            statistics.observe(&Observation { kind: Kind::Receive, at, began: sent, ..of_message });
-        }
-        for second in 0..seconds as u32 {
-            let sample =
-                MachineSample { generator_thread_cpu_max: thread_cpu, steal, ..MachineSample::default() };
-            statistics.add_sample(second, sample);
-        }
-        let generator = GeneratorFacts { shards: 2, steal_mean: steal, ..GeneratorFacts::default() };
-        (statistics, generator)
-    }
-
-    #[test]
-    fn the_generators_limits_make_a_run_invalid_and_a_slow_server_does_not() {
-        for (name, lag_ms, latency_ms, thread_cpu, steal, expected) in [
-            ("all is well", 0, 1, 0.3, 0.0, None),
-            ("a server that takes seconds", 0, 30_000, 0.3, 0.0, None),
-            ("a slow server beside a little lag", 3, 30_000, 0.5, 0.0, None),
-            ("busy threads that keep up", 0, 1, 1.0, 0.0, None),
-            ("lag as fine as sends are scheduled", 2, 3, 0.3, 0.0, None),
-            ("a starved generator", 400, 600, 0.4, 0.0, Some("could not keep up")),
-            ("lag that is small beside the latency, at the limit", 40, 900, 0.97, 0.0, Some("at its limit")),
-            ("a machine shared with others", 0, 5, 0.3, 0.2, Some("steal")),
-        ] {
-            let (statistics, generator) = run(20, lag_ms, latency_ms, thread_cpu, steal);
-            let verdict = judge(&statistics, &generator);
-            match expected {
-                None => assert_eq!(verdict, Verdict { valid: true, reasons: Vec::new() }, "{name}"),
-                Some(reason) => {
-                    assert!(!verdict.valid, "{name}");
-                    assert!(verdict.reasons[0].contains(reason), "{name}: {:?}", verdict.reasons);
-                    assert_eq!(verdict.reasons.len(), 1, "{name}: {:?}", verdict.reasons);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn each_reason_stands_for_itself() {
-        let sound = Evidence {
-            counts: Counts { users: 1000, users_wanted: 1000, connects: 1000, ..Counts::default() },
-            seconds: 100,
-            sampled_seconds: 100,
-            ..Evidence::default()
-        };
-        let facts = |generator: GeneratorFacts| Evidence { generator, ..sound.clone() };
-        let counts = |change: fn(&mut Counts)| {
-            let mut evidence = sound.clone();
-            change(&mut evidence.counts);
-            evidence
-        };
-        for (evidence, expected) in [
-            (sound.clone(), None),
-            (Evidence::default(), Some("nothing was measured")),
-            (counts(|counts| (counts.expected, counts.delivered) = (10, 9)), Some("does not add up")),
-            (counts(|counts| (counts.expected, counts.delivered, counts.lost) = (10, 9, 1)), None),
-            (counts(|counts| counts.users_dropped = 1), None),
-            (counts(|counts| counts.users_dropped = 2), Some("not started")),
-            (Evidence { without_means: 2, ..sound.clone() }, Some("no free port or descriptor")),
-            (
-                Evidence {
-                    counts: Counts { http_failed: 9_000, ..sound.counts },
-                    without_means: 11,
-                    ..sound.clone()
-                },
-                Some("11 of 10"),
-            ),
-            (Evidence { begin_lag_p99_us: Some(200_000), ..sound.clone() }, Some("fell behind")),
-            (Evidence { begin_lag_p99_us: Some(90_000), ..sound.clone() }, None),
-            (
-                Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(1_000), ..sound.clone() },
-                Some("fell behind"),
-            ),
-            (
-                Evidence { begin_lag_p99_us: Some(30_000), operation_p99_us: Some(900_000), ..sound.clone() },
-                None,
-            ),
-            (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
-            (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
-            (Evidence { busy_seconds: 21, ..sound.clone() }, Some("at its limit")),
-            (Evidence { busy_seconds: 20, ..sound.clone() }, None),
-            (
-                facts(GeneratorFacts { agents_lost: 1, ..GeneratorFacts::default() }),
-                Some("An agent was lost"),
-            ),
-            (facts(GeneratorFacts { steal_mean: 0.06, ..GeneratorFacts::default() }), Some("steal")),
-            (
-                facts(GeneratorFacts { stalled_ms: 2_000, shards: 1, ..GeneratorFacts::default() }),
-                Some("event log"),
-            ),
-            (facts(GeneratorFacts { stalled_ms: 2_000, shards: 4, ..GeneratorFacts::default() }), None),
-        ] {
-            let reasons = evidence.reasons();
-            match expected {
-                None => assert_eq!(reasons, Vec::<String>::new(), "{evidence:?}"),
-                Some(reason) => {
-                    assert!(reasons.len() == 1 && reasons[0].contains(reason), "{reason}: {reasons:?}")
-                }
-            }
-        }
-    }
-
-    /// A run without messages: so many seconds of ten operations, each begun `lag_ms` late and answered after a time.
-    fn run_without_messages(kind: Kind, lag_ms: u64, time_ms: u64) -> Statistics {
-        let mut statistics = Statistics::new();
-        for beat in 0..200 {
-            let due = beat * 100 * MS;
-            let began = due + lag_ms * MS;
-            let arrival = Observation { intended: due, began, at: began, ..observation() };
-            let lag_us = lag_ms as u32 * 1_000;
-            let at = began + time_ms * MS;
-            statistics.observe(&arrival);
-            statistics.observe(&Observation { kind, at, count: lag_us, ..arrival });
-        }
-        statistics
-    }
-
-    #[test]
-    fn a_generator_that_falls_behind_is_told_from_a_slow_server_without_messages() {
-        for kind in [Kind::Http, Kind::Connect, Kind::Join] {
-            for (lag_ms, time_ms, is_valid) in
-                [(0, 1, true), (1, 30_000, true), (15, 1, true), (400, 300, false)]
-            {
-                let statistics = run_without_messages(kind, lag_ms, time_ms);
-                let generator = GeneratorFacts::default();
-                for verdict in [judge(&statistics, &generator), judge_so_far(&statistics, &generator)] {
-                    assert_eq!(verdict.valid, is_valid, "{kind:?} {lag_ms} {time_ms}: {:?}", verdict.reasons);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_run_that_goes_on_is_not_judged_by_what_only_its_end_can_know() {
-        let mut statistics = Statistics::new();
-        let nobody = GeneratorFacts::default();
-        assert!(!judge(&statistics, &nobody).valid);
-        assert!(judge_so_far(&statistics, &nobody).valid);
-        let send = Observation { kind: Kind::Send, count: 10, ..observation() };
-        statistics.observe(&send);
-        assert!(judge_so_far(&statistics, &nobody).valid);
-        statistics.add_sample(0, MachineSample { steal: 0.5, ..MachineSample::default() });
-        assert!(judge_so_far(&statistics, &nobody).reasons[0].contains("steal"));
-        let lost = GeneratorFacts { agents_lost: 1, ..GeneratorFacts::default() };
-        assert!(!judge_so_far(&Statistics::new(), &lost).valid);
-    }
-}
+mod tests;

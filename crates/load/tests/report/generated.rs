@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use load::report::{Run, metric};
 use load::statistics::{
-    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, SeriesRow, ServerRow,
-    Severity, Spread, Summary, ThresholdResult, Times, Verdict,
+    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, PresenceLists,
+    SeriesRow, ServerRow, Severity, Spread, Summary, ThreadUse, ThresholdResult, Times, Verdict,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -188,6 +188,11 @@ fn summary(shape: &Shape, series: &[SeriesRow], times: [&Population; 5]) -> Summ
             thread_cpu_max: 0.48,
             steal_mean: 0.008,
             rss_max_bytes: 84 * 1_048_576,
+            samples_failed: 3,
+            threads: [("engine-0", 0.48), ("engine-1", 0.31), ("collector", 0.03)]
+                .map(|(name, cpu)| ThreadUse { name: name.to_owned(), cpu })
+                .to_vec(),
+            presence: PresenceLists { entries_max: 250_000, longest_max: 500 },
             ..GeneratorFacts::default()
         },
     }

@@ -6,7 +6,7 @@ mod generated;
 use generated::Shape;
 use load::report::chart::{self, Place, Size};
 use load::report::{self, Plot, ReportError, Run, Style};
-use load::statistics::SeriesRow;
+use load::statistics::{SeriesRow, Spread};
 
 fn crowd() -> Run {
     generated::run(&Shape {
@@ -251,4 +251,26 @@ fn the_tables_count_what_the_summary_counts() {
             .lines()
             .any(|line| line.starts_with("connections") && line.ends_with("1,000"))
     );
+}
+
+#[test]
+fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
+    let mut run = crowd();
+    run.summary.counts.users_stopped = 17;
+    run.summary.times.http_intended = Spread { count: 3, ..Spread::default() };
+    run.summary.generator.read_lag = Spread { count: 5, ..Spread::default() };
+    run.summary.times.begin_lag = Spread { count: 4, ..Spread::default() };
+    let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
+    assert!(text.contains("17 stopped with the run"), "{text}");
+    assert!(page.contains("17 stopped with the run"));
+    for words in [
+        "HTTP request from when it was due",
+        "begin lag of the generator",
+        "read lag of the generator",
+        "engine-0 48.0 %, engine-1 31.0 %, collector 3.00 %",
+        "250,000 entries at most, 500 in the longest",
+        "samples of servers failed",
+    ] {
+        assert!(page.contains(words) && text.contains(words), "{words}: {text}");
+    }
 }

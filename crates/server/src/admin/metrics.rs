@@ -1,14 +1,15 @@
-//! `/metrics` in the OpenMetrics text format. A scrape reads counters that others write, and asks nobody.
+//! `/metrics`, as text or OpenMetrics. A scrape reads counters that others write, and asks nobody.
 
 mod memory;
 mod page;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use exposition::Format;
 use gateway::{CloseReason, Handle, Snapshot};
 use page::Page;
 use prometheus_client::collector::Collector;
@@ -16,8 +17,6 @@ use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
-
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The path of the scrapes.
 pub(super) fn router(handle: Handle) -> Router {
@@ -27,10 +26,14 @@ pub(super) fn router(handle: Handle) -> Router {
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 
-async fn scrape(State(registry): State<Arc<Registry>>) -> Response {
+async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Response {
+    let format = Format::preferred(headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()));
     let mut page = String::new();
     match text::encode(&mut page, &registry) {
-        Ok(()) => ([(CONTENT_TYPE, OPENMETRICS)], page).into_response(),
+        Ok(()) => {
+            let headers = [(CONTENT_TYPE, format.content_type()), (VARY, ACCEPT.as_str())];
+            (headers, format.page(page)).into_response()
+        }
         Err(fmt::Error) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }

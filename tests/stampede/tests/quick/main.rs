@@ -7,6 +7,7 @@ mod honesty;
 mod http;
 mod live;
 mod losses;
+mod presets;
 mod reports;
 mod search;
 mod tls;

@@ -56,6 +56,34 @@ fn a_run_without_an_event_log_is_reported_and_compared_from_what_its_end_left() 
 }
 
 #[test]
+fn a_log_that_is_not_whole_does_not_replace_what_the_end_of_its_run_wrote() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    let scenario = crate::echoes(&server.url(), 5, 20, "20ms");
+    let ended = lab.start_scenario(&scenario, &["--event-log", "csv"]).ended();
+    let read = |name: &str| fs::read_to_string(ended.folder.join(name)).unwrap_or_default();
+    let (before, log) = (read("summary.json"), read("events.csv"));
+    let half = log.split_inclusive('\n').count() / 2;
+    // Whole rows, so that the log itself shows nothing: the run knows how many it wrote.
+    let shorter: String = log.split_inclusive('\n').take(half).collect();
+    for text in [shorter, log.trim_end()[..log.len() - 9].to_owned()] {
+        fs::write(ended.folder.join("events.csv"), text).expect("written");
+        let again = lab.ask(&["report", ended.path(), "--json"]);
+        assert_eq!(again.code, ended.code, "{}{}", again.output, again.complaints);
+        assert!(again.complaints.contains("summary.of-log.json"), "{}", again.complaints);
+        assert_eq!(read("summary.json"), before);
+        let told: Value = serde_json::from_str(&again.output).expect("JSON");
+        assert_eq!(told, ended.summary().0);
+        let of_log: Value = serde_json::from_str(&read("summary.of-log.json")).expect("JSON");
+        assert!(of_log["counts"]["received"].as_u64() <= told["counts"]["received"].as_u64());
+    }
+    fs::write(ended.folder.join("events.csv"), log).expect("written");
+    let again = lab.ask(&["report", ended.path(), "--json"]);
+    assert!(!again.complaints.contains("summary.of-log.json"), "{}", again.complaints);
+    assert_eq!(read("summary.json"), before, "the whole log tells what its run's end knew");
+}
+
+#[test]
 fn several_runs_are_one_array_of_json_and_end_as_the_gravest() {
     // Slow beside what a busy machine adds, so that no run is invalid.
     let (server, _) = echo_after(Duration::from_millis(300));

@@ -44,3 +44,26 @@ fn the_doctor_trusts_whom_it_is_told_to_trust() {
         assert!(!answer.contains("TLS failed"), "{trusting:?}: {answer}");
     }
 }
+
+#[test]
+fn a_person_who_chats_trusts_whom_a_run_would() {
+    let authority = Authority::new();
+    let (server, _) = echo_by_tls(authority.server());
+    let lab = Lab::new();
+    let ca = lab.file("ca.pem", &authority.pem());
+    let ca = ca.to_str().expect("its name is text");
+    let room = format!("wss://localhost:{}/room", server.address().port());
+    for trusting in [&["--ca", ca][..], &["--insecure"]] {
+        let mut ann = lab.start(&[&["chat", &room, "--name", "Ann"], trusting].concat());
+        ann.wait_for("is in");
+        ann.close_input();
+        let ended = ann.ended();
+        assert_eq!(ended.code, 0, "{trusting:?}: {}{}", ended.output, ended.complaints);
+    }
+    let missing = lab.ask(&["chat", &room, "--name", "Ann", "--ca", "no-such.pem"]);
+    assert_eq!(missing.code, 4, "{}", missing.complaints);
+    assert!(missing.complaints.contains("no-such.pem"), "{}", missing.complaints);
+    let distrusting = lab.ask(&["chat", &room, "--name", "Ann"]);
+    assert_eq!(distrusting.code, 4, "{}{}", distrusting.output, distrusting.complaints);
+    assert!(distrusting.complaints.contains("no secure connection"), "{}", distrusting.complaints);
+}

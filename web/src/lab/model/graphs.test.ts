@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { graphs, pointAt } from "./graphs";
+import { graphs, lonePoints, pointAt } from "./graphs";
 import { parseRows } from "./wire";
 
 const spread = (p99: number): object => ({ count: 3, p50_us: p99 / 4, p95_us: p99 / 2, p99_us: p99, max_us: p99 * 3 });
@@ -43,4 +43,11 @@ test("the point at a second is the last that is not after it", () => {
   const points = [{ second: 2, value: 1 }, { second: 4, value: 2 }];
   expect([1, 3, 4, 9].map((second) => pointAt(points, second)?.value)).toEqual([1, 1, 2, 2]);
   expect(pointAt([], 1)).toBeUndefined();
+});
+
+test("a point with nothing measured beside it is found, as no line shows it", () => {
+  const values = [4, undefined, 5, 6, undefined, undefined, 7];
+  const points = values.map((value, second) => ({ second, value }));
+  expect(lonePoints(points)).toEqual([{ second: 0, value: 4 }, { second: 6, value: 7 }]);
+  expect(lonePoints([])).toEqual([]);
 });

@@ -123,6 +123,14 @@ function greatest(curves: readonly Curve[]): number {
   return Math.max(0, ...values(curves));
 }
 
+/** The points with nothing measured on either side, through which no line goes. */
+export function lonePoints(points: readonly Point[]): { second: number; value: number }[] {
+  return points.flatMap(({ second, value }, at) => {
+    const hasNeighbour = points[at - 1]?.value !== undefined || points[at + 1]?.value !== undefined;
+    return value === undefined || hasNeighbour ? [] : [{ second, value }];
+  });
+}
+
 /** The last point that is not after a second, as a reader of the graph means it. */
 export function pointAt(points: readonly Point[], second: number): Point | undefined {
   return points.findLast((point) => point.second <= second) ?? points[0];

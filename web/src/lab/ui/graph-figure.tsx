@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { clock } from "../model/figures";
-import { pointAt, type Curve, type Graph } from "../model/graphs";
+import { lonePoints, pointAt, type Curve, type Graph } from "../model/graphs";
 import { clockTicks } from "../model/scale";
 import { useWidth } from "./use-width";
 
@@ -9,6 +9,7 @@ const MARGIN = { top: 8, right: 18, bottom: 22, left: 54 };
 const PLOT_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom;
 /** What a time below the axis needs. */
 const CLOCK_TICK_WIDTH = 70;
+const LONE_POINT_RADIUS = 2.5;
 
 export type GraphFigureProps = {
   readonly graph: Graph;
@@ -88,6 +89,11 @@ export function GraphFigure({ graph, from, to, cursor, onCursor }: GraphFigurePr
           {graph.curves.map((curve) => (
             <path key={curve.name} class={`curve color-${curve.color}`} d={path(curve, x, y)} />
           ))}
+          {graph.curves.flatMap((curve) =>
+            lonePoints(curve.points).map(({ second, value }) => (
+              <circle key={`${curve.name} ${second}`} class={`point color-${curve.color}`} cx={x(second)} cy={y(value)} r={LONE_POINT_RADIUS} />
+            )),
+          )}
           {cursor !== undefined && (
             <line class="cursor" x1={x(cursor)} x2={x(cursor)} y1={MARGIN.top} y2={MARGIN.top + PLOT_HEIGHT} />
           )}
@@ -97,7 +103,7 @@ export function GraphFigure({ graph, from, to, cursor, onCursor }: GraphFigurePr
   );
 }
 
-/** A line through the points, broken where nothing was measured. A single point is a short stroke. */
+/** A line through the points, broken where nothing was measured. */
 function path(curve: Curve, x: (second: number) => number, y: (value: number) => number): string {
   let drawn = "";
   let down = false;
@@ -107,7 +113,7 @@ function path(curve: Curve, x: (second: number) => number, y: (value: number) =>
       continue;
     }
     const at = `${x(second).toFixed(1)} ${y(value).toFixed(1)}`;
-    drawn += down ? `L${at}` : `M${at}h.1`;
+    drawn += down ? `L${at}` : `M${at}`;
     down = true;
   }
   return drawn;

@@ -10,6 +10,7 @@ use proto::ws::{
 };
 
 use super::*;
+use crate::scenario::plan::TlsTrust;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -166,8 +167,8 @@ fn what_cannot_begin_says_why() {
     assert!(begin("http://h/red", "Ann").contains("ws://HOST:PORT/ROOM"));
     assert!(begin("ws://h/red", "").contains("is no name"));
     assert!(begin("ws://h/red", "a\nb").contains("is no name"));
-    let options =
-        Options { url: "wss://h/red".into(), ca: Some("/nowhere/ca.pem".into()), ..Options::default() };
+    let trust = TlsTrust { authorities: Some("/nowhere/ca.pem".into()), insecure: false };
+    let options = Options { url: "wss://h/red".into(), trust, ..Options::default() };
     assert!(Session::begin(options).expect_err("no such file").to_string().contains("/nowhere/ca.pem"));
 }
 

@@ -11,6 +11,7 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
 use crate::live::dashboard::access::Access;
+use crate::live::dashboard::viewers::Viewers;
 use crate::live::{Board, Status, Stop};
 
 /// How many rows one answer of `/api/series` has at most; the rest is had by asking again.
@@ -20,6 +21,7 @@ pub const SERIES_ROWS_PER_ANSWER_MAX: usize = 600;
 struct Shared {
     board: Arc<Board>,
     access: Access,
+    viewers: Arc<Viewers>,
 }
 
 #[derive(Serialize)]
@@ -48,16 +50,17 @@ struct StopAnswer {
     stop: &'static str,
 }
 
-pub(super) fn router(board: Arc<Board>, access: Access) -> Router {
+pub(super) fn router(board: Arc<Board>, access: Access, viewers: Arc<Viewers>) -> Router {
     Router::new()
         .route("/api/status", get(status))
         .route("/api/series", get(series))
         .route("/api/stop", post(stop))
-        .with_state(Shared { board, access })
+        .with_state(Shared { board, access, viewers })
 }
 
 async fn status(State(shared): State<Shared>) -> Response {
     let status = shared.board.status();
+    shared.viewers.told(status.stage);
     fresh(StatusAnswer {
         status: &status,
         stop: stop_name(shared.board.stop()),
@@ -66,6 +69,7 @@ async fn status(State(shared): State<Shared>) -> Response {
 }
 
 async fn series(State(shared): State<Shared>, Query(query): Query<SeriesQuery>) -> Response {
+    shared.viewers.given_rows();
     fresh(shared.board.series(query.since, SERIES_ROWS_PER_ANSWER_MAX))
 }
 

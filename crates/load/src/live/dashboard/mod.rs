@@ -7,7 +7,7 @@
 //! | `GET /api/status` | a [`Status`](crate::live::Status) and how the run was asked to stop |
 //! | `GET /api/series?since=SECOND` | rows of the series from that second on, at most [`SERIES_ROWS_PER_ANSWER_MAX`] |
 //! | `POST /api/stop` | asks for an orderly end; with `?at_once=true` for one without waiting |
-//! | `GET /metrics` | OpenMetrics |
+//! | `GET /metrics` | Prometheus: text, or OpenMetrics for who asks for it |
 //!
 //! It changes nothing but that wish to stop, and takes it from its own page, from programs, and never from another page
 //! that the user's browser happens to show (see `access`).
@@ -15,6 +15,7 @@
 mod access;
 mod api;
 mod page;
+mod viewers;
 
 use std::fmt;
 use std::io;
@@ -27,6 +28,7 @@ use axum::routing::get;
 use tokio::sync::oneshot;
 
 use crate::live::dashboard::access::Access;
+use crate::live::dashboard::viewers::Viewers;
 use crate::live::{Board, metrics};
 
 pub use api::SERIES_ROWS_PER_ANSWER_MAX;
@@ -60,6 +62,7 @@ pub enum ServeError {
 pub struct Dashboard {
     address: SocketAddr,
     url: String,
+    viewers: Arc<Viewers>,
     shutdown: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -73,8 +76,10 @@ pub fn serve(board: Arc<Board>, options: &Options) -> Result<Dashboard, ServeErr
     let access = Access::new(listening.address, options.host_names.clone()).map_err(ServeError::Start)?;
     let url = access.url(listening.address);
     let metrics = Router::new().route("/metrics", get(metrics::scrape)).with_state(Arc::clone(&board));
-    let router = page::router().merge(api::router(board, access.clone())).merge(metrics);
-    listening.start(access::guarded(router, access), url)
+    let viewers = Arc::new(Viewers::default());
+    let api = api::router(board, access.clone(), Arc::clone(&viewers));
+    let router = page::router().merge(api).merge(metrics);
+    listening.start(access::guarded(router, access), url, viewers)
 }
 
 /// Serves only `/metrics`.
@@ -84,7 +89,8 @@ pub fn serve(board: Arc<Board>, options: &Options) -> Result<Dashboard, ServeErr
 pub fn serve_metrics(board: Arc<Board>, address: SocketAddr) -> Result<Dashboard, ServeError> {
     let listening = Listening::on(address)?;
     let url = format!("http://{}/metrics", listening.address);
-    listening.start(Router::new().route("/metrics", get(metrics::scrape)).with_state(board), url)
+    let router = Router::new().route("/metrics", get(metrics::scrape)).with_state(board);
+    listening.start(router, url, Arc::default())
 }
 
 /// A bound port on which nothing is answered yet.
@@ -101,7 +107,7 @@ impl Listening {
         Ok(Self { address: listener.local_addr().map_err(failed)?, listener })
     }
 
-    fn start(self, router: Router, url: String) -> Result<Dashboard, ServeError> {
+    fn start(self, router: Router, url: String, viewers: Arc<Viewers>) -> Result<Dashboard, ServeError> {
         let Self { listener, address } = self;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Start)?;
@@ -118,7 +124,7 @@ impl Listening {
         };
         let thread =
             thread::Builder::new().name("dashboard".into()).spawn(serve).map_err(ServeError::Start)?;
-        Ok(Dashboard { address, url, shutdown: Some(shutdown), thread: Some(thread) })
+        Ok(Dashboard { address, url, viewers, shutdown: Some(shutdown), thread: Some(thread) })
     }
 }
 
@@ -131,6 +137,12 @@ impl Dashboard {
     /// What a person opens.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Waits until a page that watches has been told that the run has ended; not at all where nobody watches, and never
+    /// longer than a page takes to ask again.
+    pub fn wait_for_viewers(&self) {
+        self.viewers.wait_until_told();
     }
 }
 

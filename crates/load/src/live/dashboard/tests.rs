@@ -76,6 +76,10 @@ fn metrics_are_served_with_the_dashboard_and_alone() {
         let (code, page) = ask(address, "GET /metrics", "");
         assert_eq!(code, 200);
         assert!(page.contains("stampede_users "), "{page}");
+        assert!(page.contains("# TYPE stampede_messages_sent_total counter\n"), "{page}");
+        let (_, page) = ask(address, "GET /metrics", "Accept: application/openmetrics-text\r\n");
+        assert!(page.contains("# TYPE stampede_messages_sent counter\n"), "{page}");
+        assert!(page.ends_with("# EOF\n"), "{page}");
     }
     assert_eq!(ask(alone.address(), "GET /api/status", "").0, 404);
     assert_eq!(ask(with.address(), "GET /", "").0, 200);

@@ -27,7 +27,7 @@ const COLOURS: &[Colour] = &[
     ("q2", "#6a4fd6", "#9c92ff"),
     ("q3", "#a93bc0", "#d48bf5"),
     ("q4", "#cf2f68", "#ff7fa6"),
-    ("good", "#12805c", "#4fcf9b"),
+    ("good", "#0f7553", "#4fcf9b"),
     ("warn", "#a86500", "#f0b04f"),
     ("bad", "#b3261e", "#ff8a80"),
 ];

@@ -15,6 +15,7 @@ pub(super) fn key_figures(page: &mut Page, run: &Run) {
         if !times.rows.is_empty() {
             page.push(&times.html());
         }
+        page.push(&users(run));
         page.push(&deliveries(run));
     });
 }
@@ -84,6 +85,23 @@ fn tiles(run: &Run) -> Vec<Tile> {
         });
     }
     tiles
+}
+
+/// What became of everybody who came.
+fn users(run: &Run) -> String {
+    let counts = &run.summary.counts;
+    if counts.users == 0 {
+        return String::new();
+    }
+    format!(
+        "<p class=\"note\">Users: {} came = {} finished + {} failed + {} stopped with the run. Beside them: {} not started.\
+         </p>\n",
+        grouped(counts.users),
+        grouped(counts.users_finished),
+        grouped(counts.users_failed),
+        grouped(counts.users_stopped),
+        grouped(counts.users_dropped)
+    )
 }
 
 /// The equation that must hold, with what does not belong to it beside it.

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::Run;
-use super::super::chart::Unit;
+use super::super::{Run, generator_facts};
 use super::escape;
 use super::page::Page;
 use super::sections::list;
-use crate::statistics::{GeneratorFacts, MachineFacts};
+use crate::statistics::MachineFacts;
 
 pub(super) fn machines(page: &mut Page, run: &Run) {
     page.section("machines", "Machines", |page| {
@@ -35,31 +34,9 @@ fn machine_facts(machine: &MachineFacts) -> String {
 }
 
 fn generator(run: &Run) -> String {
-    let generator = &run.summary.generator;
-    if *generator == GeneratorFacts::default() {
+    let facts = generator_facts(&run.summary.generator);
+    if facts.is_empty() {
         return String::new();
-    }
-    let mut facts = vec![
-        ("version", generator.version.clone()),
-        ("threads with connections", generator.shards.to_string()),
-        (
-            "CPU used",
-            format!(
-                "{} cores on average; busiest thread {}",
-                Unit::Cores.format(generator.cpu_mean),
-                Unit::Share.format(generator.thread_cpu_max)
-            ),
-        ),
-        ("taken by the hypervisor", Unit::Share.format(generator.steal_mean)),
-        ("memory at most", Unit::Bytes.format(generator.rss_max_bytes as f64)),
-        ("held back by its own log", Unit::Microseconds.format(generator.stalled_ms as f64 * 1000.0)),
-    ];
-    if generator.clock_error_us > 0 {
-        let error = Unit::Microseconds.format(generator.clock_error_us as f64);
-        facts.push(("clocks differ by at most", error));
-    }
-    if generator.agents_lost > 0 {
-        facts.push(("agents lost", generator.agents_lost.to_string()));
     }
     let facts: String =
         facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escape(value))).collect();

@@ -1,0 +1,96 @@
+"""The tables of the competition's report."""
+
+import json
+from pathlib import Path
+
+from runner import report
+from runner.competition import standing
+from runner.competition.entrants import FLOOR, Entrant
+from runner.competition.markup import Table
+from runner.competition.standing import Column
+from runner.samples import Samples
+
+THEN = Path(__file__).resolve().parents[2] / "c10k-2012.json"
+
+NOTHING = "–"
+
+# Behind the server's name and its times.
+COUNTS = ("messages", "connections", "disconnections", "connection_timeouts", "crashes")
+PARTS = ("mean", "median", "p99", "max")
+
+
+def main_table(samples: Samples, entrants: list[Entrant]) -> Table:
+    """A row for each server, a column for each figure; the best that is not the floor's in bold."""
+    columns = standing.measured(samples)
+    table = Table(["server", *(column.heading for column in columns)])
+    best = {column: standing.ranking(column, samples, entrants)[:1] for column in columns}
+    for entrant in entrants:
+        cells = [_figure(column, samples, entrant, entrant in best[column]) for column in columns]
+        if any(cell != NOTHING for cell in cells):
+            table.rows.append([entrant.title, *cells])
+    return table
+
+
+def test_tables(samples: Samples, entrants: list[Entrant]) -> dict[str, Table]:
+    """The figures of the C10K test, today's and those of 2012 under each other, by scenario."""
+    tables = {}
+    for name in standing.TESTS:
+        if by_entrant := samples.by_scenario.get(name):
+            counts = [name.replace("_", " ") for name in COUNTS]
+            table = Table(["server", "connection time, ms", "latency, ms", *counts])
+            titles = {entrant.name: entrant.title for entrant in entrants}
+            table.rows += [_test_row(titles[entrant], samples, name, entrant) for entrant in by_entrant]
+            table.rows += [_row_then(server) for server in then()["servers"]]
+            tables[name] = table
+    return tables
+
+
+def entrant_table(entrants: list[Entrant]) -> Table:
+    """Who they are and how they were set."""
+    table = Table(["server", "language", "library", "version", "settings"], words=5)
+    table.rows = [[e.title, e.language, e.library, e.version, e.settings] for e in entrants]
+    return table
+
+
+def then() -> dict:
+    """What was published in 2012."""
+    return json.loads(THEN.read_text())
+
+
+def _figure(column: Column, samples: Samples, entrant: Entrant, is_best: bool) -> str:
+    spread = column.spread(samples, entrant.name)
+    if spread is None:
+        return NOTHING
+    median = report.number(spread.median)
+    text = f"**{median}**" if is_best else median
+    if spread.least != spread.greatest:
+        text += f"\n{report.number(spread.least)}–{report.number(spread.greatest)}"
+    ratio = None if entrant.name == FLOOR else column.ratio(samples, entrant.name)
+    return text if ratio is None else f"{text}\n{times(ratio)}"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio to the floor, where there is one."""
+    return "" if ratio is None else f"{report.number(ratio)} ×"
+
+
+def _test_row(title: str, samples: Samples, scenario: str, entrant: str) -> list[str]:
+    def median(value: str) -> float | None:
+        spread = samples.spread(scenario, entrant, value)
+        return None if spread is None else spread.median
+
+    def spread_of(name: str) -> str:
+        parts = [median(f"{name}_ms_{part}") for part in PARTS]
+        return NOTHING if None in parts else " / ".join(map(report.number, parts))
+
+    counted = [NOTHING if median(name) is None else f"{median(name):,.0f}" for name in COUNTS]
+    mark = " †" if median("invalid_runs") else ""
+    return [title + mark, spread_of("connection_time"), spread_of("latency"), *counted]
+
+
+def _row_then(server: dict) -> list[str]:
+    def spread_of(name: str) -> str:
+        return " / ".join(report.number(server[name][part] / 1000) for part in PARTS)
+
+    counted = [f"{server[name]:,}" for name in COUNTS]
+    return [f"2012: {server['title']}", spread_of("connection_time"), spread_of("latency"), *counted]

@@ -1,0 +1,224 @@
+"""The record: as many people as the machine holds in one room, and what they get there.
+
+Three runs, one after the other: the floor and Throng with the same bare client, which gives the ratios; then Throng with
+Stampede, which judges every message, while two people talk in a room of their own.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from runner import processes, talk
+from runner.driver import Driver
+from runner.servers import Floor, Running, Throng
+from runner.watch import Row, Watch
+
+PATIENCE_S = 1200
+# The two who talk; each joins the lobby and their own room.
+PAIR = 2
+
+SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many, how fast, how long."""
+
+    crowd: int = 2_000_000
+    cut: int = 100_000
+    rate: int = 10_000
+    broadcasts: int = 3
+    between_s: int = 60
+    calm_s: int = 20
+    more: int = 1_000_000
+    more_rate: int = 8_000
+    leave_bytes: int = 1_500_000_000
+    single_shard: bool = False
+    exchange: str = "broadcast"
+
+    @property
+    def stir(self) -> float:
+        """Messages in half a second: fewer than of a broadcast, more than the two who talk get."""
+        return max(self.crowd * 0.002, 1000)
+
+    @property
+    def connections(self) -> int:
+        return self.crowd + self.more + PAIR
+
+    def smaller(self, scale: int) -> "Plan":
+        rate = lambda rate: min(max(rate * 10 // scale, 500), rate)  # noqa: E731
+        return replace(
+            self,
+            crowd=self.crowd // scale,
+            cut=self.cut // scale,
+            rate=rate(self.rate),
+            between_s=3 + self.between_s // scale,
+            calm_s=3,
+            more=self.more // scale,
+            more_rate=rate(self.more_rate),
+        )
+
+
+@dataclass
+class Record:
+    """What Throng and Stampede did, seen from outside."""
+
+    rows: list[Row]
+    failed_scrapes: list[str]
+    moments: dict[str, float]
+    broadcasts: list[tuple[Row, Row]]
+    pair: list[talk.Delivery]
+    summary: dict
+    pair_verdict: dict
+    run: Path
+    most: int
+    stopped_by: str
+    # Looks at the machine that failed because a process had just ended.
+    failed_looks: list[str] = field(default_factory=list)
+
+
+def bare(plan: Plan, server: Floor | Throng, driver: Driver) -> dict:
+    """The same crowd and the same broadcasts with the bare client, which looks at no byte more than it must."""
+    with server.start(plan) as running:
+        return driver.run(running, "broadcast", "--receivers", plan.crowd, "--rounds", plan.broadcasts)
+
+
+def play(plan: Plan, throng: Throng, stampede: Path, folder: Path) -> Record:
+    """Lets the crowd come, hear, be cut, come back, and grow until the machine is full."""
+    with throng.start(plan) as server, Watch(server.metrics_url, server.pid) as watch:
+        with _main_run(plan, server, stampede, folder / "crowd") as crowd:
+            watch.generators.append(crowd.pid)
+            record = _follow(plan, server, stampede, folder, watch, crowd)
+        record.run = _only_run(folder / "crowd")
+        record.summary = json.loads((record.run / "summary.json").read_text())
+        record.rows, record.failed_scrapes, record.failed_looks = watch.rows, watch.failed_scrapes, watch.failed_looks
+    return record
+
+
+def _follow(
+    plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch, crowd: subprocess.Popen
+) -> Record:
+    alive = lambda: crowd.poll() is None  # noqa: E731
+    moments = {"begin": watch.until("the first row", lambda _: True, PATIENCE_S).at_s}
+    _tell("the crowd comes")
+    here = watch.until(f"{plan.crowd} joins", lambda row: row.joined >= plan.crowd, PATIENCE_S, alive)
+    moments["joined"] = here.at_s
+    _tell(f"{here.joined:,.0f} have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
+    with _pair_run(server, stampede, folder / "pair") as pair:
+        alive = lambda: crowd.poll() is None and pair.poll() is None  # noqa: E731
+        broadcasts = [_broadcast(plan, watch, alive) for _ in range(plan.broadcasts)]
+        _tell("the cut and the storm")
+        everybody = plan.crowd + PAIR
+        cut = watch.until("the cut", lambda row: row.connections < everybody, PATIENCE_S, alive)
+        clean = watch.until("its end", lambda row: row.connections <= everybody - plan.cut, PATIENCE_S, alive)
+        storm = watch.until("the storm", lambda row: row.connections > everybody - plan.cut, PATIENCE_S, alive)
+        back = watch.until("its end", lambda row: row.joined >= plan.crowd + 2 * PAIR, PATIENCE_S, alive)
+        moments |= {"cut": cut.at_s, "clean": clean.at_s, "storm": storm.at_s, "back": back.at_s}
+        _settle(plan, watch, alive)
+        moments["quiet"] = watch.rows[-1].at_s
+        processes.end(pair, signal.SIGINT)
+    alive = lambda: crowd.poll() is None  # noqa: E731
+    most, stopped_by = _as_many_as_fit(plan, server, stampede, folder / "more", watch, alive)
+    pair_run = _only_run(folder / "pair")
+    pair_verdict = json.loads((pair_run / "summary.json").read_text())["verdict"]
+    return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by)
+
+
+def _broadcast(plan: Plan, watch: Watch, alive) -> tuple[Row, Row]:
+    """The last row before the next broadcast, and the first after it."""
+    # Two rows back: a broadcast may begin within one.
+    before = earlier = last = watch.rows[-1]
+
+    def begun(row: Row) -> bool:
+        nonlocal before, earlier
+        if row.messages_out - before.messages_out > plan.stir:
+            return True
+        before, earlier = earlier, row
+        return False
+
+    def ended(row: Row) -> bool:
+        nonlocal last
+        is_calm = row.messages_out - last.messages_out < plan.stir
+        last = row
+        return is_calm and row.messages_out - before.messages_out >= plan.crowd
+
+    watch.until("a broadcast", begun, PATIENCE_S, alive)
+    end = watch.until("the end of a broadcast", ended, PATIENCE_S, alive)
+    _tell(f"a broadcast took the server {end.at_s - before.at_s:.1f} s")
+    return before, end
+
+
+def _settle(plan: Plan, watch: Watch, alive) -> None:
+    begin = watch.rows[-1].at_s
+    watch.until("quiet", lambda row: row.at_s > begin + plan.calm_s / 2, PATIENCE_S, alive)
+
+
+def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch, alive) -> tuple[int, str]:
+    """More and more people until the memory that must be left is reached, or nobody more gets in."""
+    if not plan.more:
+        return int(max(row.connections for row in watch.rows)), "nobody more was asked for"
+    _tell(f"more come, until {plan.leave_bytes / 1e9:.1f} GB are left")
+    variables = {"users": plan.more, "rate": f"{plan.more_rate}/s", "heartbeat": "never"}
+    with _stampede(stampede, "phoenix-lobby", variables, server, folder, "127.2.0.0/24") as more:
+        watch.generators.append(more.pid)
+        full = plan.crowd + plan.more
+        is_over = lambda row: row.available_bytes < plan.leave_bytes or row.connections >= full  # noqa: E731
+        row = watch.until("a full machine", is_over, PATIENCE_S, lambda: alive() and more.poll() is None)
+        why = "memory" if row.available_bytes < plan.leave_bytes else "all who were asked had come"
+        processes.end(more, signal.SIGINT, PATIENCE_S)
+    return int(max(row.connections for row in watch.rows)), why
+
+
+def _main_run(plan: Plan, server: Running, stampede: Path, folder: Path):
+    variables = {
+        "stayers": plan.crowd - plan.cut - 1,  # and the conductor
+        "restless": plan.cut,
+        "crowd": plan.crowd,
+        "cut": plan.cut + 1,
+        "rate": f"{plan.rate}/s",
+        "broadcasts": plan.broadcasts,
+        "between": f"{plan.between_s}s",
+        "calm": f"{plan.calm_s}s",
+    }
+    return _stampede(stampede, "record", variables, server, folder, "127.1.0.0/24")
+
+
+def _pair_run(server: Running, stampede: Path, folder: Path):
+    return _stampede(stampede, "record-pair", {}, server, folder, "127.3.0.1", event_log="csv")
+
+
+@contextmanager
+def _stampede(
+    stampede: Path, scenario: str, variables: dict, server: Running, folder: Path, source: str, event_log: str = "none"
+) -> Iterator[subprocess.Popen]:
+    """A run of Stampede in a session of its own; SIGINT ends it, and then it writes its folder."""
+    folder.mkdir(parents=True)
+    command = [stampede, "run", SCENARIOS / f"{scenario}.yaml", "--source", source, "--out", folder]
+    command += ["--event-log", event_log, "--scrape", server.metrics_url, "--pid", server.pid]
+    for name, value in ({"target": f"ws://{server.address}"} | variables).items():
+        command += ["--set", f"{name}={value}"]
+    with (folder / "output.log").open("w") as output:
+        process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            yield process
+        finally:
+            processes.end(process, signal.SIGINT, PATIENCE_S)
+
+
+def _only_run(folder: Path) -> Path:
+    runs = [path for path in folder.iterdir() if path.is_dir()]
+    if len(runs) != 1:
+        output = (folder / "output.log").read_text(errors="replace").strip().splitlines()
+        raise RuntimeError(f"Stampede left no run: {' '.join(output[-3:]) or 'no output'}")
+    return runs[0]
+
+
+def _tell(what: str) -> None:
+    print(f"  {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,201 @@
+"""What a record comes to: figures, targets and the page that tells of them."""
+
+from dataclasses import asdict, dataclass
+
+from runner import talk
+from runner.record import Plan, Record
+from runner.watch import Row
+
+STEP = 100_000
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A figure beside its bound."""
+
+    name: str
+    value: float | None
+    unit: str
+    bound: float
+    at_most: bool = True
+
+    @property
+    def holds(self) -> bool:
+        if self.value is None:
+            return False
+        return self.value <= self.bound if self.at_most else self.value >= self.bound
+
+    def row(self) -> str:
+        sign = "≤" if self.at_most else "≥"
+        value = "" if self.value is None else f"{number(self.value)} {self.unit}".strip()
+        verdict = "not measured" if self.value is None else "reached" if self.holds else "**missed**"
+        return f"| {self.name} | {value} | {sign} {number(self.bound)} {self.unit} | {verdict} |"
+
+
+def figures(plan: Plan, record: Record) -> dict:
+    """What Throng and Stampede did, in numbers."""
+    rows, moments, counts = record.rows, record.moments, record.summary["counts"]
+    here = [row for row in rows if row.at_s <= moments["joined"]]
+    joined = here[-1]
+    empty = rows[0]
+    last = record.summary["fan_out"]["last_receiver"]
+    return {
+        "joined_at_once": int(joined.joined),
+        "most_at_once": record.most,
+        "growth_ended_by": record.stopped_by,
+        "users_failed": counts["users_failed"],
+        "errors": counts["errors"],
+        "deliveries_expected": counts["expected"],
+        "delivered": counts["delivered"],
+        "lost": counts["lost"],
+        "late": counts["late"],
+        "join_seconds": moments["joined"] - moments["begin"],
+        "joins_per_second": joined.joined / (moments["joined"] - moments["begin"]),
+        "server_rss_bytes": joined.server_rss_bytes,
+        "server_rss_bytes_per_client": joined.server_rss_bytes / plan.crowd,
+        "generator_rss_bytes": joined.generator_rss_bytes,
+        "generator_rss_bytes_per_client": joined.generator_rss_bytes / plan.crowd,
+        "kernel_slab_bytes_per_pair": (joined.kernel_slab_bytes - empty.kernel_slab_bytes) / plan.crowd,
+        "available_bytes_before": empty.available_bytes,
+        "available_bytes_joined": joined.available_bytes,
+        "last_receiver_s": {part: last[f"{part}_us"] / 1e6 for part in ("min", "mean", "max")},
+        "server_cpu_us_per_delivery": [_cpu_us(*pair) for pair in record.broadcasts],
+        "scrapes": len(rows),
+        "scrapes_failed": len(record.failed_scrapes),
+        "scrape_ms_max": max(row.scrape_ms for row in rows),
+        "cut_cleaned_up_s": moments["clean"] - moments["cut"],
+        "storm_s": moments["back"] - moments["storm"],
+        "verdicts": {"the crowd": record.summary["verdict"], "the two who talk": record.pair_verdict},
+        "pair": {name: _latency(record, windows) for name, windows in windows_of(record).items()},
+    }
+
+
+def windows_of(record: Record) -> dict[str, list[tuple[float, float]]]:
+    """When what happened, for the latency of the two who talk."""
+    moments = record.moments
+    broadcasts = [(before.at_s, after.at_s) for before, after in record.broadcasts]
+    return {
+        "while all are quiet": [(moments["back"] + 1, moments["quiet"]), *_calms(broadcasts)],
+        "while a broadcast runs": broadcasts,
+        "while the cut are cleaned up": [(moments["cut"] - 1, moments["clean"] + 1)],
+        "while they come back": [(moments["storm"] - 1, moments["back"])],
+    }
+
+
+def _calms(broadcasts: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Between the broadcasts, two seconds after each."""
+    return [(end + 2, begin) for (_, end), (begin, _) in zip(broadcasts, broadcasts[1:]) if begin > end + 2]
+
+
+def _latency(record: Record, windows: list[tuple[float, float]]) -> dict | None:
+    latency = talk.within(record.pair, windows)
+    return asdict(latency) if latency else None
+
+
+def _cpu_us(before: Row, after: Row) -> float:
+    return (after.server_cpu_s - before.server_cpu_s) * 1e6 / (after.messages_out - before.messages_out)
+
+
+def joins_by_step(plan: Plan, series: list[dict]) -> list[dict]:
+    """Join latency as the crowd grows, before the storm: of each step of so many joined, from the seconds in which they
+    came. Of a step's seconds the median is the middle one and p99 the greatest, which is never too good."""
+    size = max(STEP * plan.crowd // 2_000_000, 1)
+    steps: dict[int, list[dict]] = {}
+    for second in series:
+        joined = int(float(second["joined"]))
+        if second["join_p50_us"] and joined:
+            steps.setdefault((joined - 1) // size, []).append(second)
+        if joined >= plan.crowd:
+            break
+    return [
+        {
+            "joined": (step + 1) * size,
+            "join_p50_ms": sorted(float(second["join_p50_us"]) for second in seconds)[len(seconds) // 2] / 1000,
+            "join_p99_ms": max(float(second["join_p99_us"]) for second in seconds) / 1000,
+        }
+        for step, seconds in sorted(steps.items())
+    ]
+
+
+def judge(plan: Plan, found: dict, floor: dict | None, bare: dict | None) -> list[Judged]:
+    """The targets of a record."""
+    pair = {name: (latency or {}).get("p99_ms") for name, latency in found["pair"].items()}
+    longest = {name: (latency or {}).get("max_ms") for name, latency in found["pair"].items()}
+    judged = [
+        Judged("runs that Stampede calls VALID, of two", sum(v["valid"] for v in found["verdicts"].values()), "", 2, at_most=False),
+        Judged("joined at once", found["joined_at_once"], "", plan.crowd, at_most=False),
+        Judged("users that failed", found["users_failed"], "", 0),
+        Judged("deliveries lost or late", found["lost"] + found["late"], "", 0),
+        Judged("server's memory per client", found["server_rss_bytes_per_client"], "bytes", 256),
+        Judged("Stampede's memory per client", found["generator_rss_bytes_per_client"], "bytes", 400),
+        Judged("a scrape, longest", found["scrape_ms_max"], "ms", 250),
+        Judged("scrapes that failed", found["scrapes_failed"], "", 0),
+        Judged("the pair's p99 while all are quiet", pair["while all are quiet"], "ms", 50),
+        Judged("the pair's p99 while a broadcast runs", pair["while a broadcast runs"], "ms", 250),
+        Judged("the pair's longest while the cut are cleaned up", longest["while the cut are cleaned up"], "ms", 100),
+    ]
+    ratio = lambda name: bare[name] / floor[name] if floor and bare else None  # noqa: E731
+    return [
+        *judged,
+        Judged("time to the last receiver", ratio("last_receiver_ms_median"), "× floor", 1.10),
+        Judged("server's CPU per delivery", ratio("server_cpu_us_per_delivery"), "× floor", 1.05),
+        Judged("connect and join rate", ratio("connections_per_second"), "× floor", 0.75, at_most=False),
+    ]
+
+
+def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
+    """The page."""
+    found = data["record"]
+    lines = [f"# {plan.crowd:,} people in one room", "", data["date"], "", f"- command: `{data['command']}`"]
+    lines += [f"- {name}: {value}" for name, value in data["machine"].items()]
+    lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in data["settings"].items()]
+    lines += [] if data["settings"] else ["- kernel settings: unchanged"]
+    lines += ["", "## Targets", "", "| what | measured | target | |", "|---|---|---|---|", *(j.row() for j in judged)]
+    lines += ["", "## Stampede's verdict", ""]
+    for name, verdict in found["verdicts"].items():
+        lines += [f"- {name}: {'VALID' if verdict['valid'] else '**INVALID**'}"]
+        lines += [f"  - {reason}" for reason in verdict["reasons"]]
+    lines += ["", "## The crowd, with Stampede", "", "| | |", "|---|---|"]
+    shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts")}
+    lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in shown.items()]
+    lines += ["", "## The two who talk", "", "Latency from when a message ought to have been sent, 40 messages a second.", ""]
+    lines += ["| when | messages | p50 | p99 | longest |", "|---|---|---|---|---|"]
+    for name, latency in found["pair"].items():
+        parts = (f"{latency[part]:.2f} ms" for part in ("p50_ms", "p99_ms", "max_ms")) if latency else ("",) * 3
+        lines.append(f"| {name} | {latency['count'] if latency else 0} | {' | '.join(parts)} |")
+    lines += ["", "## Joins as the crowd grows", "", "| joined | p50 | p99 |", "|---|---|---|"]
+    lines += [f"| {s['joined']:,} | {s['join_p50_ms']:.2f} ms | {s['join_p99_ms']:.2f} ms |" for s in data["joins"]]
+    if data["floor"]:
+        lines += ["", "## Beside the floor", "", "The same bare client with both; it opens as fast as both can.", ""]
+        lines += ["| | floor | Throng |", "|---|---|---|"]
+        names = ("connections_per_second", "server_cpu_us_per_connection", "last_receiver_ms_median")
+        for name in (*names, "server_cpu_us_per_delivery", "lost"):
+            lines.append(f"| {name.replace('_', ' ')} | {number(data['floor'][name])} | {number(data['bare'][name])} |")
+    return "\n".join(lines) + "\n"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
+
+
+def _cell(value) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(number(part) for part in value)
+    return value if isinstance(value, str) else number(value)
+
+
+def faults(plan: Plan, data: dict) -> list[str]:
+    """What is wrong with the counts, whatever the times."""
+    found = data["record"]
+    wrong = [f"{found[name]} {name.replace('_', ' ')}" for name in ("users_failed", "lost", "late", "scrapes_failed") if found[name]]
+    if found["joined_at_once"] < plan.crowd:
+        wrong.append(f"{found['joined_at_once']:,} of {plan.crowd:,} joined at once")
+    if found["delivered"] < plan.broadcasts * plan.crowd:
+        wrong.append(f"{found['delivered']:,} of {plan.broadcasts * plan.crowd:,} deliveries")
+    for name in ("floor", "bare"):
+        run = data[name]
+        if run and (run["lost"] or run["extra"] or run["opened"]["open"] < plan.crowd):
+            wrong.append(f"{name}: {run['opened']['open']:,} open, {run['lost']} lost, {run['extra']} extra")
+    return wrong

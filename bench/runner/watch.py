@@ -1,0 +1,111 @@
+"""Watches a machine while server and load generator run on it: a row every half second, from a thread of its own."""
+
+import http.client
+import os
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runner import kernel, metrics, processes
+
+EVERY_S = 0.5
+
+
+def go_first() -> None:
+    """Lets the calling thread run before all others where that is allowed, which takes root.
+
+    Whoever scrapes a server has a machine of his own as a rule; here his waiting for a processor would count as the server's."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -15)
+    except PermissionError:
+        pass
+
+
+@dataclass(frozen=True)
+class Row:
+    """The machine at one moment. Counts are the server's own, from its `/metrics`."""
+
+    at_s: float  # since 1970
+    scrape_ms: float
+    connections: float
+    joined: float
+    messages_out: float
+    server_rss_bytes: int
+    server_cpu_s: float
+    generator_rss_bytes: int
+    generator_cpu_s: float
+    available_bytes: int
+    kernel_slab_bytes: int
+    socket_memory_bytes: int
+
+
+class Watch:
+    """Begins to watch when it is entered; `rows` grows until it is left."""
+
+    def __init__(self, metrics_url: str, server_pid: int, generators: Iterable[int] = ()):
+        self.rows: list[Row] = []
+        self.failed_scrapes: list[str] = []
+        self.failed_looks: list[str] = []
+        self.generators = list(generators)
+        self._url, self._server_pid = metrics_url, server_pid
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def until(self, what: str, holds, patience_s: float, alive=lambda: True) -> Row:
+        """The first row from now on for which `holds`; an error after so long, or when `alive` is no longer true."""
+        deadline, seen = time.monotonic() + patience_s, len(self.rows)
+        while time.monotonic() < deadline and alive() and self._thread.is_alive():
+            for row in self.rows[seen:]:
+                seen += 1
+                if holds(row):
+                    return row
+            time.sleep(EVERY_S / 5)
+        last = asdict(self.rows[-1]) if self.rows else "nothing was seen"
+        raise TimeoutError(f"waited for {what} in vain, {'for too long' if time.monotonic() >= deadline else 'for a process has ended'}: {last}")
+
+    def _run(self) -> None:
+        go_first()
+        while not self._ended.wait(EVERY_S):
+            try:
+                self.rows.append(self._look())
+            except (OSError, http.client.HTTPException, KeyError) as error:
+                self.failed_scrapes.append(str(error))
+            except ValueError as error:  # a process has ended between two looks at it
+                self.failed_looks.append(str(error))
+
+    def _look(self) -> Row:
+        begin = time.monotonic()
+        text = metrics.text(self._url)
+        scrape_ms = (time.monotonic() - begin) * 1000
+        at_s = time.time()
+        generators = [pid for pid in self.generators if Path(f"/proc/{pid}/stat").exists()]
+        return Row(
+            at_s=at_s,
+            scrape_ms=scrape_ms,
+            connections=metrics.value_in(text, "throng_connections_open"),
+            joined=metrics.value_in(text, "throng_joined"),
+            messages_out=sum_of(text, "throng_messages_out_total"),
+            server_rss_bytes=kernel.resident_bytes(self._server_pid),
+            server_cpu_s=processes.cpu_seconds([self._server_pid]),
+            generator_rss_bytes=processes.resident_bytes(generators),
+            generator_cpu_s=processes.cpu_seconds(generators),
+            available_bytes=kernel.available_bytes(),
+            kernel_slab_bytes=kernel.slab_bytes(),
+            socket_memory_bytes=kernel.socket_memory_bytes(),
+        )
+
+
+def sum_of(text: str, name: str) -> float:
+    """A counter over all its labels."""
+    lines = (line for line in text.splitlines() if line.startswith((f"{name} ", f"{name}{{")))
+    return sum(float(line.rpartition(" ")[2]) for line in lines)

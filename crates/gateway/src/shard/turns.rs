@@ -1,0 +1,223 @@
+//! Who serves crowds at this moment. Where there are many more shards than processors (each has its own descriptor
+//! table, so two million connections take over a hundred), a publication to everybody would make all of them run at
+//! once, and a message between two people would wait until each had had its slice of the processor. So only as many
+//! shards as there are processors deliver to crowds at the same time; the others, at rest meanwhile, answer at once.
+//!
+//! It owns the turns and the line of those who wait for one. It knows nothing of topics.
+
+use engine::ShardIndex;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a shard serves its crowds before the next in line has its turn.
+const TURN: Duration = Duration::from_millis(100);
+
+/// The turns of a gateway.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    desk: Mutex<Desk>,
+}
+
+#[derive(Debug)]
+struct Desk {
+    free: usize,
+    line: VecDeque<ShardIndex>,
+}
+
+impl Turns {
+    /// One for each processor; none are needed where each shard has a processor of its own.
+    pub(crate) fn new(shards: usize, processors: usize) -> Option<Arc<Turns>> {
+        (shards > processors)
+            .then(|| Arc::new(Turns { desk: Mutex::new(Desk { free: processors, line: VecDeque::new() }) }))
+    }
+
+    /// Whether the shard has a turn now; else it stands in line, and is called.
+    fn ask(&self, shard: ShardIndex) -> bool {
+        let mut desk = self.desk();
+        if desk.free == 0 {
+            desk.line.push_back(shard);
+            return false;
+        }
+        desk.free -= 1;
+        true
+    }
+
+    /// Gives up a turn. The shard whose it is now has to be called.
+    fn leave(&self) -> Option<ShardIndex> {
+        let mut desk = self.desk();
+        let next = desk.line.pop_front();
+        if next.is_none() {
+            desk.free += 1;
+        }
+        next
+    }
+
+    /// Gives a turn to the next in line, if there is one, and goes to its end.
+    fn pass_on(&self, shard: ShardIndex) -> Option<ShardIndex> {
+        let mut desk = self.desk();
+        let next = desk.line.pop_front()?;
+        desk.line.push_back(shard);
+        Some(next)
+    }
+
+    /// Leaves the line. `false` if the shard had been called already: then it has a turn to give up.
+    fn give_up_waiting(&self, shard: ShardIndex) -> bool {
+        let line = &mut self.desk().line;
+        let waited = line.len();
+        line.retain(|waiting| *waiting != shard);
+        line.len() < waited
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        // A desk is whole between any two operations.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A shard's part in it. Dropping it gives back what it has.
+pub(crate) struct Turn {
+    turns: Option<Arc<Turns>>,
+    shard: ShardIndex,
+    /// Tells a shard that it has a turn.
+    call: Box<dyn Fn(ShardIndex) + Send>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Rests,
+    Waits,
+    Has { since: Instant },
+}
+
+impl Turn {
+    pub(crate) fn new(
+        turns: Option<Arc<Turns>>,
+        shard: ShardIndex,
+        call: impl Fn(ShardIndex) + Send + 'static,
+    ) -> Turn {
+        Turn { turns, shard, call: Box::new(call), state: State::Rests }
+    }
+
+    /// Whether crowds may be served now.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.turns.is_none() || matches!(self.state, State::Has { .. })
+    }
+
+    /// Another shard has given us its turn.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.state = State::Has { since: now };
+    }
+
+    /// After a pump that left publications to crowds, or none.
+    pub(crate) fn go_on(&mut self, has_crowds: bool, now: Instant) {
+        let Some(turns) = &self.turns else { return };
+        let next = match self.state {
+            State::Rests if has_crowds => {
+                self.state = if turns.ask(self.shard) { State::Has { since: now } } else { State::Waits };
+                None
+            }
+            State::Has { .. } if !has_crowds => {
+                self.state = State::Rests;
+                turns.leave()
+            }
+            State::Has { since } if now.saturating_duration_since(since) >= TURN => {
+                let next = turns.pass_on(self.shard);
+                self.state = if next.is_some() { State::Waits } else { State::Has { since: now } };
+                next
+            }
+            State::Rests | State::Waits | State::Has { .. } => None,
+        };
+        if let Some(next) = next {
+            (self.call)(next);
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(turns) = &self.turns else { return };
+        let has_turn = match self.state {
+            State::Rests => false,
+            State::Waits => !turns.give_up_waiting(self.shard),
+            State::Has { .. } => true,
+        };
+        if has_turn && let Some(next) = turns.leave() {
+            (self.call)(next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn as_many_as_processors_have_a_turn_and_the_others_follow_in_line() {
+        let turns = Turns::new(4, 2).expect("more shards than processors");
+        let [a, b, c, d] = [0, 1, 2, 3].map(ShardIndex);
+        assert_eq!([a, b, c, d].map(|shard| turns.ask(shard)), [true, true, false, false]);
+        assert_eq!(turns.pass_on(a), Some(c), "a is behind d now");
+        assert_eq!(turns.leave(), Some(d));
+        assert!(turns.give_up_waiting(a) && !turns.give_up_waiting(a));
+        assert_eq!([turns.leave(), turns.leave()], [None, None]);
+        assert_eq!(turns.pass_on(b), None, "nobody waits");
+        assert!(turns.ask(b) && turns.ask(c) && !turns.ask(d));
+    }
+
+    /// Three shards and one turn, and who was called.
+    fn shards() -> ([Turn; 3], mpsc::Receiver<ShardIndex>) {
+        let (called, calls) = mpsc::channel();
+        let turns = Turns::new(3, 1);
+        let shards = [0, 1, 2].map(|shard| {
+            let called = called.clone();
+            Turn::new(turns.clone(), ShardIndex(shard), move |next| called.send(next).expect("it is read"))
+        });
+        (shards, calls)
+    }
+
+    #[test]
+    fn who_waits_is_called_when_the_one_before_has_served_its_crowds_or_its_time_is_over() {
+        let ([mut first, mut second, mut third], calls) = shards();
+        let now = Instant::now();
+        for shard in [&mut first, &mut second, &mut third] {
+            shard.go_on(true, now);
+        }
+        assert_eq!([&first, &second, &third].map(Turn::is_ours), [true, false, false]);
+        first.go_on(true, now + TURN / 2);
+        assert!(calls.try_recv().is_err(), "its time is not over");
+        first.go_on(true, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(1)));
+        assert!(!first.is_ours());
+        second.begin(now + TURN);
+        second.go_on(false, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(2)));
+        third.begin(now + TURN);
+        third.go_on(false, now + TURN);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(0)), "the first went to the end of the line");
+    }
+
+    #[test]
+    fn a_shard_that_ends_gives_back_what_it_has_even_if_it_was_just_called() {
+        let ([mut first, mut second, mut third], calls) = shards();
+        let now = Instant::now();
+        for shard in [&mut first, &mut second, &mut third] {
+            shard.go_on(true, now);
+        }
+        drop(first);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(1)));
+        drop(second);
+        assert_eq!(calls.try_recv(), Ok(ShardIndex(2)), "the second had not read its call");
+        third.begin(now);
+        third.go_on(false, now);
+        third.go_on(true, now);
+        assert!(third.is_ours() && calls.try_recv().is_err(), "nobody waits, and the turn is not lost");
+    }
+
+    #[test]
+    fn a_shard_with_a_processor_of_its_own_needs_no_turn() {
+        assert!(Turns::new(2, 2).is_none() && Turns::new(1, 8).is_none());
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether somebody watches, and has been told that the run has ended. Keeps the last question only.
+//!
+//! A page asks for the status and then for the rows that it does not have; it has seen the end after both.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::live::Stage;
+
+/// The page asks each second, and a busy machine answers later.
+const NEXT_QUESTION_MAX: Duration = Duration::from_secs(3);
+
+/// Those who ask for the status.
+#[derive(Debug, Default)]
+pub(super) struct Viewers {
+    last: Mutex<Option<Told>>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    at: Instant,
+    stage: Stage,
+    /// Whether rows have been asked for since.
+    has_rows: bool,
+}
+
+impl Told {
+    /// Whether another question is to be expected after `now`, whose answer will be news.
+    fn asks_again(self, now: Instant) -> bool {
+        let knows_the_end = self.stage == Stage::Ended && self.has_rows;
+        !knows_the_end && now.duration_since(self.at) < NEXT_QUESTION_MAX
+    }
+}
+
+impl Viewers {
+    /// Somebody was told that the run is at this stage.
+    pub(super) fn told(&self, stage: Stage) {
+        *self.lock() = Some(Told { at: Instant::now(), stage, has_rows: false });
+    }
+
+    /// Somebody was given rows.
+    pub(super) fn given_rows(&self) {
+        if let Some(told) = self.lock().as_mut() {
+            told.has_rows = true;
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until who asked lately has been told the end, at most until they should have asked again.
+    pub(super) fn wait_until_told(&self) {
+        let asks_again = |last: &mut Option<Told>| last.is_some_and(|told| told.asks_again(Instant::now()));
+        // An error tells of a panic elsewhere, after which nothing is awaited.
+        drop(self.changed.wait_timeout_while(self.lock(), NEXT_QUESTION_MAX, asks_again));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Told>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_waits_for_who_watches_and_for_nobody_else() {
+        let at = Instant::now();
+        for (stage, has_rows, after, waits) in [
+            (Stage::Running, true, Duration::ZERO, true),
+            (Stage::Draining, true, NEXT_QUESTION_MAX / 2, true),
+            (Stage::Draining, true, NEXT_QUESTION_MAX, false),
+            (Stage::Ended, false, Duration::ZERO, true),
+            (Stage::Ended, false, NEXT_QUESTION_MAX, false),
+            (Stage::Ended, true, Duration::ZERO, false),
+        ] {
+            let told = Told { at, stage, has_rows };
+            assert_eq!(told.asks_again(at + after), waits, "{told:?} after {after:?}");
+        }
+    }
+}

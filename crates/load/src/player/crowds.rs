@@ -1,0 +1,133 @@
+//! Users who are due at the same moment: one begins after the other, and how long all of them took is one figure.
+//!
+//! Pure: times are arguments.
+
+use crate::observe::Nanos;
+
+/// Moments that are told apart at a time: others may be due while a crowd begins.
+const CROWDS_MAX: usize = 4;
+/// Fewer beginnings at one moment are no burst.
+const BURST_MIN: u32 = 16;
+/// A crowd of which nobody has begun for so long has begun.
+const OVER_AFTER: Nanos = 100_000_000;
+
+/// The crowds of one shard.
+#[derive(Debug, Default)]
+pub(crate) struct Crowds {
+    open: [Crowd; CROWDS_MAX],
+    /// Bursts that were over before they were asked for.
+    over: Vec<Crowd>,
+}
+
+/// What was due at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Crowd {
+    /// The moment.
+    pub(crate) due: Nanos,
+    /// When the last of it has begun.
+    pub(crate) begun: Nanos,
+    /// How much of it has begun; 0 is no crowd.
+    pub(crate) count: u32,
+    /// Whether the scenario wants all of it at once.
+    is_wanted: bool,
+}
+
+impl Crowds {
+    /// Something begins that could have begun since it was `due`. Returns from when on its own delay counts: who is due
+    /// with others waits for those before it. `is_wanted` says of the first whether the scenario asks for a burst.
+    pub(crate) fn begin(&mut self, due: Nanos, now: Nanos, is_wanted: bool) -> Nanos {
+        if let Some(crowd) = self.open.iter_mut().find(|crowd| crowd.count > 0 && crowd.due == due) {
+            crowd.count = crowd.count.saturating_add(1);
+            return std::mem::replace(&mut crowd.begun, now).max(due);
+        }
+        let newcomer = Crowd { due, begun: now, count: 1, is_wanted };
+        // Whatever is no burst yet makes way first, then what has not gone on for longest.
+        let least = self.open.iter_mut().min_by_key(|crowd| (crowd.count >= BURST_MIN, crowd.begun));
+        if let Some(place) = least {
+            let gone = std::mem::replace(place, newcomer);
+            self.over.extend(Some(gone).filter(Crowd::is_burst));
+        }
+        due
+    }
+
+    /// A burst of which all have begun; each is told once.
+    pub(crate) fn next_over(&mut self, now: Nanos) -> Option<Crowd> {
+        self.over.pop().or_else(|| {
+            let has_ended =
+                |crowd: &&mut Crowd| crowd.is_burst() && now.saturating_sub(crowd.begun) > OVER_AFTER;
+            self.open.iter_mut().find(has_ended).map(std::mem::take)
+        })
+    }
+
+    /// As [`Crowds::next_over`], when nothing begins any more.
+    pub(crate) fn next_left(&mut self) -> Option<Crowd> {
+        self.next_over(Nanos::MAX)
+    }
+}
+
+impl Crowd {
+    fn is_burst(&self) -> bool {
+        self.is_wanted && self.count >= BURST_MIN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn each_of_a_crowd_is_late_from_when_the_one_before_had_begun() {
+        let mut crowds = Crowds::default();
+        let due = 1_000 * MS;
+        let since: Vec<Nanos> = (0..20).map(|user| crowds.begin(due, due + (10 + user) * MS, true)).collect();
+        assert_eq!(since[0], due, "the first has waited for nobody");
+        assert!(since[1..].iter().enumerate().all(|(user, since)| *since == due + (10 + user as u64) * MS));
+        assert_eq!(crowds.next_over(due + 30 * MS), None, "more may come");
+        let burst = crowds.next_over(due + 200 * MS).expect("nobody has come for a while");
+        assert_eq!((burst.due, burst.begun, burst.count), (due, due + 29 * MS, 20));
+        assert_eq!(crowds.next_over(due + 200 * MS), None, "it is told once");
+    }
+
+    #[test]
+    fn others_that_are_due_meanwhile_do_not_end_a_crowd() {
+        let mut crowds = Crowds::default();
+        for user in 0..1_000 {
+            crowds.begin(7, 100 + user, true);
+            if user > 20 {
+                for other in 0..8 {
+                    crowds.begin(1_000 + user * 8 + other, 10_000, false);
+                }
+            }
+        }
+        let burst = crowds.next_left().expect("a burst");
+        assert_eq!((burst.due, burst.begun, burst.count), (7, 1_099, 1_000));
+        assert_eq!(crowds.next_left(), None);
+    }
+
+    #[test]
+    fn a_few_users_and_those_of_a_closed_phase_are_no_burst() {
+        let mut crowds = Crowds::default();
+        for _ in 1..BURST_MIN {
+            crowds.begin(5, 6, true);
+        }
+        for _ in 0..100 {
+            crowds.begin(50, 60, false);
+        }
+        assert_eq!(crowds.next_left(), None);
+    }
+
+    #[test]
+    fn a_burst_that_makes_way_for_others_is_told_all_the_same() {
+        let mut crowds = Crowds::default();
+        for due in 0..10 {
+            for _ in 0..BURST_MIN {
+                crowds.begin(due, due, true);
+            }
+        }
+        let mut told: Vec<Nanos> = std::iter::from_fn(|| crowds.next_left()).map(|crowd| crowd.due).collect();
+        told.sort_unstable();
+        assert_eq!(told, (0..10).collect::<Vec<_>>());
+    }
+}

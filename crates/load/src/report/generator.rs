@@ -1,0 +1,64 @@
+//! What the generator did itself, in words: the same for page and terminal.
+
+use super::chart::{Unit, grouped};
+use crate::statistics::{GeneratorFacts, ThreadUse};
+
+/// Threads that are named; the summary has more of them.
+const THREADS_NAMED: usize = 4;
+
+/// Names and values in reading order; empty where nothing is known.
+pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, String)> {
+    if *generator == GeneratorFacts::default() {
+        return Vec::new();
+    }
+    let mut facts = vec![
+        ("version", generator.version.clone()),
+        ("threads with connections", generator.shards.to_string()),
+        (
+            "CPU used",
+            format!(
+                "{} cores on average; busiest thread {}",
+                Unit::Cores.format(generator.cpu_mean),
+                Unit::Share.format(generator.thread_cpu_max)
+            ),
+        ),
+    ];
+    if !generator.threads.is_empty() {
+        facts.push(("busiest threads", threads(&generator.threads)));
+    }
+    facts.extend([
+        ("taken by the hypervisor", Unit::Share.format(generator.steal_mean)),
+        ("memory at most", Unit::Bytes.format(generator.rss_max_bytes as f64)),
+        ("held back by its own log", Unit::Microseconds.format(generator.stalled_ms as f64 * 1000.0)),
+    ]);
+    if generator.presence.entries_max > 0 {
+        let presence = &generator.presence;
+        let (all, longest) = (grouped(presence.entries_max), grouped(presence.longest_max));
+        facts.push(("lists of who is present", format!("{all} entries at most, {longest} in the longest")));
+    }
+    for (name, count) in [
+        ("samples of servers failed", generator.samples_failed),
+        ("deliveries not judged", generator.deliveries_unjudged),
+        ("publications not followed", generator.publications_unjudged),
+        ("agents lost", u64::from(generator.agents_lost)),
+    ] {
+        if count > 0 {
+            facts.push((name, grouped(count)));
+        }
+    }
+    if generator.clock_error_us > 0 {
+        let error = Unit::Microseconds.format(generator.clock_error_us as f64);
+        facts.push(("clocks differ by at most", error));
+    }
+    facts
+}
+
+fn threads(threads: &[ThreadUse]) -> String {
+    let named = threads.iter().take(THREADS_NAMED);
+    let mut words: Vec<String> =
+        named.map(|thread| format!("{} {}", thread.name, Unit::Share.format(thread.cpu))).collect();
+    if threads.len() > THREADS_NAMED {
+        words.push(format!("and {} more", threads.len() - THREADS_NAMED));
+    }
+    words.join(", ")
+}
