@@ -179,7 +179,7 @@ impl Monitor {
             let rows = Arc::clone(&rows);
             let sample = move || {
                 engine::ask_for_short_turns();
-                Sampler::new(rows, watched, own).run(&stopped);
+                Sampler::new(rows, watched, own).run(&stopped)
             };
             thread::Builder::new().name("monitor".to_owned()).spawn(sample).map_err(MonitorError::Thread)?
         };
