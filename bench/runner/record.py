@@ -31,12 +31,12 @@ class Plan:
 
     crowd: int = 2_000_000
     cut: int = 100_000
-    rate: int = 10_000
+    rate: int = 8_000
     broadcasts: int = 3
     between_s: int = 60
     calm_s: int = 20
     more: int = 1_000_000
-    more_rate: int = 8_000
+    more_rate: int = 7_000
     leave_bytes: int = 1_500_000_000
     single_shard: bool = False
     exchange: str = "broadcast"
