@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use crate::config::EngineLimits;
 use crate::connection::{Connection, Extra, Flags};
 use crate::counters::{ShardCounters, add, subtract};
 use crate::driver::{ConnectionId, EndCause};
+use crate::held::Held;
 
 /// What is counted, and what waits to be settled.
 pub(crate) struct Books {
     pub(crate) counters: Arc<ShardCounters>,
     pub(crate) fates: Vec<Fate>,
     pub(crate) overflowing: Vec<ConnectionId>,
+    /// What all outboxes hold.
+    pub(crate) held: Held,
     outbox_bytes_max: usize,
+    outboxes_bytes_max: usize,
 }
 
 /// A connection's end, decided.
@@ -25,8 +30,16 @@ pub(crate) struct Fate {
 }
 
 impl Books {
-    pub(crate) fn new(counters: Arc<ShardCounters>, outbox_bytes_max: usize) -> Self {
-        Self { counters, fates: Vec::new(), overflowing: Vec::new(), outbox_bytes_max }
+    pub(crate) fn new(counters: Arc<ShardCounters>, limits: &EngineLimits) -> Self {
+        let EngineLimits { outbox_bytes_max, outboxes_bytes_max, .. } = *limits;
+        Self {
+            counters,
+            fates: Vec::new(),
+            overflowing: Vec::new(),
+            held: Held::default(),
+            outbox_bytes_max,
+            outboxes_bytes_max,
+        }
     }
 
     pub(crate) fn doom<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>, cause: EndCause) {
@@ -43,8 +56,10 @@ impl Books {
 
     /// Puts the connection on the list of the overflowing if it is a new one.
     pub(crate) fn check_outbox<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
-        let waiting = connection.extra.as_ref().map_or(0, |extra| extra.outbox.bytes());
-        if waiting > self.outbox_bytes_max && !connection.flags.any(Flags::MUTE) {
+        let Some(extra) = connection.extra.as_ref() else { return };
+        let left = self.outboxes_bytes_max.saturating_sub(self.held.bytes());
+        let limit = self.outbox_bytes_max.min(left / 2);
+        if extra.outbox.bytes() > limit && !connection.flags.any(Flags::MUTE) {
             connection.flags |= Flags::OVERFLOWED;
             add(&self.counters.outbox_overflows_total, 1);
             self.overflowing.push(id);

@@ -70,6 +70,9 @@ pub enum Tables {
 pub struct EngineLimits {
     /// Bytes that may wait for one peer to read; beyond it the driver is asked to end the connection.
     pub outbox_bytes_max: usize,
+    /// Memory that all outboxes of a shard may take, in bytes: no outbox may hold more than half of what is left of it,
+    /// so that the largest go first. Beyond that the driver is asked to end the connection, too.
+    pub outboxes_bytes_max: usize,
     /// Mail that may wait for one shard; beyond it [`Mailboxes::offer`](crate::Mailboxes::offer) refuses.
     pub mailbox_len_max: usize,
     /// Bytes read from one connection in one tick; beyond it the connection waits for the next tick.
@@ -90,6 +93,7 @@ impl Default for EngineLimits {
     fn default() -> Self {
         Self {
             outbox_bytes_max: 1024 * 1024,
+            outboxes_bytes_max: usize::MAX,
             mailbox_len_max: 64 * 1024,
             read_bytes_per_turn_max: 64 * 1024,
             read_buffer_bytes: READ_BUFFER_BYTES_MAX,

@@ -32,8 +32,10 @@ pub struct ShardCounters {
     pub reads_total: AtomicU64,
     /// System calls that wrote to a connection.
     pub writes_total: AtomicU64,
-    /// Bytes waiting now because the kernel would not take them.
+    /// Bytes waiting now because the kernel would not take them; those that wait for several peers are counted for each.
     pub outbox_bytes: AtomicU64,
+    /// Memory of what waits, in bytes: what waits for several peers is there once.
+    pub outbox_memory_bytes: AtomicU64,
     /// Outboxes that went beyond their limit.
     pub outbox_overflows_total: AtomicU64,
     /// Bytes of messages cut in two that wait now for their rest.
@@ -55,7 +57,9 @@ pub struct ShardCounters {
     /// Memory of the bookkeeping that only some connections need (an outbox, a leftover, TLS), in bytes, without the
     /// bytes that wait in it and without the TLS library's own.
     pub extra_bytes: AtomicU64,
-    /// Memory of the shard's own buffers (reading, staging), in bytes.
+    /// Connections with a TLS session now.
+    pub tls_sessions: AtomicU64,
+    /// Memory of the shard's own buffers (reading, as far as it was ever filled, and staging), in bytes.
     pub buffer_bytes: AtomicU64,
 }
 

@@ -66,6 +66,13 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.slab.slots()
     }
 
+    /// Bytes that wait for a connection's peer to take what came before them.
+    #[must_use]
+    pub fn waiting_bytes(&self, id: ConnectionId) -> usize {
+        let extra = self.sockets.slab.live(id).and_then(|connection| connection.extra.as_ref());
+        extra.map_or(0, |extra| extra.outbox.bytes())
+    }
+
     /// Begins a connection out of the shard. [`Driver::connected`] tells when it is established, and
     /// [`Driver::ended`] when it fails before; neither is called from within this call. The driver may bound the wait
     /// by its [`Driver::idle_limit`], or by a timer of its own and [`abort`](Io::abort). What is sent meanwhile waits

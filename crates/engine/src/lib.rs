@@ -77,6 +77,7 @@ mod dial;
 mod driver;
 mod engine;
 mod expire;
+mod held;
 mod inbound;
 mod io;
 mod listen;

@@ -5,6 +5,8 @@ use std::io::IoSlice;
 
 use bytes::{Buf, Bytes};
 
+use crate::held::Held;
+
 /// Bytes that wait for one peer to read. It is empty almost always.
 #[derive(Default)]
 pub(crate) struct Outbox {
@@ -24,17 +26,18 @@ impl Outbox {
         self.bytes
     }
 
-    pub(crate) fn push(&mut self, segment: Bytes) {
+    pub(crate) fn push(&mut self, segment: Bytes, held: &mut Held) {
         if !segment.is_empty() {
+            held.hold(&segment);
             self.bytes += segment.len();
             self.segments.push_back(segment);
         }
     }
 
     /// Pushes the rest of a segment whose first part is on the wire. Nothing waits before it.
-    pub(crate) fn push_begun(&mut self, rest: Bytes) {
+    pub(crate) fn push_begun(&mut self, rest: Bytes, held: &mut Held) {
         debug_assert!(self.is_empty());
-        self.push(rest);
+        self.push(rest, held);
         self.begun = !self.is_empty();
     }
 
@@ -54,7 +57,7 @@ impl Outbox {
     }
 
     /// Takes `written` bytes, no more than wait, from the front.
-    pub(crate) fn advance(&mut self, mut written: usize) {
+    pub(crate) fn advance(&mut self, mut written: usize, held: &mut Held) {
         self.bytes -= written;
         while written > 0 {
             let Some(segment) = self.segments.front_mut() else { return };
@@ -65,16 +68,23 @@ impl Outbox {
             }
             written -= segment.len();
             self.begun = false;
+            held.release(segment);
             self.segments.pop_front();
         }
     }
 
     /// Drops every segment of which nothing is on the wire, and returns how many bytes those were.
-    pub(crate) fn drop_unbegun(&mut self) -> usize {
+    pub(crate) fn drop_unbegun(&mut self, held: &mut Held) -> usize {
         let before = self.bytes;
-        self.segments.truncate(usize::from(self.begun));
+        self.segments.drain(usize::from(self.begun)..).for_each(|segment| held.release(&segment));
         self.bytes = self.segments.iter().map(Bytes::len).sum();
         before - self.bytes
+    }
+
+    /// Drops everything, of a connection that is over.
+    pub(crate) fn clear(&mut self, held: &mut Held) {
+        self.segments.drain(..).for_each(|segment| held.release(&segment));
+        self.bytes = 0;
     }
 }
 
@@ -85,15 +95,15 @@ mod tests {
 
     #[test]
     fn only_segments_not_begun_are_dropped() {
-        let mut outbox = Outbox::default();
-        outbox.push(Bytes::from_static(b"abc"));
-        outbox.push(Bytes::from_static(b"def"));
-        outbox.advance(1);
-        assert_eq!(outbox.drop_unbegun(), 3);
+        let (mut outbox, mut held) = (Outbox::default(), Held::default());
+        outbox.push(Bytes::from_static(b"abc"), &mut held);
+        outbox.push(Bytes::from_static(b"def"), &mut held);
+        outbox.advance(1, &mut held);
+        assert_eq!(outbox.drop_unbegun(&mut held), 3);
         assert_eq!(outbox.first().map(|rest| &rest[..]), Some(&b"bc"[..]));
-        outbox.advance(2);
-        outbox.push(Bytes::from_static(b"ghi"));
-        assert_eq!(outbox.drop_unbegun(), 3);
+        outbox.advance(2, &mut held);
+        outbox.push(Bytes::from_static(b"ghi"), &mut held);
+        assert_eq!(outbox.drop_unbegun(&mut held), 3);
         assert!(outbox.is_empty());
         assert_eq!(outbox.bytes(), 0);
     }
@@ -104,9 +114,9 @@ mod tests {
             segments in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..20),
             steps in prop::collection::vec(1usize..12, 0..40),
         ) {
-            let mut outbox = Outbox::default();
+            let (mut outbox, mut held) = (Outbox::default(), Held::default());
             for segment in &segments {
-                outbox.push(Bytes::from(segment.clone()));
+                outbox.push(Bytes::from(segment.clone()), &mut held);
             }
             let expected: Vec<u8> = segments.concat();
             let mut left = Vec::new();
@@ -119,10 +129,11 @@ mod tests {
                 let listed: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
                 let written = step.min(listed.len());
                 left.extend_from_slice(&listed[..written]);
-                outbox.advance(written);
+                outbox.advance(written, &mut held);
                 prop_assert_eq!(outbox.bytes(), expected.len() - left.len());
             }
             prop_assert_eq!(left, expected);
+            prop_assert_eq!(held.bytes(), 0);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Books {
         }
         connection.flags |= Flags::QUEUED;
         add(&self.counters.outbox_bytes, segment.len() as u64);
-        self.extra_mut(connection).outbox.push(segment);
+        self.extra_mut(connection).outbox.push(segment, &mut self.held);
     }
 
     /// Makes `rest` the first that waits; `begun` when its beginning is on the wire.
@@ -113,7 +113,7 @@ impl Books {
         }
         connection.flags |= Flags::QUEUED;
         add(&self.counters.outbox_bytes, rest.len() as u64);
-        self.extra_mut(connection).outbox.push_begun(rest);
+        self.extra_mut(connection).outbox.push_begun(rest, &mut self.held);
     }
 
     /// Writes what waits, as far as the kernel takes it, and frees the outbox when it is empty.
@@ -134,14 +134,14 @@ impl Books {
     }
 
     /// Returns whether nothing waits any more.
-    fn drain_plain<P>(&self, connection: &mut Connection<P>) -> Result<bool, Errno> {
+    fn drain_plain<P>(&mut self, connection: &mut Connection<P>) -> Result<bool, Errno> {
         let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
         while !extra.outbox.is_empty() {
             let mut slices = [IoSlice::new(&[]); SLICES_PER_WRITE_MAX];
             let count = extra.outbox.list(&mut slices);
             let offered: usize = slices[..count].iter().map(|slice| slice.len()).sum();
             let written = self.write_slices(&connection.socket, &slices[..count])?;
-            extra.outbox.advance(written);
+            extra.outbox.advance(written, &mut self.held);
             subtract(&self.counters.outbox_bytes, written as u64);
             if written < offered {
                 return Ok(false);

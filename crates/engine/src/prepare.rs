@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Poll};
@@ -27,6 +28,8 @@ pub struct Prepared<D: Driver> {
     pub(crate) shards: Vec<PreparedShard<D>>,
     pub(crate) mailboxes: Mailboxes<D::Mail>,
     pub(crate) control: Control,
+    /// Connections of all shards.
+    pub(crate) population: Arc<AtomicUsize>,
 }
 
 impl<D: Driver> Prepared<D> {
@@ -34,6 +37,12 @@ impl<D: Driver> Prepared<D> {
     #[must_use]
     pub fn mailboxes(&self) -> Mailboxes<D::Mail> {
         self.mailboxes.clone()
+    }
+
+    /// How many connections the shards have together. A newcomer is counted before the driver is asked about it.
+    #[must_use]
+    pub fn population(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.population)
     }
 
     /// The addresses to listen on, in the configured order, with the ports that port 0 stood for.
@@ -88,7 +97,7 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
     }
     let (mut shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
     shards[0].listeners = listeners;
-    Ok(Prepared { config, addresses, shards, mailboxes, control })
+    Ok(Prepared { config, addresses, shards, mailboxes, control, population: Arc::default() })
 }
 
 type Made<D> = (Vec<PreparedShard<D>>, Mailboxes<<D as Driver>::Mail>, Control);

@@ -186,6 +186,7 @@ impl<D: Driver> Shard<D> {
     /// unconsumed now.
     fn take_in(&mut self, id: ConnectionId, unconsumed: usize, length: usize) -> usize {
         add(&self.sockets.books.counters.bytes_in, length as u64);
+        self.read_reach = self.read_reach.max(unconsumed + length);
         self.sockets.heard(id.slot);
         // What comes after our side began to close is read only so that the peer sees an orderly end.
         if self.is_listening(id) { self.hand_over(id, unconsumed + length) } else { 0 }

@@ -27,6 +27,8 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) sockets: Sockets<D::Peer>,
     pub(crate) poll: Poll,
     pub(crate) read_buffer: Box<[u8]>,
+    /// How far the read buffer was ever filled: the rest of its memory has not been touched.
+    pub(crate) read_reach: usize,
     pub(crate) read_bytes_per_turn_max: usize,
     pub(crate) listeners: Listeners,
     pub(crate) sweep: Sweep,
@@ -64,6 +66,7 @@ impl<D: Driver> Shard<D> {
             sockets,
             poll,
             read_buffer: vec![0; limits.read_buffer_bytes].into_boxed_slice(),
+            read_reach: 0,
             read_bytes_per_turn_max: limits.read_bytes_per_turn_max,
             listeners,
             sweep,
@@ -217,6 +220,7 @@ impl<D: Driver> Shard<D> {
         add(&counters.ticks, 1);
         add(&counters.tick_duration_us_total, duration_us);
         raise(&counters.tick_duration_us_max, duration_us);
-        set(&counters.buffer_bytes, self.read_buffer.len() + self.sockets.staging.capacity_bytes());
+        set(&counters.buffer_bytes, self.read_reach + self.sockets.staging.capacity_bytes());
+        set(&counters.outbox_memory_bytes, self.sockets.books.held.bytes());
     }
 }

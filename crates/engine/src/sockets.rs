@@ -56,7 +56,7 @@ impl<P> Sockets<P> {
             now_ms: 0,
             slab: Slab::new(),
             staging: Staging::default(),
-            books: Books::new(counters, limits.outbox_bytes_max),
+            books: Books::new(counters, limits),
             lingering: VecDeque::new(),
             ready: Vec::new(),
             dialed: Vec::new(),
@@ -127,6 +127,7 @@ impl<P> Sockets<P> {
     fn give_session(&mut self, id: ConnectionId, session: Box<TlsSession>) {
         if let Some(connection) = self.slab.live_mut(id) {
             connection.flags |= Flags::TLS;
+            add(&self.books.counters.tls_sessions, 1);
             self.books.extra_mut(connection).tls = Some(session);
         }
     }
@@ -158,8 +159,10 @@ impl<P> Sockets<P> {
             subtract(&counters.connecting, 1);
             add(&counters.connect_errors_total, 1);
         }
-        if let Some(extra) = connection.extra.take() {
+        if let Some(mut extra) = connection.extra.take() {
             subtract(&counters.outbox_bytes, extra.outbox.bytes() as u64);
+            subtract(&counters.tls_sessions, extra.tls.is_some().into());
+            extra.outbox.clear(&mut self.books.held);
             subtract(&counters.leftover_bytes, extra.leftover.len() as u64);
             subtract(&counters.extra_bytes, size_of::<Extra>() as u64);
         }
@@ -210,7 +213,7 @@ impl<P> Sockets<P> {
         }
         connection.staged = UNTOUCHED;
         if let Some(extra) = connection.extra.as_mut() {
-            let dropped = extra.outbox.drop_unbegun();
+            let dropped = extra.outbox.drop_unbegun(&mut self.books.held);
             subtract(&self.books.counters.outbox_bytes, dropped as u64);
         }
         self.staging.copy(id, &mut connection.staged, last);

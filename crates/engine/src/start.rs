@@ -29,7 +29,7 @@ impl<D: Driver> Prepared<D> {
         make: impl Fn(ShardIndex) -> D + Send + Sync + Clone + 'static,
         handoff: Handoff,
     ) -> Result<Engine<D>, StartError> {
-        let Self { config, addresses, shards, mailboxes, control } = self;
+        let Self { config, addresses, shards, mailboxes, control, population } = self;
         let desk = control.desk();
         let control = spawn("ferry".to_owned(), move || control.run(&handoff))?;
         let mut engine = Engine {
@@ -42,7 +42,7 @@ impl<D: Driver> Prepared<D> {
         };
         let moved: Vec<RawFd> = shards.iter().flat_map(PreparedShard::descriptors).collect();
         let bells: Vec<RawFd> = shards.iter().map(|shard| shard.post.bell.as_raw_fd()).collect();
-        let surroundings = Surroundings::new(config, engine.addresses.clone(), bells);
+        let surroundings = Surroundings::new(config, engine.addresses.clone(), bells, population);
         let (ready, outcomes) = mpsc::channel();
         for shard in shards {
             engine.handles.push(spawn_shard(shard, surroundings.clone(), make.clone(), ready.clone())?);
@@ -70,11 +70,16 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    fn new(config: EngineConfig, addresses: Vec<SocketAddr>, bells: Vec<RawFd>) -> Self {
+    fn new(
+        config: EngineConfig,
+        addresses: Vec<SocketAddr>,
+        bells: Vec<RawFd>,
+        population: Arc<AtomicUsize>,
+    ) -> Self {
         let descriptors = descriptor_limit().soft.map_or(usize::MAX, |soft| soft as usize);
         let kept = own_descriptors(&config).saturating_add(config.limits.descriptors_reserve);
         let table_max = descriptors.saturating_sub(kept);
-        Self { config, addresses, bells, population: Arc::default(), table_max }
+        Self { config, addresses, bells, population, table_max }
     }
 
     fn capacity(&self) -> Capacity {

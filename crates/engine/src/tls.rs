@@ -19,7 +19,7 @@ use crate::counters::{ShardCounters, add, subtract};
 const RECORD_BYTES_MAX: usize = 16 * 1024;
 
 /// Encrypts and writes what waits, as far as the kernel takes it. Returns whether nothing waits any more.
-pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &Books) -> io::Result<bool> {
+pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &mut Books) -> io::Result<bool> {
     let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
     let Some(session) = extra.tls.as_mut() else { return Ok(true) };
     let mut wire = Wire::new(&connection.socket, &books.counters);
@@ -33,7 +33,7 @@ pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &Books) -> io::Res
         }
         let record = &segment[..segment.len().min(RECORD_BYTES_MAX)];
         let taken = session.writer().write(record)?;
-        extra.outbox.advance(taken);
+        extra.outbox.advance(taken, &mut books.held);
         subtract(&books.counters.outbox_bytes, taken as u64);
         add(&books.counters.bytes_out, taken as u64);
     }

@@ -54,6 +54,29 @@ fn an_outbox_beyond_its_limit_ends_with_whole_messages_and_last_words() {
 }
 
 #[test]
+fn what_waits_for_all_peers_together_is_bounded_too() {
+    const TOGETHER: usize = 600_000;
+    let limits = EngineLimits {
+        outbox_bytes_max: usize::MAX,
+        outboxes_bytes_max: TOGETHER,
+        linger: PATIENCE,
+        ..EngineLimits::default()
+    };
+    let fixture = Fixture::start_with(EngineConfig { limits, ..config() }, Options::default());
+    let counters = fixture.counters();
+    let mut slow: Vec<_> = (0..4).map(|_| fixture.connect()).collect();
+    for client in &mut slow {
+        client.say(&format!("flood {FLOOD}\n"));
+        fixture.wait_for(|seen| *seen == Seen::Overflowed);
+        assert!(value(&counters.outbox_memory_bytes) < TOGETHER as u64);
+    }
+    wait_until(&counters.outbox_overflows_total, 4);
+    drop(slow);
+    wait_until(&counters.open, 0);
+    wait_until(&counters.outbox_memory_bytes, 0);
+}
+
+#[test]
 fn a_peer_that_never_reads_is_cut_when_the_linger_time_is_over() {
     let fixture = with_outbox(100_000, Duration::from_millis(50));
     let mut client = fixture.connect();

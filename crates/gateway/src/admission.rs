@@ -103,6 +103,17 @@ impl Admission {
         AddressIndex::new(at, place)
     }
 
+    /// Memory of the tables of addresses, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of = |stripe: &Mutex<Stripe>| {
+            let stripe = lock(stripe);
+            // A hash table fills seven eighths of its places, with a byte of each for the hash.
+            let places = (stripe.places.capacity() * 8 / 7) * (size_of::<(IpAddr, usize)>() + 1);
+            places + stripe.addresses.capacity() * (size_of::<Address>() + size_of::<usize>())
+        };
+        self.stripes.iter().map(of).sum::<usize>() as u64
+    }
+
     pub(crate) fn leave(&self, index: AddressIndex) {
         let (at, place) = index.parts();
         let now_ms = self.began.elapsed().as_millis() as u64;

@@ -3,10 +3,11 @@
 use crate::admission::Admission;
 use crate::control::{Control, ControlMail};
 use crate::handle::{Handle, Running};
-use crate::handshake::Handshakes;
+use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::life::Life;
 use crate::limits::{BadLimit, Limits};
 use crate::longpoll::BODIES_KIB_MAX;
+use crate::memory::{Account, Allowance, BudgetTooSmall, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
@@ -59,6 +60,8 @@ pub enum StartError {
     Path(BadMountPath),
     /// A topic pattern is not one.
     Pattern(PatternError),
+    /// The memory budget has no room for connections.
+    MemoryBudget(BudgetTooSmall),
     /// The sockets or threads of the shards could not be made; an address in use is the usual case.
     Engine(engine::StartError),
     /// A TLS address could not be listened on.
@@ -126,7 +129,7 @@ impl GatewayBuilder {
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
             engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
-        let shared = Arc::new(self.shared(shards)?);
+        let shared = Arc::new(self.shared(shards, prepared.population())?);
         let relay = Relay::start().map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
         let mailboxes = prepared.mailboxes();
@@ -146,6 +149,7 @@ impl GatewayBuilder {
         let tls_addresses = tls.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect();
         let engine = Arc::new(OnceLock::from(started));
         let life = Arc::new(Life::new());
+        let places = Arc::new(Semaphore::new(self.limits.http_connections_max));
         let control = Control {
             shared: shared.clone(),
             mailboxes: mailboxes.clone(),
@@ -153,14 +157,19 @@ impl GatewayBuilder {
             router: self.router,
             engine: engine.clone(),
             life: life.clone(),
-            places: Arc::new(Semaphore::new(self.limits.http_connections_max)),
+            places: places.clone(),
             sessions: Arc::new(Semaphore::new(self.limits.longpoll_sessions_max)),
             bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
         };
-        control.start(inbox, tls).map_err(StartError::System)?;
         let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
-        let handle = Handle { mailboxes, relay, shared, engine, metrics, life };
+        let (admission, http_max) = (shared.admission.clone(), self.limits.http_connections_max);
+        let account = Account::open(metrics.clone(), admission, places, http_max);
+        let begin = |bytes| Watch::begin(bytes, account.clone(), shared.allowance.clone());
+        let watch = self.limits.memory_budget.map(begin).transpose().map_err(StartError::MemoryBudget)?;
+        let budget = self.limits.memory_budget.zip(watch.as_ref().map(Watch::capacity));
+        control.start(inbox, tls, watch).map_err(StartError::System)?;
+        let handle = Handle { mailboxes, relay, shared, engine, metrics, account, budget, life };
         Ok(Running { handle, addresses, tls_addresses })
     }
 
@@ -177,6 +186,8 @@ impl GatewayBuilder {
     fn engine_config(&self, shards: usize) -> EngineConfig {
         let limits = EngineLimits {
             outbox_bytes_max: self.limits.outbox_bytes_max,
+            outboxes_bytes_max: self.shares(shards).map_or(usize::MAX, |parts| parts.outboxes as usize),
+            refusal: refusal(&Rejection::full()).into(),
             mailbox_len_max: self.limits.mailbox_len_max,
             connections_max: self.limits.connections_max,
             ..EngineLimits::default()
@@ -184,7 +195,21 @@ impl GatewayBuilder {
         EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(self.listen.clone()) }
     }
 
-    fn shared(&self, shards: usize) -> Result<Shared, StartError> {
+    /// One shard's part of the memory budget, if there is one: shards get connections alike.
+    fn shares(&self, shards: usize) -> Option<Shares> {
+        let resident = engine::machine::process_memory().unwrap_or_default().resident_bytes();
+        let whole = Shares::of(self.limits.memory_budget?, resident);
+        let part = |bytes: u64| bytes / shards.max(1) as u64;
+        Some(Shares {
+            connections: part(whole.connections),
+            outboxes: part(whole.outboxes),
+            partial_messages: part(whole.partial_messages),
+            longpoll_sessions: part(whole.longpoll_sessions),
+        })
+    }
+
+    fn shared(&self, shards: usize, population: Arc<AtomicUsize>) -> Result<Shared, StartError> {
+        let parts = self.shares(shards);
         let mut random = [0; 12];
         getrandom::fill(&mut random).map_err(|error| StartError::System(io::Error::other(error)))?;
         let (secret, salt) = random.split_at(8);
@@ -207,6 +232,9 @@ impl GatewayBuilder {
             )),
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
+            allowance: Arc::new(Allowance::new(population)),
+            partial_bytes_max: parts.map_or(usize::MAX, |parts| parts.partial_messages as usize),
+            longpoll_bytes_max: parts.map_or(usize::MAX, |parts| parts.longpoll_sessions as usize),
             transits: Transits::default(),
             turns: Turns::new(shards, cores()),
             began: Instant::now(),
@@ -225,6 +253,7 @@ impl fmt::Display for StartError {
             StartError::Limits(error) => error.fmt(f),
             StartError::Path(error) => error.fmt(f),
             StartError::Pattern(error) => error.fmt(f),
+            StartError::MemoryBudget(error) => error.fmt(f),
             StartError::Engine(error) => error.fmt(f),
             StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
             StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),

@@ -1,11 +1,13 @@
 //! A running gateway, seen from the rest of the program.
 
 use crate::life::{Life, Stage};
+use crate::memory::{Account, MemoryBudget, MemorySnapshot};
 use crate::metrics::{Metrics, Snapshot};
-use crate::relay::Relay;
-use crate::shard::{Mail, ShardDriver, Shared};
+use crate::relay::{Relay, Reply};
+use crate::shard::{Mail, Question, ShardCensus, ShardDriver, Shared, SlowReader};
 use engine::{Engine, Mailboxes, ShardIndex};
 use hub::{Outgoing, ShardMessage};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -53,7 +55,19 @@ pub struct Handle {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engine: Arc<OnceLock<Engine<ShardDriver>>>,
     pub(crate) metrics: Metrics,
+    pub(crate) account: Account,
+    /// The memory budget in bytes, and the idle connections that it has room for.
+    pub(crate) budget: Option<(u64, u64)>,
     pub(crate) life: Arc<Life>,
+}
+
+/// What is large, and who is slow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Census {
+    /// The largest topics with their members, the largest first.
+    pub topics: Vec<(Arc<str>, usize)>,
+    /// Clients that do not read as fast as they are sent to, the slowest first.
+    pub slow_readers: Vec<SlowReader>,
 }
 
 /// Too much waits for the shard that a broadcast goes through (see
@@ -92,20 +106,63 @@ impl Handle {
         }
     }
 
-    /// Topics with their members, the largest first, at most `count_max`.
+    /// Topics with their members, the largest first, at most `count_max`; see [`Handle::census`].
     pub async fn topics(&self, count_max: usize) -> Vec<(Arc<str>, usize)> {
-        let mut sizes: HashMap<Arc<str>, usize> = HashMap::new();
-        for shard in self.shards() {
-            let (reply, answer) = self.relay.question();
-            self.mailboxes.post(shard, Mail::Topics { reply });
-            for (topic, members) in answer.await.unwrap_or_default() {
-                *sizes.entry(topic).or_default() += members;
+        self.census(count_max, 0).await.topics
+    }
+
+    /// The largest topics and the slowest readers, at most so many of each. Shards look for them a little in each turn.
+    /// The members of each listed topic are all counted; a topic that is spread so thin that no shard has it among its
+    /// largest may be missing.
+    pub async fn census(&self, topics_max: usize, readers_max: usize) -> Census {
+        let question = Question { topics_max, readers_max };
+        let found = self.ask_all(|reply| Mail::Census { question, reply }).await;
+        let mut seen: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut slow_readers = Vec::new();
+        for ShardCensus { topics, readers } in found {
+            for (topic, members) in topics {
+                *seen.entry(topic).or_default() += members;
             }
+            slow_readers.extend(readers);
         }
-        let mut topics: Vec<_> = sizes.into_iter().collect();
-        topics.sort_unstable_by(|(a, a_size), (b, b_size)| b_size.cmp(a_size).then_with(|| a.cmp(b)));
+        slow_readers.sort_by_key(|reader: &SlowReader| Reverse(reader.waiting_bytes));
+        slow_readers.truncate(readers_max);
+        Census { topics: self.sized(seen, topics_max).await, slow_readers }
+    }
+
+    /// The largest of those that some shard has among its largest, with all their members.
+    async fn sized(&self, seen: HashMap<Arc<str>, usize>, count_max: usize) -> Vec<(Arc<str>, usize)> {
+        let mut topics: Vec<_> = seen.into_iter().collect();
+        let by_size = |(a, a_size): &(Arc<str>, usize), (b, b_size): &(Arc<str>, usize)| {
+            b_size.cmp(a_size).then_with(|| a.cmp(b))
+        };
+        topics.sort_unstable_by(by_size);
+        // A topic that is large on one shard only may be overtaken by some that are middling on all.
+        topics.truncate(count_max.saturating_mul(2));
+        let names: Arc<[Arc<str>]> = topics.iter().map(|(topic, _)| topic.clone()).collect();
+        topics.iter_mut().for_each(|(_, members)| *members = 0);
+        for on_shard in self.ask_all(|reply| Mail::Members { topics: names.clone(), reply }).await {
+            topics.iter_mut().zip(on_shard).for_each(|((_, members), here)| *members += here);
+        }
+        topics.retain(|(_, members)| *members > 0);
+        topics.sort_unstable_by(by_size);
         topics.truncate(count_max);
         topics
+    }
+
+    /// Asks every shard the same, all at once. Who has no answer to give is left out.
+    async fn ask_all<T: Send + 'static>(&self, mail: impl Fn(Reply<T>) -> Mail) -> Vec<T> {
+        let ask = |shard| {
+            let (reply, answer) = self.relay.question();
+            self.mailboxes.post(shard, mail(reply));
+            answer
+        };
+        let asked: Vec<_> = self.shards().map(ask).collect();
+        let mut answers = Vec::with_capacity(asked.len());
+        for answer in asked {
+            answers.extend(answer.await.ok());
+        }
+        answers
     }
 
     /// The numbers of this moment, without asking the shards.
@@ -116,6 +173,17 @@ impl Handle {
     /// Whether [`Handle::drain`] or [`Handle::stop`] was called.
     pub fn is_draining(&self) -> bool {
         self.life.has_reached(Stage::Draining)
+    }
+
+    /// What the memory of this moment is made of. Reads some small files of the kernel's, and does not ask the shards.
+    pub fn memory(&self) -> MemorySnapshot {
+        self.account.snapshot()
+    }
+
+    /// The memory budget, if there is one, and how many connections it allows now.
+    pub fn memory_budget(&self) -> Option<MemoryBudget> {
+        let (bytes, capacity) = self.budget?;
+        Some(MemoryBudget { bytes, capacity, allowed: self.shared.allowance.allowed()? })
     }
 
     /// Stops accepting, closes every connection with 1012, each at a random moment within `spread`, and returns when

@@ -38,6 +38,7 @@ mod handshake;
 mod life;
 mod limits;
 mod longpoll;
+mod memory;
 mod metrics;
 mod mount;
 mod relay;
@@ -47,14 +48,16 @@ pub use builder::{Gateway, GatewayBuilder, StartError};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
-pub use handle::{Full, Handle, Running};
+pub use handle::{Census, Full, Handle, Running};
 pub use hub::{
     Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task,
     TrackError,
 };
 pub use limits::{BadLimit, Limits};
+pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
 pub use proto::handshake::{OriginPattern, OriginRule};
 pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;
+pub use shard::SlowReader;

@@ -13,6 +13,11 @@ pub struct Limits {
     pub mailbox_len_max: usize,
     /// Connections in all. Past it a new one is answered 503.
     pub connections_max: usize,
+    /// What the server may take of the machine's memory, in bytes, the kernel's part for it included; `None` is as much
+    /// as there is. Past it a new connection is answered 503, one by TLS is cut; and what one connection makes the
+    /// server keep is bounded by what is left: a slow reader, or who leaves a large message incomplete, is closed with
+    /// 1013.
+    pub memory_budget: Option<u64>,
     /// Plain HTTP connections (pages, long-polling, TLS handshakes). Past it a new one is cut; one by TLS waits in the
     /// kernel instead. Each TLS listener takes one of them for the connection that it waits for.
     pub http_connections_max: usize,
@@ -41,6 +46,7 @@ impl Default for Limits {
             outbox_bytes_max: 1 << 20,
             mailbox_len_max: 65_536,
             connections_max: 4_000_000,
+            memory_budget: None,
             http_connections_max: 10_000,
             longpoll_sessions_max: 100_000,
             connections_per_ip_max: 4_000_000,

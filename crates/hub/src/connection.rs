@@ -3,6 +3,7 @@
 use crate::frames::Dialect;
 use crate::ids::{ConnectionKey, JoinInstance, MountIndex, SECOND_LANE, Ticket, TopicId};
 use crate::join::{Join, NOT_A_MEMBER};
+use crate::memory::block_bytes;
 use proto::phoenix::FrameKind;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -27,6 +28,8 @@ pub(crate) struct Extra {
     /// Frames that wait for a join's decision or a held channel, oldest first.
     pub(crate) parked: VecDeque<Parked>,
     pub(crate) parked_bytes: usize,
+    /// What the sum over the shard's connections holds of this one.
+    accounted: usize,
 }
 
 /// A socket id; sockets with the same one form a list through their slots, newest first.
@@ -40,6 +43,18 @@ pub(crate) struct Parked {
     pub(crate) kind: FrameKind,
     pub(crate) bytes: Box<[u8]>,
     pub(crate) ticket: Ticket,
+}
+
+impl Extra {
+    /// What it takes. Assigns are the application's, and only their pointer is known.
+    fn bytes(&self) -> usize {
+        let identity = self.identity.as_ref().map_or(0, |identity| block_bytes(identity.id.len()));
+        let parked = block_bytes(self.parked.capacity() * size_of::<Parked>()) + self.parked_bytes;
+        block_bytes(size_of::<Extra>())
+            + identity
+            + block_bytes(self.more.capacity() * size_of::<Join>())
+            + parked
+    }
 }
 
 impl Connection {
@@ -99,6 +114,7 @@ const CHUNK: usize = 1024;
 pub(crate) struct Connections {
     lanes: [Vec<Box<[Option<Connection>]>>; 2],
     open: usize,
+    extra_bytes: usize,
 }
 
 fn place(slot: u32) -> (usize, usize, usize) {
@@ -116,6 +132,21 @@ impl Connections {
         self.lanes.iter().map(Vec::len).sum::<usize>() * CHUNK * size_of::<Option<Connection>>()
     }
 
+    /// Memory of what only some of them have.
+    pub(crate) fn extra_bytes(&self) -> usize {
+        self.extra_bytes
+    }
+
+    /// Counts a connection's rare parts again, after a change to them.
+    pub(crate) fn recount(&mut self, slot: u32) {
+        let Some(extra) = self.get_mut(slot).and_then(|connection| connection.extra.as_deref_mut()) else {
+            return;
+        };
+        let after = extra.bytes();
+        let before = std::mem::replace(&mut extra.accounted, after);
+        self.extra_bytes = self.extra_bytes + after - before;
+    }
+
     pub(crate) fn insert(&mut self, slot: u32, connection: Connection) {
         let (lane, chunk, place) = place(slot);
         let chunks = &mut self.lanes[lane];
@@ -125,12 +156,15 @@ impl Connections {
         let before = chunks[chunk][place].replace(connection);
         assert!(before.is_none(), "the driver opened slot {slot} twice");
         self.open += 1;
+        self.recount(slot);
     }
 
     pub(crate) fn remove(&mut self, slot: u32) -> Option<Connection> {
         let (lane, chunk, place) = place(slot);
         let connection = self.lanes[lane].get_mut(chunk)?[place].take();
         self.open -= usize::from(connection.is_some());
+        self.extra_bytes -=
+            connection.as_ref().and_then(Connection::extra).map_or(0, |extra| extra.accounted);
         connection
     }
 

@@ -11,6 +11,7 @@ use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
 use crate::publish::Publisher;
 use crate::tasks::Purpose;
+use crate::tracking::tracked_bytes;
 use proto::phoenix::Ref;
 use std::fmt;
 use std::sync::Arc;
@@ -227,6 +228,7 @@ impl Context<'_> {
         let meta = object(meta.into())?;
         let reference = self.hub.next_reference();
         self.tracked().push((key.into(), reference));
+        self.hub.memory.presence += tracked_bytes(key);
         self.track_at_home(key, reference, None, meta);
         Ok(())
     }
@@ -247,6 +249,7 @@ impl Context<'_> {
         let tracked = self.tracked();
         let at = tracked.iter().position(|(tracked, _)| &**tracked == key).ok_or(TrackError::NotTracked)?;
         let (key, reference) = tracked.swap_remove(at);
+        self.hub.memory.presence -= tracked_bytes(&key);
         let message = ShardMessage::Untrack { topic: self.name.clone(), key, reference };
         self.hub.send_home(message, Class::Control, self.out);
         Ok(())

@@ -9,10 +9,6 @@ pub struct Counters {
     pub joined: u64,
     /// Topics with state on this shard now.
     pub topics: u64,
-    /// Memory of the connections' slots, in bytes.
-    pub connection_bytes: u64,
-    /// Memory of the channels of joins that stand, in bytes, with what an allocator adds to small blocks.
-    pub channel_bytes: u64,
     /// Joins that were accepted.
     pub joins: u64,
     /// Joins that were refused, for whatever reason.

@@ -2,6 +2,7 @@
 
 use crate::hashing::SecretHash;
 use crate::ids::{Micros, ShardIndex};
+use crate::memory::{block_bytes, table_bytes};
 use crate::presence::Presence;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ pub(crate) struct Directory {
     homes: HashMap<Arc<str>, Home, SecretHash>,
     /// Topics whose presence has something to tell at the end of the tick or at a time.
     pub(crate) unsettled: Vec<Arc<str>>,
+    presence_bytes: usize,
 }
 
 /// The state that a topic has at its home.
@@ -42,7 +44,7 @@ impl Home {
 
 impl Directory {
     pub(crate) fn new(hash: SecretHash) -> Directory {
-        Directory { homes: HashMap::with_hasher(hash), unsettled: Vec::new() }
+        Directory { homes: HashMap::with_hasher(hash), unsettled: Vec::new(), presence_bytes: 0 }
     }
 
     pub(crate) fn home(&self, topic: &str) -> Option<&Home> {
@@ -73,18 +75,37 @@ impl Directory {
     /// Forgets a topic that has no members, no people and nothing to tell.
     pub(crate) fn release(&mut self, topic: &str) {
         let Some(home) = self.homes.get_mut(topic) else { return };
-        if home.presence.as_ref().is_some_and(|presence| presence.is_empty()) {
-            home.presence = None;
+        if let Some(presence) = home.presence.take_if(|presence| presence.is_empty()) {
+            self.presence_bytes -= presence.accounted;
         }
         if home.is_empty() {
             self.homes.remove(topic);
         }
     }
 
+    /// Counts a topic's presence again, after a change to it.
+    pub(crate) fn recount(&mut self, topic: &str) {
+        if let Some(presence) = self.known_presence_mut(topic) {
+            let after = presence.bytes();
+            let before = std::mem::replace(&mut presence.accounted, after);
+            self.presence_bytes = self.presence_bytes + after - before;
+        }
+    }
+
+    /// Memory of everybody who is present, in bytes.
+    pub(crate) fn presence_bytes(&self) -> usize {
+        self.presence_bytes
+    }
+
     /// When the next crowd's size is due.
     pub(crate) fn deadline(&self) -> Option<Micros> {
         let presences = self.unsettled.iter().filter_map(|topic| self.homes.get(topic)?.presence.as_deref());
         presences.filter_map(Presence::deadline).min()
+    }
+
+    /// Memory of the table, in bytes; the shards of a topic are a small block each.
+    pub(crate) fn table_bytes(&self) -> usize {
+        table_bytes(&self.homes) + self.homes.len() * block_bytes(size_of::<[ShardIndex; 4]>())
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -67,6 +67,7 @@ impl Hub {
             return;
         }
         extra.parked.push_back(Parked { kind, bytes: bytes.into(), ticket });
+        self.connections.recount(slot);
     }
 
     /// Handles what waited, in order; what still must wait goes on waiting.
@@ -82,7 +83,9 @@ impl Hub {
         let Some(connection) = self.connections.get_mut(key.slot) else { return };
         let extra = connection.extra_mut();
         extra.parked_bytes = 0;
-        for parked in std::mem::take(&mut extra.parked) {
+        let parked = std::mem::take(&mut extra.parked);
+        self.connections.recount(key.slot);
+        for parked in parked {
             self.frame(key, parked.kind, &parked.bytes, parked.ticket, out);
         }
     }

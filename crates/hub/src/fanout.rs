@@ -142,6 +142,7 @@ impl Hub {
         for received in topic.end_pass() {
             out.push(Effect::Walked { received, members });
         }
+        self.recount_topic(id);
     }
 
     /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it

@@ -11,10 +11,12 @@ use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a hub is told at its start. All hubs of a node share everything but `shard`.
@@ -52,6 +54,8 @@ pub struct Hub {
     /// The first connection of each socket id, by the id's hash; see [`crate::connection::Identity`].
     pub(crate) identities: HashMap<u64, u32, SecretHash>,
     pub(crate) topics: Slab<Topic>,
+    /// How many places of `topics` were ever taken.
+    pub(crate) topic_places: usize,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
     pub(crate) active: Active,
     /// Connections whose parked frames may go on once no pass is under way.
@@ -62,12 +66,11 @@ pub struct Hub {
     pub(crate) epochs: u32,
     pub(crate) references: u64,
     pub(crate) counters: Counters,
+    /// What is counted as it changes; see [`Hub::memory`].
+    pub(crate) memory: Memory,
 }
 
 impl Hub {
-    /// What a join takes among its topic's members, in bytes.
-    pub const MEMBER_BYTES: usize = size_of::<crate::topic::Member>();
-
     /// A shard with no connections and no routes.
     pub fn new(config: HubConfig) -> Hub {
         let hash = SecretHash(config.secret);
@@ -78,6 +81,7 @@ impl Hub {
             connections: Connections::default(),
             identities: HashMap::with_hasher(hash),
             topics: Slab::new(),
+            topic_places: 0,
             topic_ids: HashMap::with_hasher(hash),
             active: Active::default(),
             released: Vec::new(),
@@ -87,6 +91,7 @@ impl Hub {
             epochs: 0,
             references: 0,
             counters: Counters::default(),
+            memory: Memory::default(),
             config,
         }
     }
@@ -140,7 +145,6 @@ impl Hub {
         Counters {
             connections: self.connections.open() as u64,
             topics: self.topics.len() as u64,
-            connection_bytes: self.connections.bytes() as u64,
             ..self.counters
         }
     }
@@ -150,6 +154,32 @@ impl Hub {
         self.topics.iter().map(|(_, topic)| (&topic.name, topic.members()))
     }
 
+    /// Upper bound of the places that topics have, for walks over all of them.
+    pub fn topic_places(&self) -> usize {
+        self.topic_places
+    }
+
+    /// How many members each topic within these places has here, and its place.
+    pub fn topic_sizes(&self, places: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        places.filter_map(|place| Some((self.topics.get(place)?.members(), place)))
+    }
+
+    /// The topic at a place, with its members here.
+    pub fn topic_at(&self, place: usize) -> Option<(&Arc<str>, usize)> {
+        self.topics.get(place).map(|topic| (&topic.name, topic.members()))
+    }
+
+    /// How many members a topic has here.
+    pub fn members_of(&self, topic: &str) -> usize {
+        let id = self.topic_ids.get(topic).copied();
+        id.and_then(|id| self.topics.get(id.0 as usize)).map_or(0, Topic::members)
+    }
+
+    /// The socket id of a connection, if it has one.
+    pub fn socket_id(&self, key: ConnectionKey) -> Option<&str> {
+        self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
+    }
+
     /// Whether nothing is left of any connection, topic or presence.
     pub fn is_empty(&self) -> bool {
         self.connections.open() == 0
@@ -157,6 +187,7 @@ impl Hub {
             && self.topic_ids.is_empty()
             && self.identities.is_empty()
             && self.directory.len() == 0
+            && self.nothing_is_counted()
     }
 
     pub(crate) fn send_to_shard(

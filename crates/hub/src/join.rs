@@ -2,6 +2,7 @@
 
 use crate::channel::Channel;
 use crate::ids::{JoinInstance, Ticket, TopicId};
+use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
 use proto::phoenix::Ref;
@@ -109,12 +110,9 @@ impl Join {
     }
 }
 
-/// Memory of a channel, with what an allocator adds to a small block: its header, and 16-byte steps from 32 on.
+/// Memory of a channel, with what an allocator adds to a small block.
 pub(crate) fn channel_bytes(channel: &dyn Channel) -> u64 {
-    match size_of_val(channel) {
-        0 => 0,
-        bytes => (bytes + 8).next_multiple_of(16).max(32) as u64,
-    }
+    block_bytes(size_of_val(channel)) as u64
 }
 
 #[cfg(test)]

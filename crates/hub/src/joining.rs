@@ -9,6 +9,7 @@ use crate::guard;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
+use crate::memory::shared_text_bytes;
 use crate::outgoing::Outgoing;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, Topic};
@@ -81,7 +82,9 @@ impl Hub {
             return id;
         }
         let name: Arc<str> = name.into();
+        self.memory.topics += shared_text_bytes(&name) as u64;
         let id = TopicId(self.topics.insert(Topic::new(name.clone())) as u32);
+        self.topic_places = self.topic_places.max(id.0 as usize + 1);
         self.topic_ids.insert(name, id);
         id
     }
@@ -109,6 +112,7 @@ impl Hub {
         self.topics[topic.0 as usize].joins += 1;
         if let Some(connection) = self.connections.get_mut(slot) {
             connection.add_join(join);
+            self.connections.recount(slot);
         }
     }
 
@@ -175,9 +179,10 @@ impl Hub {
         let channel_bytes = join.channel_bytes();
         let response = join.extra().response.take().unwrap_or(Outgoing::empty());
         let ticket = join.take_ticket();
+        self.recount_topic(topic);
         self.counters.joins += 1;
         self.counters.joined += 1;
-        self.counters.channel_bytes += channel_bytes;
+        self.memory.channels += channel_bytes;
         self.answer_join(slot, topic, "ok", response, out);
         self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.joined(cx));
         self.settle(slot, topic);
@@ -237,7 +242,7 @@ impl Hub {
             }
             self.leave_members(slot, topic);
             self.counters.joined -= 1;
-            self.counters.channel_bytes -= channel_bytes;
+            self.memory.channels -= channel_bytes;
             self.untrack_all(slot, topic, out);
             self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.terminate(cx, reason));
         }
@@ -251,6 +256,7 @@ impl Hub {
         let connections = &mut self.connections;
         self.topics[topic.0 as usize]
             .remove_member(place, |slot, place| connections.place_member(slot, topic, place));
+        self.recount_topic(topic);
     }
 
     /// Forgets a join that is no member, and its topic after the last one.
@@ -270,6 +276,8 @@ impl Hub {
         }
         let part = self.topics.remove(topic.0 as usize);
         self.topic_ids.remove(&part.name);
+        self.discount_topic(part.accounted);
+        self.memory.topics -= shared_text_bytes(&part.name) as u64;
     }
 
     /// Runs one handler of a join's channel and carries out how it ended. `None` if it panicked, or if the join has
@@ -299,7 +307,7 @@ impl Hub {
         let result = guard::run(|| handler(&mut *channel, &mut cx));
         let outcome = if result.is_some() { cx.outcome } else { Outcome::Fail };
         if result.is_none() {
-            self.counters.channel_bytes -= if stands { channel_bytes(&*channel) } else { 0 };
+            self.memory.channels -= if stands { channel_bytes(&*channel) } else { 0 };
             guard::discard(channel);
         } else if let Some(join) = self.connections.join_mut(slot, topic) {
             join.channel = Some(channel);

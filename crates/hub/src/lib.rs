@@ -30,6 +30,7 @@ mod join;
 mod joining;
 mod lifecycle;
 mod limits;
+mod memory;
 mod outgoing;
 mod pattern;
 mod planted;
@@ -54,6 +55,7 @@ pub use ids::{
     ConnectionKey, InterestEpoch, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket,
 };
 pub use limits::Limits;
+pub use memory::Memory;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};
 #[cfg(feature = "planted-bugs")]

@@ -7,6 +7,7 @@
 
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
+use crate::memory::{block_bytes, shared_text_bytes};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
@@ -65,6 +66,17 @@ pub(crate) struct Presence {
     told: usize,
     /// Changes to be merged into one diff at the end of the tick.
     merged: Diff,
+    /// Memory of the people and their metas.
+    people_bytes: usize,
+    /// What the shard's counters hold of it.
+    pub(crate) accounted: usize,
+}
+
+/// A person's entry in the tree, whose nodes are two thirds full on average.
+const PERSON_BYTES: usize = size_of::<(Box<str>, Vec<Meta>)>() * 3 / 2;
+
+fn person_bytes(key: &str, metas: &Vec<Meta>) -> usize {
+    PERSON_BYTES + block_bytes(key.len()) + block_bytes(metas.capacity() * size_of::<Meta>())
 }
 
 struct Meta {
@@ -101,6 +113,12 @@ impl Presence {
         self.count_due
     }
 
+    /// What it takes now. What is merged within a tick is gone before anybody counts.
+    pub(crate) fn bytes(&self) -> usize {
+        let state = self.state.as_ref().map_or(0, shared_text_bytes);
+        block_bytes(size_of::<Presence>()) + self.people_bytes + state
+    }
+
     /// Adds a meta, in place of `previous` where there is one.
     pub(crate) fn track(
         &mut self,
@@ -115,7 +133,19 @@ impl Presence {
         }
         let json = with_reference(meta, reference, previous);
         diff.joins.insert(key.into(), vec![json.clone()]);
-        self.people.entry(key.into()).or_default().push(Meta { reference, json });
+        self.people_bytes += block_bytes(json.len());
+        match self.people.get_mut(key) {
+            Some(metas) => {
+                self.people_bytes -= person_bytes(key, metas);
+                metas.push(Meta { reference, json });
+                self.people_bytes += person_bytes(key, metas);
+            }
+            None => {
+                let metas = vec![Meta { reference, json }];
+                self.people_bytes += person_bytes(key, &metas);
+                self.people.insert(key.into(), metas);
+            }
+        }
         self.metas += 1;
         self.state = None;
         diff
@@ -133,7 +163,9 @@ impl Presence {
         let metas = self.people.get_mut(key)?;
         let at = metas.iter().position(|meta| meta.reference == reference)?;
         let meta = metas.remove(at);
+        self.people_bytes -= block_bytes(meta.json.len());
         if metas.is_empty() {
+            self.people_bytes -= person_bytes(key, metas);
             self.people.remove(key);
         }
         self.metas -= 1;

@@ -104,6 +104,7 @@ impl Hub {
         if !std::mem::replace(&mut topic.active, true) {
             self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
         }
+        self.recount_topic(id);
     }
 
     /// Gives the publisher its copy, if it is a member, and hands out what was encoded for it, so that the pass need

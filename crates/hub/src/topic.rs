@@ -8,6 +8,7 @@
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{InterestEpoch, JoinInstance, Micros};
 use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
+use crate::memory::{TopicBytes, block_bytes, list_bytes};
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
 use bytes::Bytes;
@@ -61,6 +62,8 @@ pub(crate) struct Topic {
     together: [Encoded; DIALECTS],
     /// Whether the hub has this topic on its list of topics with work.
     pub(crate) active: bool,
+    /// What the shard's counters hold of it.
+    pub(crate) accounted: TopicBytes,
 }
 
 /// A publication on its way, with what was encoded of it so far.
@@ -114,6 +117,20 @@ impl Topic {
             batch: 0,
             together: std::array::from_fn(|_| Encoded::NotYet),
             active: false,
+            accounted: TopicBytes::default(),
+        }
+    }
+
+    /// What it takes now.
+    pub(crate) fn bytes(&self) -> TopicBytes {
+        let list = block_bytes(self.queue.capacity() * size_of::<Queued>());
+        TopicBytes {
+            members: list_bytes(
+                self.members.capacity() * size_of::<Member>(),
+                self.members.len() * size_of::<Member>(),
+                self.accounted.members,
+            ),
+            publications: list + self.queue_bytes,
         }
     }
 

@@ -4,11 +4,19 @@ use crate::effect::{Class, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, JoinInstance, TopicId};
+use crate::join::JoinExtra;
+use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::presence::{Diff, PhxRef, Presence, PresenceOwner, STATE_EVENT, Tell};
 use crate::publication::Publication;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// What a join keeps of a key that it tracks, with its part of the list.
+pub(crate) fn tracked_bytes(key: &str) -> u64 {
+    let list = block_bytes(size_of::<JoinExtra>()) + block_bytes(4 * size_of::<(Box<str>, PhxRef)>());
+    (list + block_bytes(key.len())) as u64
+}
 
 impl Hub {
     pub(crate) fn next_reference(&mut self) -> PhxRef {
@@ -29,6 +37,7 @@ impl Hub {
         let tracked = std::mem::take(&mut extra.tracked);
         let name = self.topics[topic.0 as usize].name.clone();
         for (key, reference) in tracked {
+            self.memory.presence -= tracked_bytes(&key);
             self.send_home(
                 ShardMessage::Untrack { topic: name.clone(), key, reference },
                 Class::Control,
@@ -47,6 +56,7 @@ impl Hub {
         let presence = self.directory.presence_mut(topic);
         let diff = change(presence);
         let tell = presence.changed(diff, tracked_max, now);
+        self.directory.recount(topic);
         // Also after a diff that was told at once: the count of diffs in this tick must start anew.
         self.directory.unsettle(topic);
         self.tell(topic, tell, out);
@@ -81,6 +91,8 @@ impl Hub {
             Some(presence) => presence.for_newcomer(),
             None => (STATE_EVENT, "{}".into()),
         };
+        // What newcomers are told is kept until the next change.
+        self.directory.recount(topic);
         let message = ShardMessage::PresenceState { owner, event, json };
         self.send_to_shard(owner.shard, message, Class::Control, out);
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use load::doctor::{Reading, TargetAddress, TargetFacts};
+use load::doctor::{Reading, TargetAddress};
 use load::monitor::{GeneratorSamples, Monitor, MonitorConfig, MonitorError, MonitorRow, SERVERS_MAX};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
@@ -303,7 +303,7 @@ fn the_doctor_looks_at_a_server_from_outside_and_inside() {
         metrics: Some(url(server)),
         tls: false,
     };
-    let facts = TargetFacts::read(&target, None);
+    let facts = target.look(None);
     end(&mut child);
     assert_eq!(facts.address(), Some(server.ip()));
     assert!(facts.connect_us.known().is_some(), "{facts:?}");
@@ -314,10 +314,10 @@ fn the_doctor_looks_at_a_server_from_outside_and_inside() {
     let metrics = facts.metrics.as_ref().and_then(Reading::known).expect("it has metrics");
     assert!(metrics.contains(&("throng_connections_open".to_owned(), 1000.0)), "{metrics:?}");
 
-    let nobody = TargetFacts::read(&TargetAddress { port: 1, pid: Some(u32::MAX), ..target }, None);
+    let nobody = TargetAddress { port: 1, pid: Some(u32::MAX), ..target }.look(None);
     assert!(nobody.connect_us.reason().is_some_and(|reason| reason.contains("refused")), "{nobody:?}");
     assert!(nobody.process.is_some_and(|process| process.reason().is_some()));
     let nowhere = TargetAddress { host: "nowhere.invalid".to_owned(), port: 80, ..TargetAddress::default() };
-    let nowhere = TargetFacts::read(&nowhere, None);
+    let nowhere = nowhere.look(None);
     assert!(nowhere.resolution.reason().is_some() && nowhere.address().is_none(), "{nowhere:?}");
 }

@@ -4,6 +4,7 @@
 mod api;
 mod metrics;
 mod problem;
+mod status;
 mod token;
 
 use crate::health::{self, Readiness};
@@ -76,6 +77,7 @@ impl Admin {
     pub(crate) fn start(self, handle: Handle, readiness: Readiness) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
+        status::begin();
         let paths = router(handle, readiness, self.token);
         let listener = self.listener;
         let serve = move || {

@@ -17,11 +17,37 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the server until SIGTERM or SIGINT; a second signal exits at once.
     Serve(Settings),
+    /// Watch a running server: rates, shards, memory, largest topics, slow readers.
+    Top(TopFlags),
+    /// Look at this machine: how many connections it can hold, what limits it, and the settings that change that.
+    Doctor(DoctorFlags),
     /// Look at the configuration without starting anything.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Print the version.
     Version,
+}
+
+/// What is to be watched, and how.
+#[derive(Args)]
+pub(crate) struct TopFlags {
+    #[command(flatten)]
+    pub(crate) wish: crate::top::Wish,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// What the doctor is asked.
+#[derive(Args)]
+pub(crate) struct DoctorFlags {
+    /// How many connections are wanted [default: limits.connections, or 10000]
+    #[arg(long)]
+    pub(crate) clients: Option<u64>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 }
 
 /// What can be asked about the configuration.
@@ -54,6 +80,10 @@ pub(crate) struct Settings {
     /// Folder for what must survive a restart [env: THRONG_DATA_DIR]
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<String>,
+    /// Memory that the server may take, the kernel's for its connections included, such as 16GiB
+    /// [env: THRONG_LIMITS_MEMORY_BUDGET]
+    #[arg(long, value_name = "SIZE")]
+    memory_budget: Option<String>,
     /// Set any key of the configuration file; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     set: Vec<(String, String)>,
@@ -67,6 +97,7 @@ impl Settings {
             ("--listen", "listen", self.listen),
             ("--admin-listen", "admin.listen", self.admin_listen),
             ("--data-dir", "data_dir", self.data_dir),
+            ("--memory-budget", "limits.memory_budget", self.memory_budget),
         ];
         let flag = |name: &str, key: &str, value| Flag { name: name.into(), key: key.into(), value };
         let set = self.set.into_iter().map(|(key, value)| flag("--set", &key, value));

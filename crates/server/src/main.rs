@@ -5,6 +5,7 @@ mod admin;
 mod capacity;
 mod cli;
 mod config;
+mod doctor;
 mod file_watch;
 mod health;
 mod lobby;
@@ -12,13 +13,16 @@ mod logging;
 mod page;
 mod serve;
 mod signals;
+mod status;
 mod supervise;
 mod tls;
+mod top;
 mod wiring;
 
 use clap::Parser;
 use cli::{Cli, Command, ConfigCommand, Settings};
 use config::{ConfigErrors, Loaded};
+use doctor::Found;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -36,6 +40,24 @@ fn main() -> ExitCode {
                 Err(error) => fail(EXIT_FAILURE, &error),
             })
         }
+        Command::Top(flags) => {
+            with_configuration(flags.settings, |loaded| match top::show(&loaded.config, &flags.wish) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) if error.is_end_of_reader() => ExitCode::SUCCESS,
+                Err(error) => fail(EXIT_FAILURE, &error),
+            })
+        }
+        Command::Doctor(flags) => with_configuration(flags.settings, |loaded| {
+            let wish = doctor::Wish { clients: flags.clients, json: flags.json };
+            match doctor::examine(&loaded.config, &wish) {
+                Ok(Found { text, stops: false }) => say(&text),
+                Ok(Found { text, stops: true }) => {
+                    say(&text);
+                    ExitCode::from(EXIT_FAILURE)
+                }
+                Err(error) => fail(EXIT_FAILURE, &error),
+            }
+        }),
         Command::Config(ConfigCommand::Check(settings)) => {
             with_configuration(settings, |_| say("the configuration is sound\n"))
         }

@@ -93,6 +93,13 @@ fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admi
             admin.token_path().display()
         ));
     }
+    if let Some(budget) = running.handle().memory_budget() {
+        line(format!(
+            "memory budget {} MiB: room for about {} idle connections",
+            budget.bytes >> 20,
+            budget.capacity
+        ));
+    }
     if !page::is_embedded() {
         line("this binary was built without its page: `make run` builds both".into());
     }

@@ -1,5 +1,9 @@
 //! TLS certificates from PEM files, swapped under running listeners. A bad pair never replaces a good one.
 
+mod validity;
+
+pub(crate) use validity::Validity;
+
 use crate::config::TlsConfig;
 use crate::file_watch::FileWatch;
 use rustls::ServerConfig;
@@ -88,6 +92,11 @@ impl Certificates {
         let fresh = Arc::new(read_pair(&self.certificate, &self.key, &self.provider)?);
         *self.resolver.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
+    }
+
+    /// From when and until when the certificate holds; `None` where it cannot be told.
+    pub(crate) fn validity(&self) -> Option<Validity> {
+        Validity::of(self.resolver.current().cert.first()?)
     }
 
     /// Whether the files changed since the last look and call for a reload.

@@ -82,6 +82,7 @@ fn limits(limits: &LimitsConfig) -> Limits {
         outbox_bytes_max: limits.outbox_bytes,
         mailbox_len_max: limits.mailbox_messages,
         connections_max: limits.connections.unwrap_or(usize::MAX),
+        memory_budget: limits.memory_budget,
         http_connections_max: limits.http_connections,
         longpoll_sessions_max: limits.longpoll_sessions,
         connections_per_ip_max: limits.connections_per_ip,

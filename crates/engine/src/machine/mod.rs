@@ -5,6 +5,7 @@
 
 mod descriptors;
 mod identity;
+mod kernel_objects;
 mod memory;
 mod network;
 mod process;
@@ -18,14 +19,15 @@ pub use descriptors::{
     raise_descriptor_limit, system_files,
 };
 pub use identity::{Hypervisor, clock_source, host_name, hypervisor, kernel_release};
+pub use kernel_objects::{parse_slabinfo, socket_bytes, thread_stack_bytes};
 pub use memory::{Memory, memory, memory_limit, page_bytes, parse_meminfo};
 pub use network::{
     Drops, LocalAddress, SocketUsage, drops, local_addresses, parse_fib_trie, parse_if_inet6, parse_netstat,
     parse_sockstat, parse_softnet, socket_usage,
 };
 pub use process::{
-    ProcessUsage, TaskTime, open_descriptors, parse_stat, parse_status, process_time, process_usage,
-    process_usage_of, thread_times,
+    ProcessMemory, ProcessUsage, TaskTime, open_descriptors, parse_process_memory, parse_stat, parse_status,
+    process_memory, process_time, process_usage, process_usage_of, thread_times,
 };
 pub use processor::{
     CpuTime, Processor, cores, cpu_time, governor, parse_cpu_time, parse_cpuinfo, processor,

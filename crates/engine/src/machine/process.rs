@@ -14,6 +14,28 @@ pub struct ProcessUsage {
     pub threads: u64,
 }
 
+/// What the memory of a process is, as the kernel divides it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProcessMemory {
+    /// Resident memory that the program asked for: heap and stacks (RssAnon), in bytes.
+    pub anonymous_bytes: u64,
+    /// Resident memory of files, which are the program itself and its libraries (RssFile), and shared memory
+    /// (RssShmem), in bytes. The kernel takes it back when it needs it.
+    pub file_bytes: u64,
+    /// The kernel's tables of its pages (VmPTE), in bytes; no part of what is resident.
+    pub page_table_bytes: u64,
+    /// Threads.
+    pub threads: u64,
+}
+
+impl ProcessMemory {
+    /// All that is resident, in bytes.
+    #[must_use]
+    pub fn resident_bytes(&self) -> u64 {
+        self.anonymous_bytes.saturating_add(self.file_bytes)
+    }
+}
+
 /// The CPU time of a process or of one thread, from its `stat` file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskTime {
@@ -35,6 +57,14 @@ pub struct TaskTime {
 /// If `/proc/self/status` cannot be read or lacks a line.
 pub fn process_usage() -> io::Result<ProcessUsage> {
     read("/proc/self/status", parse_status)
+}
+
+/// Reads what the own process's memory is.
+///
+/// # Errors
+/// If `/proc/self/status` cannot be read or lacks a line: Linux has them all since 4.5.
+pub fn process_memory() -> io::Result<ProcessMemory> {
+    read("/proc/self/status", parse_process_memory)
 }
 
 /// Reads the usage of another process.
@@ -90,6 +120,18 @@ pub fn parse_status(text: &str) -> Option<ProcessUsage> {
     Some(ProcessUsage { resident_bytes, threads: field(text, "Threads:")? })
 }
 
+/// What a process's memory is, from the text of its `status` file; `None` when a line is missing.
+#[must_use]
+pub fn parse_process_memory(text: &str) -> Option<ProcessMemory> {
+    let bytes = |name: &str| field(text, name)?.checked_mul(1024);
+    Some(ProcessMemory {
+        anonymous_bytes: bytes("RssAnon:")?,
+        file_bytes: bytes("RssFile:")?.checked_add(bytes("RssShmem:")?)?,
+        page_table_bytes: bytes("VmPTE:")?,
+        threads: field(text, "Threads:")?,
+    })
+}
+
 /// A CPU time from the text of a `stat` file (proc_pid_stat(5)), whose times are in ticks; `None` when it has an unknown
 /// form.
 #[must_use]
@@ -123,6 +165,17 @@ mod tests {
         assert_eq!(parse_status(text), Some(ProcessUsage { resident_bytes: 1504 * 1024, threads: 7 }));
         assert_eq!(parse_status("Name:\tthrong\n"), None);
         assert_eq!(parse_status("VmRSS:\tmany kB\nThreads:\t7\n"), None);
+    }
+
+    #[test]
+    fn the_memory_of_a_process_is_told_apart() {
+        let text = "VmRSS:\t 1504 kB\nRssAnon:\t 1000 kB\nRssFile:\t 500 kB\nRssShmem:\t 4 kB\nVmPTE:\t 80 kB\n\
+                    Threads:\t7\n";
+        let memory = parse_process_memory(text).expect("has the form");
+        assert_eq!((memory.resident_bytes(), memory.file_bytes), (1504 * 1024, 504 * 1024));
+        assert_eq!((memory.page_table_bytes, memory.threads), (80 * 1024, 7));
+        assert_eq!(parse_process_memory("VmRSS:\t 1504 kB\nThreads:\t7\n"), None);
+        assert!(process_memory().expect("the process has a status").anonymous_bytes > 0);
     }
 
     #[test]

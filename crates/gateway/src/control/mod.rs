@@ -11,6 +11,7 @@ pub(crate) use http::OwnedHead;
 
 use crate::admission::Visit;
 use crate::life::{Life, Stage};
+use crate::memory::Watch;
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, HandedOff, Mailboxes, ShardIndex};
@@ -78,11 +79,17 @@ impl Control {
         self,
         inbox: UnboundedReceiver<ControlMail>,
         tls: Vec<TlsListener>,
+        watch: Option<Watch>,
     ) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let control = Arc::new(self);
         thread::Builder::new().name("control".to_owned()).spawn(move || {
-            runtime.block_on(control.run(inbox, tls));
+            runtime.block_on(async {
+                if let Some(watch) = watch {
+                    tokio::spawn(watch.go_on(control.life.clone()));
+                }
+                control.run(inbox, tls).await;
+            });
             runtime.shutdown_background();
         })?;
         Ok(())

@@ -4,6 +4,7 @@ use super::stream::ControlStream;
 use super::{Control, RemotePeer, http};
 use crate::admission::Visit;
 use crate::life::Stage;
+use crate::metrics::MEMORY_BUDGET;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -54,6 +55,9 @@ async fn accept_one(
 }
 
 async fn serve(control: Arc<Control>, acceptor: TlsAcceptor, stream: TcpStream, remote: SocketAddr) {
+    if control.shared.allowance.is_used_up() {
+        return control.reject(MEMORY_BUDGET);
+    }
     let admission = &control.shared.admission;
     let address = match admission.enter(remote) {
         Ok(address) => address,

@@ -4,12 +4,12 @@ use super::http::OwnedHead;
 use super::stream::ControlStream;
 use super::{Control, RemotePeer};
 use crate::admission::Visit;
-use crate::handshake::{Accepted, Decision, Protocol, Rejection};
+use crate::handshake::{Accepted, Decision, Protocol, RETRY_AFTER_SECONDS, Rejection};
 use crate::shard::{Seed, Transit};
 use axum::body::Body;
 use engine::Adoption;
 use hyper::body::Incoming;
-use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -29,6 +29,9 @@ pub(super) fn respond(
             let transit = control.shared.transits.begin();
             if control.is_draining() {
                 return refuse(control, &Rejection::draining());
+            }
+            if control.shared.allowance.is_used_up() {
+                return refuse(control, &Rejection::memory());
             }
             let response = switching_protocols(&accepted);
             let control = control.clone();
@@ -69,9 +72,10 @@ fn switching_protocols(accepted: &Accepted) -> Response<Body> {
 fn refuse(control: &Control, rejection: &Rejection) -> Response<Body> {
     control.reject(rejection.reason);
     let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::FORBIDDEN);
-    let mut response = plain(status, rejection.body.clone());
-    if matches!(rejection.status, 429 | 503) {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("5"));
+    let mut response = plain(status, rejection.document(status.canonical_reason().unwrap_or_default()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(rejection.content_type()));
+    if rejection.is_temporary() {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
     }
     response
 }

@@ -4,12 +4,13 @@
 use super::head::Head;
 use crate::admission::Excess;
 use crate::connect::{ConnectRequest, Refusal, Socket};
+use crate::metrics::{CAPACITY, MEMORY_BUDGET};
 use crate::mount::{Mount, MountKind, Transport};
 use hub::MountIndex;
 use proto::handshake::{auth_token_and_protocols, choose_protocol, is_websocket_key, parse_query};
 use proto::phoenix::Version;
 use proto::ws::deflate::{Agreed, DeflateConfig, negotiate};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The mounts of a gateway.
@@ -43,7 +44,9 @@ pub(crate) enum Protocol {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) status: u16,
+    /// Text; where `is_problem`, the detail of a problem document (RFC 9457).
     pub(crate) body: String,
+    pub(crate) is_problem: bool,
     /// What the counter of refused connections calls it.
     pub(crate) reason: &'static str,
 }
@@ -51,17 +54,32 @@ pub(crate) struct Rejection {
 impl Rejection {
     /// The gateway drains.
     pub(crate) fn draining() -> Rejection {
-        Rejection { status: 503, body: "the server is shutting down".to_owned(), reason: "draining" }
+        Rejection::overload(503, "the server is shutting down", "draining")
+    }
+
+    /// There are as many connections as there may be, or as there are descriptors for.
+    pub(crate) fn full() -> Rejection {
+        Rejection::overload(503, "the server has as many connections as it may have", CAPACITY)
+    }
+
+    /// The memory budget has no room.
+    pub(crate) fn memory() -> Rejection {
+        Rejection::overload(503, "the server's memory budget has no room for more connections", MEMORY_BUDGET)
     }
 
     pub(crate) fn head_too_large() -> Rejection {
-        Rejection { status: 431, body: "the request's head is too large".to_owned(), reason: "header_bytes" }
+        Rejection {
+            status: 431,
+            body: "the request's head is too large".to_owned(),
+            is_problem: false,
+            reason: "header_bytes",
+        }
     }
 
     /// The request's head did not come in time.
     pub(crate) fn late() -> Rejection {
         let body = "the request's head did not arrive in time".to_owned();
-        Rejection { status: 408, body, reason: "timeout" }
+        Rejection { status: 408, body, is_problem: false, reason: "timeout" }
     }
 
     /// One address has or makes too many connections.
@@ -70,15 +88,39 @@ impl Rejection {
             Excess::Connections => "too many connections from this address",
             Excess::Rate => "connections come too fast from this address",
         };
-        Rejection { status: 429, body: body.to_owned(), reason: excess.reason() }
+        Rejection::overload(429, body, excess.reason())
+    }
+
+    /// Somebody who may come back later.
+    fn overload(status: u16, detail: &str, reason: &'static str) -> Rejection {
+        Rejection { status, body: detail.to_owned(), is_problem: true, reason }
+    }
+
+    /// Whether trying again later may help, so that the answer says when.
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(self.status, 429 | 503)
+    }
+
+    /// The media type of the answer's body.
+    pub(crate) fn content_type(&self) -> &'static str {
+        if self.is_problem { "application/problem+json" } else { "text/plain; charset=utf-8" }
+    }
+
+    /// The answer's body; `title` is the status in words.
+    pub(crate) fn document(&self, title: &str) -> String {
+        if self.is_problem {
+            json!({ "title": title, "status": self.status, "detail": self.body }).to_string()
+        } else {
+            self.body.clone()
+        }
     }
 
     pub(crate) fn bad(body: &str) -> Rejection {
-        Rejection { status: 400, body: body.to_owned(), reason: "bad_request" }
+        Rejection { status: 400, body: body.to_owned(), is_problem: false, reason: "bad_request" }
     }
 
     fn forbidden(reason: &'static str) -> Rejection {
-        Rejection { status: 403, body: String::new(), reason }
+        Rejection { status: 403, body: String::new(), is_problem: false, reason }
     }
 }
 
@@ -191,6 +233,7 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
     let offered = auth_token_and_protocols(Some(header)).map_err(|_| Rejection {
         status: 400,
         body: "the auth token in sec-websocket-protocol is not base64".to_owned(),
+        is_problem: false,
         reason: "auth_token",
     })?;
     let chosen =
@@ -229,7 +272,12 @@ fn connect(
         tracing::error!(mount = mount.path, "a connect callback panicked; its client is answered 500");
         Err(Refusal::with(500, ""))
     });
-    decision.map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
+    decision.map_err(|Refusal { status, body }| Rejection {
+        status,
+        body,
+        is_problem: false,
+        reason: "connect",
+    })
 }
 
 /// RFC 6455 section 4.2.1.

@@ -6,4 +6,4 @@ mod response;
 
 pub(crate) use checks::{Accepted, Decision, Handshakes, Protocol, Rejection};
 pub(crate) use head::Head;
-pub(crate) use response::{refusal, switching_protocols};
+pub(crate) use response::{RETRY_AFTER_SECONDS, refusal, switching_protocols};

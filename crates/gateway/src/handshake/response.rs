@@ -3,6 +3,9 @@
 use super::checks::{Accepted, Rejection};
 use proto::handshake::accept_key;
 
+/// When somebody who was refused for want of room may try again.
+pub(crate) const RETRY_AFTER_SECONDS: u16 = 5;
+
 /// The whole 101 head: old clients need title case, one space after each colon, and all of it in one segment.
 pub(crate) fn switching_protocols(accepted: &Accepted) -> Vec<u8> {
     let mut head = format!(
@@ -35,10 +38,14 @@ pub(crate) fn refusal(rejection: &Rejection) -> Vec<u8> {
         503 => "Service Unavailable",
         _ => "Refused",
     };
-    let Rejection { status, body, .. } = rejection;
-    let retry = if matches!(status, 429 | 503) { "Retry-After: 5\r\n" } else { "" };
+    let Rejection { status, .. } = rejection;
+    let (body, content_type) = (rejection.document(reason), rejection.content_type());
+    let retry = match rejection.is_temporary() {
+        true => format!("Retry-After: {RETRY_AFTER_SECONDS}\r\n"),
+        false => String::new(),
+    };
     format!(
-        "HTTP/1.1 {status} {reason}\r\nConnection: close\r\n{retry}Content-Type: text/plain; charset=utf-8\r\n\
+        "HTTP/1.1 {status} {reason}\r\nConnection: close\r\n{retry}Content-Type: {content_type}\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )

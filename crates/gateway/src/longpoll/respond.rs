@@ -4,6 +4,7 @@ use super::body::{self, BodyError};
 use super::cors;
 use crate::admission::{Excess, Visit};
 use crate::control::{Control, OwnedHead, RemotePeer};
+use crate::metrics::MEMORY_BUDGET;
 use crate::relay::Reply;
 use crate::shard::{Mail, PollAnswer, PostAnswer, Seat, SessionSeed, SessionToken};
 use axum::body::Body;
@@ -143,6 +144,9 @@ async fn open(control: &Control, place: Place, head: &OwnedHead, peer: RemotePee
 fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
     if control.is_draining() {
         return Err("draining");
+    }
+    if control.shared.allowance.is_used_up() {
+        return Err(MEMORY_BUDGET);
     }
     let place = control.sessions.clone().try_acquire_owned().map_err(|_| "longpoll_sessions")?;
     let admission = &control.shared.admission;

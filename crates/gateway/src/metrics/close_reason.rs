@@ -11,6 +11,8 @@ pub enum CloseReason {
     Idle,
     /// Would not read what it was sent (1013).
     SlowConsumer,
+    /// Left more of a message incomplete than the memory budget leaves room for (1013).
+    MemoryBudget,
     /// Broke the WebSocket protocol (1002, 1007, 1009).
     Violation,
     /// Sent what cannot be decoded, or too much behind an undecided join (1011, 1008).
@@ -25,11 +27,12 @@ pub enum CloseReason {
 
 impl CloseReason {
     /// All reasons, in the order of [`Snapshot::closed`].
-    pub const ALL: [CloseReason; 9] = [
+    pub const ALL: [CloseReason; 10] = [
         CloseReason::Client,
         CloseReason::Reset,
         CloseReason::Idle,
         CloseReason::SlowConsumer,
+        CloseReason::MemoryBudget,
         CloseReason::Violation,
         CloseReason::Undecodable,
         CloseReason::Disconnected,
@@ -44,6 +47,7 @@ impl CloseReason {
             CloseReason::Reset => "reset",
             CloseReason::Idle => "idle",
             CloseReason::SlowConsumer => "slow_consumer",
+            CloseReason::MemoryBudget => "memory_budget",
             CloseReason::Violation => "violation",
             CloseReason::Undecodable => "undecodable",
             CloseReason::Disconnected => "disconnected",

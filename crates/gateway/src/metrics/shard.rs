@@ -2,12 +2,12 @@
 
 use super::close_reason::CloseReason;
 use super::histogram::AtomicHistogram;
-use hub::Counters;
+use hub::{Counters, Memory};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Labels of [`Snapshot::rejected`].
-pub(crate) const REJECTIONS: [&str; 15] = [
+pub(crate) const REJECTIONS: [&str; 16] = [
     "origin",
     "auth_token",
     "subprotocol",
@@ -22,10 +22,13 @@ pub(crate) const REJECTIONS: [&str; 15] = [
     "longpoll_sessions",
     "tls",
     "draining",
+    MEMORY_BUDGET,
     CAPACITY,
 ];
 /// Refused by the engine, before anything of ours is asked.
-pub(super) const CAPACITY: &str = "capacity";
+pub(crate) const CAPACITY: &str = "capacity";
+/// Refused because the memory budget has no room.
+pub(crate) const MEMORY_BUDGET: &str = "memory_budget";
 
 /// Upper bounds of the processing time's buckets, in seconds.
 pub(crate) const PROCESSING_BOUNDS: [f64; 12] =
@@ -37,11 +40,16 @@ pub(crate) const FANOUT_BOUNDS: [f64; 8] =
 /// One shard's numbers, published once a turn.
 pub(crate) struct ShardMetrics {
     hub: [AtomicU64; HUB_COUNTERS],
+    memory: [AtomicU64; HUB_COMPONENTS],
     pub(crate) closed: [AtomicU64; CloseReason::ALL.len()],
     pub(crate) rejected: [AtomicU64; REJECTIONS.len()],
     pub(crate) processing: AtomicHistogram<{ PROCESSING_BOUNDS.len() }>,
     pub(crate) fanout: AtomicHistogram<{ FANOUT_BOUNDS.len() }>,
     pub(crate) longpoll_sessions: AtomicU64,
+    /// Memory of long-poll sessions, with what waits in them.
+    pub(crate) longpoll_bytes: AtomicU64,
+    /// Memory of WebSocket messages of which the rest has not come yet.
+    pub(crate) partial_bytes: AtomicU64,
     /// Those of the refused connections that the driver refused when the engine asked it.
     pub(crate) refused_at_accept: AtomicU64,
 }
@@ -50,11 +58,14 @@ impl ShardMetrics {
     pub(crate) fn new() -> ShardMetrics {
         ShardMetrics {
             hub: std::array::from_fn(|_| AtomicU64::new(0)),
+            memory: std::array::from_fn(|_| AtomicU64::new(0)),
             closed: std::array::from_fn(|_| AtomicU64::new(0)),
             rejected: std::array::from_fn(|_| AtomicU64::new(0)),
             processing: AtomicHistogram::new(PROCESSING_BOUNDS),
             fanout: AtomicHistogram::new(FANOUT_BOUNDS),
             longpoll_sessions: AtomicU64::new(0),
+            longpoll_bytes: AtomicU64::new(0),
+            partial_bytes: AtomicU64::new(0),
             refused_at_accept: AtomicU64::new(0),
         }
     }
@@ -73,10 +84,21 @@ impl ShardMetrics {
         self.processing.observe(span.as_secs_f64(), messages);
     }
 
-    pub(crate) fn publish(&self, counters: &Counters) {
+    pub(crate) fn publish(&self, counters: &Counters, memory: &Memory) {
         for (place, value) in self.hub.iter().zip(flat(counters)) {
             place.store(value, Relaxed);
         }
+        let Memory { connections, extras, channels, topics, members, publications, presence } = *memory;
+        let components = [connections, extras, channels, topics, members, publications, presence];
+        for (place, value) in self.memory.iter().zip(components) {
+            place.store(value, Relaxed);
+        }
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        let [connections, extras, channels, topics, members, publications, presence] =
+            self.memory.each_ref().map(|place| place.load(Relaxed));
+        Memory { connections, extras, channels, topics, members, publications, presence }
     }
 
     pub(super) fn counters(&self) -> Counters {
@@ -85,24 +107,23 @@ impl ShardMetrics {
             connections: value(0),
             joined: value(1),
             topics: value(2),
-            connection_bytes: value(3),
-            channel_bytes: value(4),
-            joins: value(5),
-            joins_refused: value(6),
-            messages_in: value(7),
-            messages_out: value(8),
-            publications: value(9),
-            deliveries: value(10),
-            publications_dropped: value(11),
-            undeliverable: value(12),
-            channels_failed: value(13),
-            undecodable: value(14),
-            parked_overflows: value(15),
+            joins: value(3),
+            joins_refused: value(4),
+            messages_in: value(5),
+            messages_out: value(6),
+            publications: value(7),
+            deliveries: value(8),
+            publications_dropped: value(9),
+            undeliverable: value(10),
+            channels_failed: value(11),
+            undecodable: value(12),
+            parked_overflows: value(13),
         }
     }
 }
 
-const HUB_COUNTERS: usize = 16;
+const HUB_COUNTERS: usize = 14;
+const HUB_COMPONENTS: usize = 7;
 
 /// In the order of [`ShardMetrics::counters`]. A counter that the hub gains does not compile until it has a place.
 fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
@@ -110,8 +131,6 @@ fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
         connections,
         joined,
         topics,
-        connection_bytes,
-        channel_bytes,
         joins,
         joins_refused,
         messages_in,
@@ -128,8 +147,6 @@ fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
         connections,
         joined,
         topics,
-        connection_bytes,
-        channel_bytes,
         joins,
         joins_refused,
         messages_in,
@@ -149,15 +166,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counter_of_a_hub_keeps_its_place() {
+    fn every_number_of_a_hub_keeps_its_place() {
         let mut numbers = 1..;
         let mut next = || numbers.next().expect("endless");
         let counters = Counters {
             connections: next(),
             joined: next(),
             topics: next(),
-            connection_bytes: next(),
-            channel_bytes: next(),
             joins: next(),
             joins_refused: next(),
             messages_in: next(),
@@ -171,7 +186,16 @@ mod tests {
             parked_overflows: next(),
         };
         let metrics = ShardMetrics::new();
-        metrics.publish(&counters);
-        assert_eq!(metrics.counters(), counters);
+        let memory = Memory {
+            connections: next(),
+            extras: next(),
+            channels: next(),
+            topics: next(),
+            members: next(),
+            publications: next(),
+            presence: next(),
+        };
+        metrics.publish(&counters, &memory);
+        assert_eq!((metrics.counters(), metrics.memory()), (counters, memory));
     }
 }

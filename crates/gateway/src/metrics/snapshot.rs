@@ -4,7 +4,6 @@ use super::close_reason::CloseReason;
 use super::histogram::Histogram;
 use super::shard::{CAPACITY, REJECTIONS, ShardMetrics};
 use engine::ShardCounters;
-use hub::Hub;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,6 +18,10 @@ pub struct ShardSnapshot {
     pub mailbox_dropped_total: u64,
     /// The longest turn so far, in microseconds.
     pub turn_us_max: u64,
+    /// Time that it did not sleep, in microseconds.
+    pub busy_us_total: u64,
+    /// Bytes that its slow clients have not taken yet.
+    pub outbox_bytes: u64,
 }
 
 /// What the gateway has done and holds, summed over shards.
@@ -64,8 +67,6 @@ pub struct Snapshot {
     pub bytes_out_total: u64,
     /// Bytes that slow clients have not taken yet.
     pub outbox_bytes: u64,
-    /// Memory by component, in bytes.
-    pub memory: Vec<(&'static str, u64)>,
     /// From receiving a message to the last write or outbox of its local subscribers, in seconds. A publication is
     /// counted on each shard with members.
     pub processing_seconds: Histogram,
@@ -87,25 +88,9 @@ impl Metrics {
             rejected: REJECTIONS.map(|reason| (reason, 0)).to_vec(),
             ..Snapshot::default()
         };
-        let (mut slots, mut rare, mut buffers, mut connections, mut channels) = (0, 0, 0, 0, 0);
         for (metrics, engine) in self.shards.iter().zip(self.engine.iter()) {
             all.add(metrics, engine);
-            slots += engine.slab_bytes.load(Relaxed);
-            rare += engine.extra_bytes.load(Relaxed);
-            buffers += engine.buffer_bytes.load(Relaxed);
-            let counters = metrics.counters();
-            connections += counters.connection_bytes;
-            channels += counters.channel_bytes;
         }
-        all.memory = vec![
-            ("engine_slots", slots),
-            ("hub_connections", connections),
-            ("topic_members", all.joined * Hub::MEMBER_BYTES as u64),
-            ("channels", channels),
-            ("engine_rare", rare),
-            ("buffers", buffers),
-            ("outboxes", all.outbox_bytes),
-        ];
         all
     }
 }
@@ -119,6 +104,8 @@ impl Snapshot {
             mailbox_depth: engine.mailbox_depth.load(Relaxed),
             mailbox_dropped_total: engine.mailbox_dropped_total.load(Relaxed),
             turn_us_max: engine.tick_duration_us_max.load(Relaxed),
+            busy_us_total: engine.tick_duration_us_total.load(Relaxed),
+            outbox_bytes: engine.outbox_bytes.load(Relaxed),
         });
         self.connections_open += open;
         self.connections_total += engine.accepted_total.load(Relaxed);

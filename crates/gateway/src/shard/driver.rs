@@ -1,5 +1,6 @@
 //! The engine's calls, each a few lines: what they mean stands in the files beside this one.
 
+use super::census::Censuses;
 use super::drain::Drain;
 use super::effects::Timing;
 use super::mail::{Mail, Seed, new_connection};
@@ -11,6 +12,7 @@ use crate::admission::Admission;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::limits::Limits;
+use crate::memory::Allowance;
 use crate::metrics::{CloseReason, ShardMetrics};
 use crate::relay::Relay;
 use bytes::Bytes;
@@ -28,6 +30,10 @@ use std::time::{Duration, Instant};
 pub(crate) struct Shared {
     pub(crate) handshakes: Handshakes,
     pub(crate) limits: Limits,
+    pub(crate) allowance: Arc<Allowance>,
+    /// Memory that one shard's incomplete messages may take, and what waits in its long-poll sessions.
+    pub(crate) partial_bytes_max: usize,
+    pub(crate) longpoll_bytes_max: usize,
     pub(crate) admission: Arc<Admission>,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) transits: Transits,
@@ -54,6 +60,7 @@ pub(crate) struct ShardDriver {
     /// Connections whose request's head has come in part, oldest first.
     pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
     pub(crate) drain: Option<Drain>,
+    pub(crate) censuses: Censuses,
     /// Messages of this turn that published nothing.
     answered: u64,
     turn: Turn,
@@ -99,6 +106,7 @@ impl ShardDriver {
             scratch: Vec::new(),
             heads: VecDeque::new(),
             drain: None,
+            censuses: Censuses::default(),
             answered: 0,
         }
     }
@@ -190,9 +198,13 @@ impl ShardDriver {
         let pending = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, reach, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
-        self.metrics().publish(&self.hub.counters());
+        self.publish_numbers();
         self.turn.go_on(pending.to_crowds, io.now());
         pending.to_few || pending.to_crowds && self.turn.is_ours()
+    }
+
+    fn publish_numbers(&self) {
+        self.metrics().publish(&self.hub.counters(), &self.hub.memory());
     }
 
     /// Messages that were answered in this tick and published nothing are done at its flush.
@@ -237,6 +249,8 @@ impl Driver for ShardDriver {
     fn accepted(&mut self, _: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
         let rejection = if self.drain.is_some() {
             Rejection::draining()
+        } else if self.shared.allowance.is_exceeded() {
+            Rejection::memory()
         } else {
             match self.shared.admission.enter(remote) {
                 Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
@@ -277,6 +291,7 @@ impl Driver for ShardDriver {
         if let Some(address) = peer.address {
             self.shared.admission.leave(address);
         }
+        self.count_partial(peer.pending.memory(), 0);
         if peer.phase != Phase::Ending {
             self.metrics().close(match cause {
                 EndCause::Reset(_) | EndCause::Tls => CloseReason::Reset,
@@ -294,7 +309,7 @@ impl Driver for ShardDriver {
             self.handle(io, Event::Closed(key(id)));
         }
         // What fails in the last writes of a turn ends after the turn has published, and the next may be far away.
-        self.metrics().publish(&self.hub.counters());
+        self.publish_numbers();
     }
 
     fn idle_limit(&self, peer: &Peer) -> Option<Duration> {
@@ -332,9 +347,9 @@ impl Driver for ShardDriver {
             Mail::Poll { token, reply } => self.poll_session(io, token, reply),
             Mail::Post { token, messages, reply } => self.post_session(io, token, messages, reply),
             Mail::Turn => self.turn.begin(io.now()),
-            Mail::Topics { reply } => {
-                let topics = self.hub.topics().map(|(name, members)| (name.clone(), members));
-                reply.send(topics.collect());
+            Mail::Census { question, reply } => self.ask_for_census(question, reply),
+            Mail::Members { topics, reply } => {
+                reply.send(topics.iter().map(|topic| self.hub.members_of(topic)).collect());
             }
             Mail::Drain { spread, reply } => self.begin_drain(io, spread, reply),
         }
@@ -345,9 +360,10 @@ impl Driver for ShardDriver {
         self.sweep_heads(io);
         self.sweep_sessions(io);
         self.go_on_draining(io);
+        let counting = self.go_on_counting(io);
         let more = self.pump(io);
         self.release_memory();
-        if more {
+        if more || counting {
             return Some(Duration::ZERO);
         }
         let deadline = self.hub.deadline().map(|due| Duration::from_micros(due - self.micros(io.now())));

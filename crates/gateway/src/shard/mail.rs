@@ -2,7 +2,7 @@
 
 use crate::admission::Visit;
 use crate::relay::Reply;
-use crate::shard::{SessionToken, Transit};
+use crate::shard::{Question, SessionToken, ShardCensus, Transit};
 use bytes::Bytes;
 use hub::{Answer, NewConnection, ShardMessage, TaskOwner};
 use proto::phoenix::{FrameKind, Version};
@@ -23,10 +23,12 @@ pub(crate) enum Mail {
     Poll { token: SessionToken, reply: Reply<PollAnswer> },
     /// A client sends messages.
     Post { token: SessionToken, messages: Vec<(FrameKind, Bytes)>, reply: Reply<PostAnswer> },
+    /// Which topics are the largest here, and who reads slowest?
+    Census { question: Question, reply: Reply<ShardCensus> },
+    /// How many members have these topics here?
+    Members { topics: Arc<[Arc<str>]>, reply: Reply<Vec<usize>> },
     /// It is this shard's turn to serve its crowds.
     Turn,
-    /// Who is where?
-    Topics { reply: Reply<Vec<(Arc<str>, usize)>> },
     /// Close everything with 1012, spread over this time, and say when nobody is left.
     Drain { spread: Duration, reply: Reply<()> },
 }

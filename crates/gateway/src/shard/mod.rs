@@ -1,5 +1,6 @@
 //! What runs inside a shard: the driver that joins one hub with one shard of the engine.
 
+mod census;
 mod drain;
 mod driver;
 mod effects;
@@ -11,6 +12,8 @@ mod sessions;
 mod transit;
 mod turns;
 
+pub use census::SlowReader;
+pub(crate) use census::{Question, ShardCensus};
 pub(crate) use driver::{ShardDriver, Shared};
 pub(crate) use mail::{Mail, PollAnswer, PostAnswer, Seat, Seed, SessionSeed};
 pub(crate) use sessions::SessionToken;

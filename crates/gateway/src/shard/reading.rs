@@ -7,6 +7,7 @@ use engine::ConnectionId;
 use hub::Ticket;
 use proto::phoenix::FrameKind;
 use proto::ws::{CloseCode, Event, Opcode, Pending, encode_close, encode_frame, encode_header};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What a frame asks of the driver.
 enum Asked {
@@ -21,6 +22,7 @@ impl ShardDriver {
         let (phase, bits) = (peer.phase, peer.window_bits);
         let decoder = self.decoders[usize::from(peer.mount.0)][usize::from(bits > 0)];
         let mut pending = std::mem::take(&mut peer.pending);
+        let kept_before = pending.memory();
         // Taken out for as long as a frame that it inflated is lent to the hub.
         let mut inflater = std::mem::take(&mut self.inflater);
         let mut consumed = 0;
@@ -43,13 +45,40 @@ impl ShardDriver {
             }
         };
         self.inflater = inflater;
-        self.keep(io, id, pending);
+        if self.is_too_much(pending.memory(), kept_before) {
+            drop(pending);
+            self.count_partial(kept_before, 0);
+            self.close(io, id, CloseCode::TRY_AGAIN_LATER, CloseReason::MemoryBudget);
+            return bytes.len();
+        }
+        self.keep(io, id, pending, kept_before);
         done
     }
 
-    fn keep(&self, io: &mut ShardIo<'_>, id: ConnectionId, pending: Pending) {
-        if let Some(peer) = io.peer(id) {
+    /// Whether a connection that kept so much of an incomplete message may not keep this much: more than half of what
+    /// is left for all of the shard, so that the largest go first.
+    fn is_too_much(&self, kept: usize, kept_before: usize) -> bool {
+        if kept <= kept_before || self.shared.partial_bytes_max == usize::MAX {
+            return false;
+        }
+        let all = self.metrics().partial_bytes.load(Relaxed) as usize + kept - kept_before;
+        kept > self.shared.partial_bytes_max.saturating_sub(all) / 2
+    }
+
+    fn keep(&self, io: &mut ShardIo<'_>, id: ConnectionId, pending: Pending, kept_before: usize) {
+        let kept = io.peer(id).map_or(0, |peer| {
             peer.pending = pending;
+            peer.pending.memory()
+        });
+        self.count_partial(kept_before, kept);
+    }
+
+    /// Puts what one connection keeps of an incomplete message in place of what it kept.
+    pub(crate) fn count_partial(&self, before: usize, after: usize) {
+        if before != after {
+            let bytes = &self.metrics().partial_bytes;
+            // Only this shard writes it.
+            bytes.store(bytes.load(Relaxed) + after as u64 - before as u64, Relaxed);
         }
     }
 

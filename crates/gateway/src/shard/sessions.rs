@@ -53,6 +53,8 @@ pub(crate) struct Sessions {
     slab: Slab<Session>,
     generations: u32,
     swept: Option<Instant>,
+    /// What waited in all of them when they were last looked through.
+    queued_bytes: usize,
 }
 
 struct Session {
@@ -73,7 +75,7 @@ struct Session {
 
 impl Sessions {
     pub(crate) fn new(shard: ShardIndex) -> Sessions {
-        Sessions { shard, slab: Slab::new(), generations: 0, swept: None }
+        Sessions { shard, slab: Slab::new(), generations: 0, swept: None, queued_bytes: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -188,7 +190,8 @@ impl ShardDriver {
 
     /// The hub has a message for a session's client.
     pub(crate) fn session_message(&mut self, slot: u32, message: &[u8]) {
-        let limit = self.shared.limits.outbox_bytes_max;
+        let left = self.shared.longpoll_bytes_max.saturating_sub(self.sessions.queued_bytes);
+        let limit = self.shared.limits.outbox_bytes_max.min(left / 2);
         let Some(session) = self.session_mut(slot).filter(|session| !session.overflowed) else { return };
         session.queued_bytes += message.len();
         if session.queued_bytes > limit {
@@ -199,6 +202,8 @@ impl ShardDriver {
         }
         session.queue.push(Bytes::copy_from_slice(message));
         session.answer();
+        // The next sweep knows what of it was fetched.
+        self.sessions.queued_bytes += message.len();
     }
 
     /// The hub has forgotten a session.
@@ -228,7 +233,9 @@ impl ShardDriver {
         }
         self.sessions.swept = Some(now);
         let mut gone = Vec::new();
+        let mut queued_bytes = 0;
         for (place, session) in &mut self.sessions.slab {
+            queued_bytes += session.queued_bytes + session.queue.capacity() * size_of::<Bytes>();
             if let Some((_, poll)) = session.poll.take_if(|(due, poll)| *due <= now || poll.is_unwanted()) {
                 poll.send(PollAnswer::Nothing);
             }
@@ -239,6 +246,8 @@ impl ShardDriver {
                 gone.push((place, CloseReason::Client));
             }
         }
+        self.sessions.queued_bytes = queued_bytes;
+        self.count_sessions();
         for (place, reason) in gone {
             self.end_session(io, place, reason);
         }
@@ -259,6 +268,10 @@ impl ShardDriver {
     }
 
     fn count_sessions(&self) {
+        let places = self.sessions.slab.capacity() * size_of::<Session>();
+        // Without any there is nothing to sweep, so nothing waits either.
+        let queued = if self.sessions.is_empty() { 0 } else { self.sessions.queued_bytes };
+        self.metrics().longpoll_bytes.store((places + queued) as u64, Relaxed);
         self.metrics().longpoll_sessions.store(self.sessions.slab.len() as u64, Relaxed);
     }
 }

@@ -171,7 +171,7 @@ impl Controller {
     pub fn machines(&self) -> Vec<MachineFacts> {
         let mut machines = Vec::new();
         for (address, examination) in self.doctor() {
-            let facts = examination.for_result();
+            let facts = MachineFacts::from(examination);
             machines.push(MachineFacts { name: format!("{} ({address})", facts.name), ..facts });
         }
         machines

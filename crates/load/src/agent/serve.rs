@@ -18,7 +18,6 @@ use super::protocol::{
 use super::session::Session;
 use super::token::Token;
 use super::transport::{self, TlsError, is_reachable_from_outside};
-use crate::doctor::Facts;
 use crate::live::Stop;
 use crate::run::Signals;
 
@@ -196,7 +195,7 @@ impl Agent {
         stage: MutexGuard<'a, ()>,
     ) -> Result<(Link, MutexGuard<'a, ()>), String> {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let welcome = Welcome { name: Facts::read().name, cores, weight: self.options.weight };
+        let welcome = Welcome { name: engine::machine::host_name(), cores, weight: self.options.weight };
         link.send(&FromAgent::Welcome(welcome)).map_err(|error| error.to_string())?;
         link.allow(MESSAGE_BYTES_MAX);
         Ok((link, stage))

@@ -16,7 +16,7 @@ use super::protocol::{
     SILENCE_MAX,
 };
 use super::serve::AgentOptions;
-use crate::doctor::{Examination, TargetAddress};
+use crate::doctor::{self, Examination, TargetAddress};
 use crate::live::{Stop, Users};
 use crate::monitor::MonitorConfig;
 use crate::player::{Options, Share};
@@ -25,7 +25,7 @@ use crate::run::{Assignment, Local, Sampling, Signals};
 use crate::scenario::plan::Plan;
 use crate::scenario::{self, Context};
 use crate::schedule::{self, Schedule};
-use crate::statistics::{RunFacts, Statistics};
+use crate::statistics::{MachineFacts, RunFacts, Statistics};
 
 /// How long one look for a message takes, when none comes. Users are played by threads of their own.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -333,7 +333,7 @@ impl Kept {
             labels: plan.labels.clone(),
             sources: crate::player::source_names(&plan.sources),
             thresholds: plan.thresholds.clone(),
-            machines: vec![part.examination.for_result()],
+            machines: vec![MachineFacts::from(&part.examination)],
             ..RunFacts::default()
         };
         folder.write_scenario(&part.prepare.scenario).map_err(|error| error.to_string())?;
@@ -358,7 +358,8 @@ fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> 
         true => plan.targets.iter().map(TargetAddress::from).collect(),
         false => Vec::new(),
     };
-    Ok(Examination::of_this_machine(clients, &targets, &plan.sources, None))
+    let tls = doctor::trust(plan).map_err(|error| SessionError::Failed(error.to_string()))?;
+    Ok(doctor::examine(clients, &targets, &plan.sources, tls.as_ref()))
 }
 
 fn failed(what: &'static str) -> impl Fn(io::Error) -> SessionError {

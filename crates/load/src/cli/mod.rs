@@ -129,6 +129,12 @@ pub struct Doctor {
     /// The first target's Prometheus endpoint
     #[arg(long, value_name = "URL")]
     pub scrape: Option<String>,
+    /// PEM file with an authority to trust
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// Accept any certificate
+    #[arg(long)]
+    pub insecure: bool,
     /// Agents to look at as well: HOST:PORT, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT")]
     pub agents: Vec<String>,

@@ -11,7 +11,7 @@ use crate::doctor::{self, Colours, Examination, State, TargetAddress};
 use crate::presets::Place;
 use crate::report::Style;
 use crate::scenario::Context;
-use crate::scenario::source::{Action, Many, Phase, Scenario, Session, Target};
+use crate::scenario::source::{Action, Many, Phase, Scenario, Session, Target, Tls};
 
 pub(super) fn doctor(flags: &Doctor) -> Done {
     let scenario = scenario(flags)?;
@@ -45,7 +45,8 @@ fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
         }
         None => {}
     }
-    Ok(Examination::of_this_machine(flags.clients, &targets, &plan.sources, None))
+    let tls = doctor::trust(&plan).map_err(Failure::usage)?;
+    Ok(doctor::examine(flags.clients, &targets, &plan.sources, tls.as_ref()))
 }
 
 fn away(flags: &Doctor, scenario: &Scenario, agents: &Agents) -> Result<Vec<Examined>, Failure> {
@@ -96,6 +97,10 @@ fn scenario(flags: &Doctor) -> Result<Scenario, Failure> {
     Ok(Scenario {
         targets: urls.iter().map(|url| Target { url: url.clone(), weight: 1.0 }).collect(),
         source_addresses: Many(flags.sources.clone()),
+        tls: Tls {
+            ca: flags.ca.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            insecure: flags.insecure,
+        },
         phases: vec![Phase::burst(1)],
         sessions: vec![Session {
             name: "nobody".to_owned(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::error::RunError;
 use super::job::{Job, Settings};
 use super::local::Played;
-use crate::doctor::{Examination, TargetAddress};
+use crate::doctor::{self, TargetAddress};
 use crate::floor;
 use crate::statistics::{MachineFacts, RunFacts};
 
@@ -19,9 +19,10 @@ const UNKNOWN_CROWD: u64 = 1_000;
 /// This machine, with its floor if that is asked for.
 pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, RunError> {
     let targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
-    let examination =
-        Examination::of_this_machine(job.users().unwrap_or(UNKNOWN_CROWD), &targets, &job.plan.sources, None);
-    let mut facts = examination.for_result();
+    let tls = doctor::trust(&job.plan)?;
+    let crowd = job.users().unwrap_or(UNKNOWN_CROWD);
+    let examination = doctor::examine(crowd, &targets, &job.plan.sources, tls.as_ref());
+    let mut facts = MachineFacts::from(&examination);
     if settings.floor {
         facts.facts.extend(floor::facts(&floor::report(FLOOR_CONNECTIONS)?));
     }

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `POST /api/topics/{topic}/messages` with `{"event": "…", "payload": {…}}` | 202: broadcasts to the topic; 503: too much waits, try again |
 //! | `GET /api/topics?limit=100` | 200: topics by size, largest first: `{"topics": [{"topic": "…", "members": 1}]}` |
+//! | `GET /api/status?topics=10&readers=10` | 200: counts, shards, memory, largest topics and slowest readers |
 //! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id |
 
 use super::problem::Problem;
+use super::status::status;
 use super::token::Token;
 use axum::Router;
 use axum::body::Bytes;
@@ -34,6 +36,7 @@ const TOPICS_MAX: usize = 10_000;
 /// The API's paths, below `/api`.
 pub(crate) fn router(handle: Handle, token: Token) -> Router {
     Router::new()
+        .route("/api/status", get(status))
         .route("/api/topics", get(topics))
         .route("/api/topics/{topic}/messages", post(publish))
         .route("/api/sockets/{id}/disconnect", post(disconnect))

@@ -1,5 +1,8 @@
 //! `/metrics`, as text or OpenMetrics. A scrape reads counters that others write, and asks nobody.
 
+mod memory;
+mod page;
+
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
@@ -7,11 +10,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use exposition::Format;
-use gateway::{CloseReason, Handle, Histogram, Snapshot, machine};
+use gateway::{CloseReason, Handle, Snapshot};
+use page::Page;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, text};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::metrics::exemplar::Exemplar;
+use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
@@ -19,8 +21,8 @@ use std::sync::Arc;
 /// The path of the scrapes.
 pub(super) fn router(handle: Handle) -> Router {
     let mut registry = Registry::default();
-    registry
-        .register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start: resident_bytes() }));
+    let resident_bytes_at_start = handle.memory().resident_bytes;
+    registry.register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 
@@ -40,7 +42,7 @@ async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Re
 struct GatewayCollector {
     handle: Handle,
     /// What the process takes without any connection.
-    resident_bytes_at_start: Option<u64>,
+    resident_bytes_at_start: u64,
 }
 
 impl fmt::Debug for GatewayCollector {
@@ -52,12 +54,12 @@ impl fmt::Debug for GatewayCollector {
 impl Collector for GatewayCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let snapshot = self.handle.metrics();
-        let mut page = Page { encoder };
+        let mut page = Page::new(encoder);
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
-        memory(&mut page, &snapshot)?;
-        self.process(&mut page, &snapshot)
+        let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
+        memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
     }
 }
 
@@ -144,89 +146,4 @@ fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "shard",
         numbered().map(|(index, shard)| (index, shard.mailbox_dropped_total)),
     )
-}
-
-fn memory(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
-    page.gauge("throng_outbox_bytes", "Bytes that wait for slow clients.", snapshot.outbox_bytes)?;
-    let components = snapshot.memory.iter().copied();
-    page.gauges("throng_memory_bytes", "Memory of the server, by component.", "component", components)
-}
-
-impl GatewayCollector {
-    /// What `/proc` does not tell is left out.
-    fn process(&self, page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
-        if let Some(resident) = resident_bytes() {
-            page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
-            let grown = resident.saturating_sub(self.resident_bytes_at_start.unwrap_or_default());
-            let each = grown.checked_div(snapshot.connections_open).unwrap_or_default();
-            let help = "Resident memory beyond that at the start, divided by open connections.";
-            page.gauge("throng_bytes_per_connection", help, each)?;
-        }
-        if let Ok(sockets) = machine::socket_usage() {
-            let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
-            page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
-        }
-        Ok(())
-    }
-}
-
-fn resident_bytes() -> Option<u64> {
-    machine::process_usage().ok().map(|process| process.resident_bytes)
-}
-
-/// The page under construction, metric by metric. The encoder appends `_total` to the names of counters.
-struct Page<'a> {
-    encoder: DescriptorEncoder<'a>,
-}
-
-impl Page<'_> {
-    fn gauge(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
-        self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
-    }
-
-    fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
-        encode_counter(&mut self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?, value)
-    }
-
-    fn gauges<L: AsRef<str>>(
-        &mut self,
-        name: &str,
-        help: &str,
-        label: &'static str,
-        values: impl Iterator<Item = (L, u64)>,
-    ) -> fmt::Result {
-        let mut family = self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (of, value) in values {
-            family.encode_family(&[(label, of.as_ref())])?.encode_gauge(&value)?;
-        }
-        Ok(())
-    }
-
-    fn counters<L: AsRef<str>>(
-        &mut self,
-        name: &str,
-        help: &str,
-        label: &'static str,
-        values: impl Iterator<Item = (L, u64)>,
-    ) -> fmt::Result {
-        let mut family = self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (of, value) in values {
-            encode_counter(&mut family.encode_family(&[(label, of.as_ref())])?, value)?;
-        }
-        Ok(())
-    }
-
-    fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) -> fmt::Result {
-        let within: u64 = histogram.counts.iter().sum();
-        let bounded = histogram.bounds.iter().copied().zip(histogram.counts.iter().copied());
-        let buckets: Vec<(f64, u64)> =
-            bounded.chain([(f64::INFINITY, histogram.count.saturating_sub(within))]).collect();
-        self.encoder
-            .encode_descriptor(name, help, None, MetricType::Histogram)?
-            .encode_histogram::<[(&str, &str); 0]>(histogram.sum, histogram.count, &buckets, None)
-    }
-}
-
-fn encode_counter(encoder: &mut MetricEncoder<'_>, value: u64) -> fmt::Result {
-    encoder.encode_counter::<[(&str, &str); 0], u64, u64>(&value, None::<&Exemplar<_, _>>)
 }

@@ -178,6 +178,11 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Open connections in all; past it a new one is answered 503. \"auto\" is what the descriptors allow; write\na number to have more than one descriptor table holds.",
     },
     Key {
+        path: "limits.memory_budget",
+        default: r#""off""#,
+        about: "Memory that the server may take of the machine, what the kernel takes for its connections included, such as\n\"16GiB\"; past it a new connection is answered 503, and those that are there stay. \"off\" is no bound.",
+    },
+    Key {
         path: "limits.http_connections",
         default: "10000",
         about: "Connections for pages, long-polling and TLS handshakes; past it a new one is cut, one by TLS waits.",

@@ -55,6 +55,8 @@ pub(crate) struct TlsConfig {
 pub(crate) struct LimitsConfig {
     /// `None`: as many as there are descriptors for.
     pub(crate) connections: Option<usize>,
+    /// `None`: no bound.
+    pub(crate) memory_budget: Option<u64>,
     pub(crate) http_connections: usize,
     pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,

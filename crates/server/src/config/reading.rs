@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -154,6 +155,9 @@ impl<'a> Reader<'a> {
             connections: self
                 .read("limits.connections", &Or("auto", Whole(1..=100_000_000)))
                 .map(|connections| connections as usize),
+            memory_budget: self
+                .read("limits.memory_budget", &Or("off", Bytes(16 * MIB..=65_536 * GIB)))
+                .map(|bytes| bytes as u64),
             http_connections: self.read("limits.http_connections", &Whole(16..=10_000_000)) as usize,
             longpoll_sessions: self.read("limits.longpoll_sessions", &Whole(1..=100_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,

@@ -70,6 +70,19 @@ impl Throng {
         }
     }
 
+    /// The announced line that begins so.
+    pub(crate) fn announced_like(&mut self, beginning: &str) -> String {
+        loop {
+            if let Some(line) = self.announced.iter().find(|line| line.starts_with(beginning)) {
+                return line.clone();
+            }
+            match self.output.recv_timeout(DEADLINE) {
+                Ok(next) => self.announced.push(next),
+                Err(_) => panic!("{beginning:?} was not announced, but {:?}", self.announced),
+            }
+        }
+    }
+
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.home.path().join(".local/share/throng")
     }

@@ -1,10 +1,10 @@
-//! `host DESCRIPTORS SHARDS shared|private`: a gateway with the rooms at `/socket` and a compressing echo at `/echo`.
-//! `-` in place of a number leaves it to the system. See `faults::Host` for the commands that it takes.
+//! `host DESCRIPTORS SHARDS shared|private BUDGET`: a gateway with the rooms at `/socket` and a compressing echo at
+//! `/echo`. `-` in place of a number leaves it to the system; a budget is one of memory, in bytes. See `faults::Host` for the commands that it takes.
 #![allow(clippy::print_stdout)]
 
 use faults::{Gate, Room, self_signed};
-use gateway::{DeflateConfig, Gateway, Handle, Mount, Tables};
-use nix::sys::resource::{UsageWho, getrusage};
+use gateway::{DeflateConfig, Gateway, Handle, Limits, Mount, Tables};
+use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -14,9 +14,14 @@ const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [descriptors, shards, tables] = arguments.as_slice() else {
-        panic!("usage: host DESCRIPTORS SHARDS shared|private");
+    let [descriptors, shards, tables, budget] = arguments.as_slice() else {
+        panic!("usage: host DESCRIPTORS SHARDS shared|private BUDGET");
     };
+    let memory_budget = budget.parse().ok();
+    if let Some(bytes) = memory_budget {
+        // Heap and stacks: an allocation beyond it fails, which ends the process.
+        setrlimit(Resource::RLIMIT_DATA, bytes, bytes).expect("a limit may be lowered");
+    }
     faults::limit_descriptors(descriptors.parse().ok());
     let tables = if tables == "private" { Tables::Private } else { Tables::Shared };
     let (config, certificate) = self_signed();
@@ -28,6 +33,7 @@ fn main() {
         .listen(([127, 0, 0, 1], 0))
         .listen_tls(([127, 0, 0, 1], 0), config)
         .tables(tables)
+        .limits(Limits { memory_budget, ..Limits::default() })
         .mount(rooms)
         .mount(echo);
     if let Ok(shards) = shards.parse() {

@@ -1,7 +1,7 @@
 //! Peers that read too slowly, or not at all.
 
-use faults::{Client, Connecting, FLOOD_MESSAGE_BYTES, Fixture, Opcode, frame};
-use gateway::{CloseReason, Ended, Limits};
+use faults::{Client, Connecting, FLOOD_MESSAGE_BYTES, Fixture, Opcode, frame, wait_until};
+use gateway::{CloseReason, Component, Ended, Limits};
 use serde_json::{Value, json};
 
 const OUTBOX_BYTES_MAX: usize = 64 << 10;
@@ -63,6 +63,34 @@ fn a_member_that_does_not_read_is_closed_with_1013_and_the_others_hear_everythin
     assert_eq!(fixture.closed(CloseReason::SlowConsumer), 2);
     drop(others);
     fixture.wait_until_empty();
+}
+
+#[test]
+fn a_broadcast_that_many_do_not_read_is_in_the_memory_once() {
+    const READERS: u64 = 20;
+    let fixture = Fixture::start();
+    let handle = fixture.handle();
+    let mut readers: Vec<Client> =
+        (0..READERS).map(|_| slow().open(fixture.address(), Fixture::SOCKET)).collect();
+    for reader in &mut readers {
+        assert_eq!(reader.join("room:crowd")["status"], "ok");
+    }
+    let filling = "x".repeat(NEWS_BYTES);
+    // Both shards have their own copy, and the lists of what waits take some, too.
+    let waiting = || (handle.metrics().outbox_bytes, handle.memory().bytes_of(Component::Outboxes));
+    for number in 0..NEWS_MAX {
+        handle
+            .broadcast("room:crowd", "news", json!({ "number": number, "filling": filling }))
+            .expect("room");
+        let (waits, _) = waiting();
+        if waits > READERS * 4 * NEWS_BYTES as u64 {
+            break;
+        }
+    }
+    wait_until("all that waits is counted", || {
+        let (waits, held) = waiting();
+        held > 0 && held < waits / 4
+    });
 }
 
 #[test]

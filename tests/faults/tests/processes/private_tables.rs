@@ -24,7 +24,12 @@ fn assert_serves(client: &mut Client) {
 
 #[test]
 fn more_sockets_than_one_table_holds_come_and_go_by_every_road() {
-    let options = HostOptions { descriptors: Some(DESCRIPTORS), shards: Some(SHARDS), private_tables: true };
+    let options = HostOptions {
+        descriptors: Some(DESCRIPTORS),
+        shards: Some(SHARDS),
+        private_tables: true,
+        ..HostOptions::default()
+    };
     let host = Host::start(HOST, options);
     let gather = |_| Crowd::start(CROWD, host.address, SOCKET, CLIENTS_PER_PROCESS);
     let mut crowds: Vec<Crowd> = (0..PROCESSES).map(gather).collect();

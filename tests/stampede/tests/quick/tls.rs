@@ -27,6 +27,25 @@ fn wss_trusts_the_authority_that_is_named() {
 }
 
 #[test]
+fn the_doctor_trusts_whom_it_is_told_to_trust() {
+    let authority = Authority::new();
+    let (server, _) = echo_by_tls(authority.server());
+    let lab = Lab::new();
+    let ca = lab.file("ca.pem", &authority.pem());
+    let url = format!("wss://localhost:{}", server.address().port());
+    let answer = |trusting: &[&str]| {
+        let outcome = lab.ask(&[&["doctor", &url, "--clients", "1", "--json"], trusting].concat());
+        let examination: serde_json::Value = serde_json::from_str(&outcome.output).expect("JSON");
+        examination["targets"][0]["http"].to_string()
+    };
+    assert!(answer(&[]).contains("TLS failed"), "nobody vouches for it");
+    for trusting in [&["--ca", ca.to_str().expect("its name is text")][..], &["--insecure"]] {
+        let answer = answer(trusting);
+        assert!(!answer.contains("TLS failed"), "{trusting:?}: {answer}");
+    }
+}
+
+#[test]
 fn a_person_who_chats_trusts_whom_a_run_would() {
     let authority = Authority::new();
     let (server, _) = echo_by_tls(authority.server());

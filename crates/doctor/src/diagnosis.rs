@@ -1,14 +1,16 @@
 //! From facts and a wish to a diagnosis. Pure: the same facts always give the same one.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{Bound, bounds, clients_per_table};
+use super::bounds::{Bound, Resource, bounds, clients_per_table};
 use super::checks::{Check, State, machine_checks};
 use super::facts::Facts;
 use super::scene::{Scene, Wish};
+use super::settings::Setting;
 use super::target_checks::target_checks;
 
 /// What a machine can do for a wish.
@@ -66,6 +68,19 @@ impl Diagnosis {
         }
     }
 
+    /// The lines of configuration that make room for the wish, each once, by the place where they are kept.
+    #[must_use]
+    pub fn settings(&self) -> BTreeSet<&Setting> {
+        let of_bounds = self.bounds.iter().flat_map(|bound| &bound.settings);
+        of_bounds.chain(self.checks.iter().flat_map(|check| &check.settings)).collect()
+    }
+
+    /// The resource that sets the machine's limit.
+    #[must_use]
+    pub fn limited_by(&self) -> Option<Resource> {
+        self.bounds.iter().find(|bound| bound.firm).map(|bound| bound.resource)
+    }
+
     /// What stands in the way, gravest first, each with what changes it.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
@@ -99,15 +114,14 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use super::*;
-    use crate::doctor::{Conntrack, ProcessFacts, Reading, Resolution, Resource, TargetFacts};
-    use crate::scenario::plan::Sources;
+    use crate::{Conntrack, ProcessFacts, Reading, Resolution, Role, TargetFacts};
 
     const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
     const ELSEWHERE: [u8; 4] = [198, 51, 100, 7];
 
     /// A machine of two cores and 24 GiB with a hard limit of 20,000 descriptors, as it was read.
     fn captured() -> Facts {
-        let json = include_str!("../../../../testdata/doctor/two-cores.json");
+        let json = include_str!("../../../testdata/doctor/two-cores.json");
         serde_json::from_str(json).expect("captured facts")
     }
 
@@ -123,7 +137,7 @@ mod tests {
     }
 
     fn wish(clients: u64, address: [u8; 4]) -> Wish {
-        Wish { clients, targets: vec![target(address, 4000)], sources: Sources::default() }
+        Wish { clients, targets: vec![target(address, 4000)], ..Wish::default() }
     }
 
     fn loopback_sources(count: u32) -> Vec<IpAddr> {
@@ -455,16 +469,56 @@ mod tests {
     }
 
     #[test]
-    fn every_result_carries_the_facts_and_the_warnings() {
+    fn what_is_warned_of_is_said_with_its_numbers() {
         let facts = captured();
         let diagnosis = diagnose(&facts, &wish(1_000_000, LOOPBACK));
-        let result = facts.for_result(&diagnosis);
-        assert_eq!(result.name, "generator");
-        assert!(result.facts.iter().any(|(name, value)| name == "nofile" && value.contains("20,000")));
-        assert!(
-            result.warnings[0].starts_with("source ports: enough for 28232 of 1000000"),
-            "{:?}",
-            result.warnings
-        );
+        assert!(facts.listed().iter().any(|(name, value)| name == "nofile" && value.contains("20,000")));
+        let warnings = diagnosis.warnings();
+        assert!(warnings[0].starts_with("source ports: enough for 28232 of 1000000"), "{warnings:?}");
+    }
+
+    /// What a server of so many clients finds on the captured machine.
+    fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
+        let mut facts = captured();
+        edit(&mut facts);
+        diagnose(&facts, &Wish { clients, role: Role::Server { tls: false }, ..Wish::default() })
+    }
+
+    #[test]
+    fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
+        let diagnosis = served(1_000_000, |facts| facts.descriptors.file_max = Reading::Known(u64::MAX));
+        let has = |resource| diagnosis.bounds.iter().any(|bound| bound.resource == resource);
+        assert!(!has(Resource::Ports) && !diagnosis.checks.iter().any(|check| check.subject == "TIME_WAIT"));
+        let played = diagnose(&captured(), &wish(1_000_000, ELSEWHERE));
+        assert!(bound(&diagnosis, Resource::Memory).clients > bound(&played, Resource::Memory).clients);
+        assert_eq!(diagnosis.limited_by(), Some(Resource::Memory));
+        let by_tls = Wish { clients: 1_000_000, role: Role::Server { tls: true }, ..Wish::default() };
+        let by_tls = diagnose(&captured(), &by_tls);
+        assert!(bound(&by_tls, Resource::Memory).clients < bound(&diagnosis, Resource::Memory).clients / 3);
+    }
+
+    #[test]
+    fn the_lines_to_paste_are_those_that_make_room_and_no_others() {
+        let lines = |diagnosis: &Diagnosis| -> Vec<String> {
+            diagnosis.settings().into_iter().map(Setting::line).collect()
+        };
+        let small = served(1_000, |facts| facts.network.netdev_backlog = Reading::Known(100_000));
+        assert_eq!(lines(&small), Vec::<String>::new());
+        let large = served(3_000_000, |facts| {
+            facts.descriptors.file_max = Reading::Known(100_000);
+            facts.descriptors.files_open = Reading::Known(0);
+            facts.descriptors.nr_open = Reading::Known(1_048_576);
+            facts.network.somaxconn = Reading::Known(128);
+            facts.network.netdev_backlog = Reading::Known(100_000);
+        });
+        let expected = [
+            "fs.file-max = 3000000",
+            "fs.nr_open = 3000512",
+            "net.core.somaxconn = 65535",
+            "net.ipv4.tcp_mem = 3000000 3750000 4500000",
+            "net.netfilter.nf_conntrack_max = 3000000",
+            "LimitNOFILE=3000512",
+        ];
+        assert_eq!(lines(&large), expected);
     }
 }

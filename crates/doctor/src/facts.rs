@@ -1,4 +1,4 @@
-//! What a machine is and allows, as far as it matters to a load test.
+//! What a machine is and allows, as far as it matters to many connections.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use super::reading::Reading;
 pub struct Facts {
     /// Host name.
     pub name: String,
-    /// Version of Stampede.
-    pub stampede: String,
+    /// Name and version of the program that read them.
+    pub program: String,
     /// Name and release of the kernel.
     pub kernel: String,
     /// Processors.

@@ -1,14 +1,12 @@
-//! The facts in words, for people and for every result.
+//! The facts in words.
 
 use super::amounts::{bytes, counted, grouped, milliseconds, percent};
 use super::checks::cookies_in_words;
-use super::diagnosis::Diagnosis;
 use super::facts::{
     ClockFacts, DescriptorFacts, Facts, MemoryFacts, NetworkFacts, OwnAddress, PortFacts, ProcessorFacts,
 };
 use super::reading::Reading;
 use super::target::TargetFacts;
-use crate::statistics::MachineFacts;
 
 /// Own addresses that are listed; of more, the rest is counted.
 const ADDRESSES_SHOWN: usize = 6;
@@ -22,7 +20,7 @@ impl Facts {
     /// The facts by name, in words, in reading order.
     #[must_use]
     pub fn listed(&self) -> Vec<(String, String)> {
-        let mut rows = vec![row("stampede", self.stampede.clone()), row("kernel", self.kernel.clone())];
+        let mut rows = vec![row("program", self.program.clone()), row("kernel", self.kernel.clone())];
         rows.extend(processor(&self.processor));
         rows.push(row("memory", memory(&self.memory)));
         rows.extend(descriptors(&self.descriptors));
@@ -30,12 +28,6 @@ impl Facts {
         rows.extend(network(&self.network, self.memory.page_bytes));
         rows.push(row("clock", clock(&self.clock)));
         rows
-    }
-
-    /// The facts as every result carries them, with what the diagnosis warns of.
-    #[must_use]
-    pub fn for_result(&self, diagnosis: &Diagnosis) -> MachineFacts {
-        MachineFacts { name: self.name.clone(), facts: self.listed(), warnings: diagnosis.warnings() }
     }
 }
 

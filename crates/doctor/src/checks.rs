@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::amounts::{bytes, counted, grouped, percent};
 use super::bounds::clients_per_table;
 use super::scene::Scene;
+use super::settings::{Setting, command};
 
 /// Queues below these are filled by ordinary bursts of a load test.
 const ACCEPT_QUEUE_MIN: u64 = 4_096;
@@ -44,15 +45,32 @@ pub struct Check {
     pub text: String,
     /// The command or step that changes it.
     pub remedy: Option<String>,
+    /// The same as lines of configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
 }
 
 impl Check {
-    pub(super) fn new(subject: &str, state: State, text: impl Into<String>) -> Self {
-        Self { subject: subject.to_owned(), state, text: text.into(), remedy: None }
+    /// A fact that nothing has to change.
+    #[must_use]
+    pub fn new(subject: &str, state: State, text: impl Into<String>) -> Self {
+        Self { subject: subject.to_owned(), state, text: text.into(), remedy: None, settings: Vec::new() }
     }
 
-    pub(super) fn with(self, remedy: impl Into<String>) -> Self {
+    /// The same, with the command or step that changes it.
+    #[must_use]
+    pub fn with(self, remedy: impl Into<String>) -> Self {
         Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// The same, with a step after its command.
+    fn and_then(self, step: &str) -> Self {
+        Self { remedy: self.remedy.map(|remedy| format!("{remedy} ({step})")), ..self }
+    }
+
+    /// The same, with settings of the kernel that change it.
+    fn changed_by(self, settings: Vec<Setting>) -> Self {
+        Self { remedy: Some(command(&settings)), settings, ..self }
     }
 }
 
@@ -92,7 +110,8 @@ fn cores(scene: &Scene<'_>) -> Option<Check> {
             State::Note,
             format!("{named} of the machine's {count} are this process's (affinity or quota)"),
         ),
-        Some(_) | None => check(State::Ok, format!("{named} for the generator")),
+        Some(_) | None if scene.plays() => check(State::Ok, format!("{named} for the generator")),
+        Some(_) | None => check(State::Ok, format!("{named} for the server")),
     }
 }
 
@@ -123,7 +142,8 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
     let state_and_text = if scene.wish.clients <= each {
         let raised = match (limits.soft, limits.hard) {
             (Some(soft), Some(hard)) if soft < hard => {
-                format!("{} now, raised to {} at the start of a run", grouped(soft), grouped(hard))
+                let when = if scene.plays() { "the start of a run" } else { "the start" };
+                format!("{} now, raised to {} at {when}", grouped(soft), grouped(hard))
             }
             (_, Some(hard)) => grouped(hard),
             (_, None) => "no limit but fs.nr_open".to_owned(),
@@ -139,10 +159,30 @@ fn descriptors(scene: &Scene<'_>) -> Option<Check> {
         );
         (State::Note, text)
     };
-    Some(Check::new("descriptors", state_and_text.0, state_and_text.1))
+    let check = Check::new("descriptors", state_and_text.0, state_and_text.1);
+    Some(if scene.plays() || state_and_text.0 == State::Ok { check } else { larger_table(scene, check) })
 }
 
+/// A server is the quicker the fewer threads it has beyond its cores, and its unit can give it a larger table.
+fn larger_table(scene: &Scene<'_>, check: Check) -> Check {
+    let needed = scene.wish.clients.saturating_add(super::bounds::DESCRIPTORS_RESERVED);
+    let nr_open = scene.facts.descriptors.nr_open.known().copied().filter(|nr_open| *nr_open < needed);
+    let settings = nr_open.map(|_| Setting::sysctl("fs.nr_open", needed)).into_iter();
+    Check {
+        remedy: Some(format!(
+            "LimitNOFILE={needed} in the systemd unit, or write limits.connections = {}",
+            scene.wish.clients
+        )),
+        settings: settings.chain([Setting::systemd("LimitNOFILE", needed)]).collect(),
+        ..check
+    }
+}
+
+/// Who is connected to keeps its one port whatever rests.
 fn time_wait(scene: &Scene<'_>) -> Option<Check> {
+    if !scene.plays() {
+        return None;
+    }
     let ports = &scene.facts.ports;
     let (reuse, timestamps) = (*ports.tw_reuse.known()?, ports.timestamps.known().copied().unwrap_or(1));
     let reused = timestamps != 0 && (reuse == 1 || (reuse == 2 && scene.is_loopback()));
@@ -157,12 +197,9 @@ fn time_wait(scene: &Scene<'_>) -> Option<Check> {
          {} a second at most",
         grouped(each_second)
     );
-    let remedy = if timestamps == 0 {
-        "sysctl -w net.ipv4.tcp_timestamps=1 net.ipv4.tcp_tw_reuse=1"
-    } else {
-        "sysctl -w net.ipv4.tcp_tw_reuse=1"
-    };
-    Some(Check::new("TIME_WAIT", State::Caution, text).with(remedy))
+    let stamps = (timestamps == 0).then(|| Setting::sysctl("net.ipv4.tcp_timestamps", 1));
+    let settings = stamps.into_iter().chain([Setting::sysctl("net.ipv4.tcp_tw_reuse", 1)]).collect();
+    Some(Check::new("TIME_WAIT", State::Caution, text).changed_by(settings))
 }
 
 fn tw_recycle() -> Check {
@@ -173,7 +210,7 @@ fn tw_recycle() -> Check {
 
 fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
     const SUBJECT: &str = "accept queue";
-    if !scene.is_local() {
+    if !scene.serves() {
         let text = "somaxconn, SYN backlog and SYN cookies matter where the server is: run stampede doctor there too";
         return Some(Check::new(SUBJECT, State::Note, text));
     }
@@ -194,14 +231,13 @@ fn accept_queue(scene: &Scene<'_>) -> Option<Check> {
         "somaxconn {}: when more connect at once than the server accepts, the rest wait a second or more{seen}",
         grouped(somaxconn)
     );
-    Some(
-        Check::new(SUBJECT, State::Caution, text)
-            .with("sysctl -w net.core.somaxconn=65535 (then restart the server)"),
-    )
+    let check = Check::new(SUBJECT, State::Caution, text)
+        .changed_by(vec![Setting::sysctl("net.core.somaxconn", 65_535)]);
+    Some(check.and_then("then restart the server"))
 }
 
 fn syn_queue(scene: &Scene<'_>) -> Option<Check> {
-    if !scene.is_local() {
+    if !scene.serves() {
         return None;
     }
     let (backlog, cookies) =
@@ -211,8 +247,11 @@ fn syn_queue(scene: &Scene<'_>) -> Option<Check> {
         return Some(Check::new("SYN queue", State::Ok, text));
     }
     let text = format!("{text}: handshakes beyond the queue are dropped and tried again after a second");
-    let remedy = "sysctl -w net.ipv4.tcp_max_syn_backlog=65535 net.ipv4.tcp_syncookies=1";
-    Some(Check::new("SYN queue", State::Caution, text).with(remedy))
+    let settings = vec![
+        Setting::sysctl("net.ipv4.tcp_max_syn_backlog", 65_535),
+        Setting::sysctl("net.ipv4.tcp_syncookies", 1),
+    ];
+    Some(Check::new("SYN queue", State::Caution, text).changed_by(settings))
 }
 
 /// The words for `net.ipv4.tcp_syncookies`.
@@ -239,7 +278,8 @@ fn packet_queue(scene: &Scene<'_>) -> Option<Check> {
         return Some(Check::new("packet queue", State::Ok, text));
     }
     let text = format!("{text}: a burst beyond it is lost, and each loss delays someone by 200 ms or more");
-    Some(Check::new("packet queue", State::Caution, text).with("sysctl -w net.core.netdev_max_backlog=30000"))
+    let settings = vec![Setting::sysctl("net.core.netdev_max_backlog", 30_000)];
+    Some(Check::new("packet queue", State::Caution, text).changed_by(settings))
 }
 
 fn buffers(scene: &Scene<'_>) -> Option<Check> {
@@ -250,9 +290,11 @@ fn buffers(scene: &Scene<'_>) -> Option<Check> {
         return Some(Check::new("buffers", State::Ok, text));
     }
     let text = format!("{text}: large messages and bursts go in many small steps");
-    let remedy =
-        "sysctl -w net.ipv4.tcp_rmem=\"4096 131072 6291456\" net.ipv4.tcp_wmem=\"4096 16384 4194304\"";
-    Some(Check::new("buffers", State::Caution, text).with(remedy))
+    let settings = vec![
+        Setting::sysctl("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+        Setting::sysctl("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+    ];
+    Some(Check::new("buffers", State::Caution, text).changed_by(settings))
 }
 
 fn clock_source(scene: &Scene<'_>) -> Option<Check> {
@@ -260,7 +302,7 @@ fn clock_source(scene: &Scene<'_>) -> Option<Check> {
     if FAST_CLOCKS.contains(&source.as_str()) {
         return Some(Check::new("clock", State::Ok, format!("read from {source}, without a system call")));
     }
-    let text = format!("read from {source}, by a system call: each time stamp costs the generator more");
+    let text = format!("read from {source}, by a system call: each time stamp costs more");
     let remedy = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource (where the kernel lists it)";
     Some(Check::new("clock", State::Caution, text).with(remedy))
 }
@@ -273,6 +315,7 @@ fn clock_kept(scene: &Scene<'_>) -> Option<Check> {
             check(State::Caution, "not kept with the world's: logs of several machines will not fit together")
                 .map(|check| check.with("timedatectl set-ntp true"))
         }
+        None if !scene.plays() => None,
         None => check(
             State::Note,
             "not known whether it is kept with the world's; on one machine that does not matter, agents measure \

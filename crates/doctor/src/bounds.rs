@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::amounts::{bytes, counted, grouped};
 use super::scene::Scene;
+use super::settings::{Setting, command};
 
 /// Descriptors of a table that are not clients: standard streams, readiness, timers, logs, the live view.
 pub const DESCRIPTORS_RESERVED: u64 = 512;
@@ -15,6 +16,8 @@ const THREADS_MAX: u64 = 65_535;
 pub const KERNEL_BYTES_PER_END: u64 = 4_200;
 /// Memory of Stampede's own for one connected client, at most.
 pub const CLIENT_BYTES: u64 = 1_024;
+/// Memory of Throng's own for one connected client that has joined a topic, at most.
+pub const SERVED_BYTES: u64 = 256;
 /// What a TLS session takes besides: its keys and its handshake's remains. An estimate.
 pub const TLS_BYTES: u64 = 12 * 1_024;
 /// Share of the usable memory that clients may have; the rest is for bursts and for everybody else.
@@ -68,6 +71,22 @@ pub struct Bound {
     pub basis: String,
     /// What to change when it is too few for the wish.
     pub remedy: Option<String>,
+    /// The same as lines of configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
+}
+
+impl Bound {
+    /// A firm bound that nothing changes.
+    fn new(resource: Resource, clients: u64, basis: String) -> Self {
+        Self { resource, clients, firm: true, basis, remedy: None, settings: Vec::new() }
+    }
+
+    /// The same, as a setting of the kernel makes it.
+    fn changed_by(self, setting: Setting) -> Self {
+        let settings = vec![setting];
+        Self { remedy: Some(command(&settings)), settings, ..self }
+    }
 }
 
 /// The bounds that are known, the lowest first.
@@ -78,6 +97,7 @@ pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
     for bound in &mut bounds {
         if bound.clients >= scene.wish.clients {
             bound.remedy = None;
+            bound.settings.clear();
         }
     }
     bounds.sort_by_key(|bound| (bound.clients, bound.resource));
@@ -96,42 +116,29 @@ fn descriptors(scene: &Scene<'_>) -> Option<Bound> {
         0 | 1 => format!("{} in the process's table", grouped(each)),
         _ => format!("{} in a table; {} threads have one each", grouped(each), grouped(tables)),
     };
-    Some(Bound {
-        resource: Resource::Descriptors,
-        clients: each.saturating_mul(THREADS_MAX),
-        firm: true,
-        basis,
-        remedy: Some(
-            "ulimit -Hn 1048576 (as root, before stampede), or nofile in /etc/security/limits.conf"
-                .to_owned(),
-        ),
-    })
+    let remedy =
+        "ulimit -Hn 1048576 (as root, before the program), or nofile in /etc/security/limits.conf".to_owned();
+    let bound = Bound::new(Resource::Descriptors, each.saturating_mul(THREADS_MAX), basis);
+    Some(Bound { remedy: Some(remedy), settings: vec![Setting::systemd("LimitNOFILE", 1_048_576)], ..bound })
 }
 
 fn files(scene: &Scene<'_>) -> Option<Bound> {
     let descriptors = &scene.facts.descriptors;
     let (max, open) = (*descriptors.file_max.known()?, *descriptors.files_open.known()?);
     let needed = round_up((scene.wish.clients.saturating_mul(scene.ends())).saturating_add(open), 100_000);
-    Some(Bound {
-        resource: Resource::Files,
-        clients: max.saturating_sub(open) / scene.ends(),
-        firm: true,
-        basis: format!("fs.file-max {}, {} open{}", grouped(max), grouped(open), both_ends(scene)),
-        remedy: Some(format!("sysctl -w fs.file-max={needed}")),
-    })
+    let basis = format!("fs.file-max {}, {} open{}", grouped(max), grouped(open), both_ends(scene));
+    let bound = Bound::new(Resource::Files, max.saturating_sub(open) / scene.ends(), basis);
+    Some(bound.changed_by(Setting::sysctl("fs.file-max", needed)))
 }
 
+/// Who is connected to needs one port for all.
 fn ports(scene: &Scene<'_>) -> Option<Bound> {
-    let each = scene.ports_each()?;
+    let each = scene.ports_each().filter(|_| scene.plays())?;
     let sources = counted(scene.source_count(), "source address", "source addresses");
     let targets = counted(scene.target_count(), "target", "targets");
-    Some(Bound {
-        resource: Resource::Ports,
-        clients: each.saturating_mul(scene.pairs()),
-        firm: true,
-        basis: format!("{sources} × {} × {targets}", counted(each, "port", "ports")),
-        remedy: Some(more_ports(scene, each)),
-    })
+    let basis = format!("{sources} × {} × {targets}", counted(each, "port", "ports"));
+    let bound = Bound::new(Resource::Ports, each.saturating_mul(scene.pairs()), basis);
+    Some(Bound { remedy: Some(more_ports(scene, each)), ..bound })
 }
 
 fn more_ports(scene: &Scene<'_>, each: u64) -> String {
@@ -166,44 +173,34 @@ fn loopback_range(count: u64) -> Option<String> {
 
 fn memory(scene: &Scene<'_>) -> Option<Bound> {
     let usable = scene.facts.usable_bytes()?;
-    let tls = if scene.wish.targets.iter().any(|target| target.tls) { TLS_BYTES } else { 0 };
-    let each = KERNEL_BYTES_PER_END * scene.ends() + CLIENT_BYTES + tls;
+    let tls = if scene.by_tls() { TLS_BYTES } else { 0 };
+    let own = if scene.plays() { CLIENT_BYTES } else { SERVED_BYTES };
+    let each = KERNEL_BYTES_PER_END * scene.ends() + own + tls;
     let servers_own = if scene.is_local() { ", without the server's own" } else { "" };
     let limited = scene.facts.memory.limit_bytes == Some(usable);
+    let others = if scene.plays() { "more machines: --agents" } else { "more servers" };
     let remedy = if limited {
-        "raise the control group's memory limit (memory.max; docker run --memory), or use more machines: --agents"
+        format!("raise the control group's memory limit (memory.max; docker run --memory), or use {others}")
     } else {
-        "more memory, or more machines: --agents"
+        format!("more memory, or {others}")
     };
-    Some(Bound {
-        resource: Resource::Memory,
-        clients: (usable as f64 * MEMORY_SHARE / each as f64) as u64,
-        firm: true,
-        basis: format!("{} usable, about {} a client{servers_own}", bytes(usable), bytes(each)),
-        remedy: Some(remedy.to_owned()),
-    })
+    let clients = (usable as f64 * MEMORY_SHARE / each as f64) as u64;
+    let basis = format!("{} usable, about {} a client{servers_own}", bytes(usable), bytes(each));
+    Some(Bound { remedy: Some(remedy), ..Bound::new(Resource::Memory, clients, basis) })
 }
 
 /// Idle connections take none of it. One that has something on its way takes at least a page.
 fn tcp_memory(scene: &Scene<'_>) -> Option<Bound> {
     let [_, _, most] = *scene.facts.network.tcp_mem.known()?;
     let needed = scene.wish.clients.saturating_mul(scene.ends());
-    let page_bytes = scene.facts.memory.page_bytes;
-    Some(Bound {
-        resource: Resource::TcpMemory,
-        clients: most / scene.ends(),
-        firm: false,
-        basis: format!(
-            "tcp_mem's {} if every client has a message on its way{}",
-            bytes(most.saturating_mul(page_bytes)),
-            both_ends(scene)
-        ),
-        remedy: Some(format!(
-            "sysctl -w net.ipv4.tcp_mem=\"{needed} {} {}\"",
-            needed.saturating_add(needed / 4),
-            needed.saturating_add(needed / 2)
-        )),
-    })
+    let basis = format!(
+        "tcp_mem's {} if every client has a message on its way{}",
+        bytes(most.saturating_mul(scene.facts.memory.page_bytes)),
+        both_ends(scene)
+    );
+    let [pressure, limit] = [needed / 4, needed / 2].map(|more| needed.saturating_add(more));
+    let bound = Bound { firm: false, ..Bound::new(Resource::TcpMemory, most / scene.ends(), basis) };
+    Some(bound.changed_by(Setting::sysctl("net.ipv4.tcp_mem", format!("{needed} {pressure} {limit}"))))
 }
 
 /// Only a firewall that follows connections enters them; then each takes an entry, and its packets are dropped without.
@@ -211,13 +208,10 @@ fn conntrack(scene: &Scene<'_>) -> Option<Bound> {
     let conntrack = scene.facts.network.conntrack?;
     let used = if conntrack.count == 0 { "and nothing is followed now" } else { "of which some are used" };
     let needed = round_up(scene.wish.clients.saturating_add(conntrack.count), 100_000);
-    Some(Bound {
-        resource: Resource::Conntrack,
-        clients: conntrack.max.saturating_sub(conntrack.count),
-        firm: conntrack.count > 0,
-        basis: format!("nf_conntrack_max {}, {used}", grouped(conntrack.max)),
-        remedy: Some(format!("sysctl -w net.netfilter.nf_conntrack_max={needed}")),
-    })
+    let basis = format!("nf_conntrack_max {}, {used}", grouped(conntrack.max));
+    let clients = conntrack.max.saturating_sub(conntrack.count);
+    let bound = Bound { firm: conntrack.count > 0, ..Bound::new(Resource::Conntrack, clients, basis) };
+    Some(bound.changed_by(Setting::sysctl("net.netfilter.nf_conntrack_max", needed)))
 }
 
 fn both_ends(scene: &Scene<'_>) -> &'static str {

@@ -103,7 +103,26 @@ impl<W: Write> Page<'_, W> {
         let verdict = verdict(diagnosis);
         let colour = colour(diagnosis.state());
         let verdict = self.styled(&format!("1;{colour}"), &verdict);
-        writeln!(self.out, "\n{verdict}")
+        writeln!(self.out, "\n{verdict}")?;
+        self.settings(diagnosis)
+    }
+
+    /// What people paste stays as it is.
+    fn settings(&mut self, diagnosis: &Diagnosis) -> io::Result<()> {
+        let settings = diagnosis.settings();
+        if settings.is_empty() {
+            return Ok(());
+        }
+        self.heading("Settings that make room")?;
+        let mut place = None;
+        for setting in settings {
+            if place.replace(setting.place) != Some(setting.place) {
+                writeln!(self.out, "  {}", setting.place.title())?;
+            }
+            let line = self.styled("36", &setting.line());
+            writeln!(self.out, "    {line}")?;
+        }
+        Ok(())
     }
 
     fn mark(&self, state: State) -> String {
@@ -143,7 +162,10 @@ fn verdict(diagnosis: &Diagnosis) -> String {
     };
     let room = match (diagnosis.obstacle(), diagnosis.holds) {
         (Some(bound), _) => obstacle(bound, &wanted),
-        (None, Some(holds)) => format!("This machine can hold {wanted}; its limit is {}.", grouped(holds)),
+        (None, Some(holds)) => {
+            let by = diagnosis.limited_by().map(|by| format!(" by {}", by.label())).unwrap_or_default();
+            format!("This machine can hold {wanted}; its limit is {}{by}.", grouped(holds))
+        }
         (None, None) => {
             format!("Whether this machine can hold {wanted} is not known: no limit could be read.")
         }
@@ -177,10 +199,10 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{Facts, Wish, diagnose};
+    use crate::{Facts, Wish, diagnose};
 
     fn printed(clients: u64, colours: Colours) -> String {
-        let json = include_str!("../../../../testdata/doctor/two-cores.json");
+        let json = include_str!("../../../testdata/doctor/two-cores.json");
         let facts: Facts = serde_json::from_str(json).expect("captured facts");
         let diagnosis = diagnose(&facts, &Wish { clients, ..Wish::default() });
         let examination = Examination { facts, targets: Vec::new(), diagnosis };

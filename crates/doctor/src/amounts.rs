@@ -1,7 +1,8 @@
 //! Numbers as people read them.
 
 /// With commas between thousands.
-pub(super) fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (place, digit) in digits.char_indices() {
@@ -14,7 +15,8 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// In the largest binary unit that leaves a whole part.
-pub(super) fn bytes(number: u64) -> String {
+#[must_use]
+pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut amount = number as f64;
     let mut named = "bytes";
@@ -29,18 +31,21 @@ pub(super) fn bytes(number: u64) -> String {
 }
 
 /// Microseconds as milliseconds.
-pub(super) fn milliseconds(microseconds: u64) -> String {
+#[must_use]
+pub fn milliseconds(microseconds: u64) -> String {
     let ms = microseconds as f64 / 1000.0;
     if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{ms:.0} ms") }
 }
 
 /// A share as a percentage.
-pub(super) fn percent(share: f64) -> String {
+#[must_use]
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// `one` for 1, else the number and `many`.
-pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+#[must_use]
+pub fn counted(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(number)) }
 }
 

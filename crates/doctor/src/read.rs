@@ -18,12 +18,12 @@ use super::reading::Reading;
 const TIME_SERVICE_LIMIT: Duration = Duration::from_secs(3);
 
 impl Facts {
-    /// Reads what this machine is and allows. What cannot be read says why; nothing is changed.
+    /// Reads what this machine is and allows; `program` is who asks, with its version. What cannot be read says why; nothing is changed.
     #[must_use]
-    pub fn read() -> Self {
+    pub fn read(program: &str) -> Self {
         Self {
             name: machine::host_name(),
-            stampede: env!("CARGO_PKG_VERSION").to_owned(),
+            program: program.to_owned(),
             kernel: machine::kernel_release(),
             processor: processor(),
             memory: memory(),
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_read_and_survives_json() {
-        let facts = Facts::read();
+        let facts = Facts::read("stampede 0.1.0");
         assert!(!facts.name.is_empty());
         assert!(facts.usable_bytes().is_some_and(|bytes| bytes > 0), "{facts:?}");
         assert!(facts.ports_each().is_some_and(|ports| ports > 0), "{facts:?}");

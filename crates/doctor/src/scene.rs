@@ -5,13 +5,36 @@ use std::net::IpAddr;
 
 use super::facts::Facts;
 use super::target::TargetFacts;
-use crate::scenario::plan::Sources;
+
+/// What a machine is wanted for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Role {
+    /// It plays the clients.
+    #[default]
+    Players,
+    /// It serves them.
+    Server {
+        /// Whether they come by TLS.
+        tls: bool,
+    },
+}
+
+/// Source addresses and ports of clients that are played.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Sources {
+    /// They take turns. Empty leaves the choice to the kernel.
+    pub addresses: Vec<IpAddr>,
+    /// First and last port; `None` leaves the choice to the kernel.
+    pub ports: Option<(u16, u16)>,
+}
 
 /// What is wanted of a machine.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Wish {
     /// Clients that are to be connected at once.
     pub clients: u64,
+    /// On which side of them the machine is.
+    pub role: Role,
     /// Where they go.
     pub targets: Vec<TargetFacts>,
     /// Where they come from.
@@ -26,6 +49,27 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Whether the machine plays the clients.
+    pub(super) fn plays(&self) -> bool {
+        match self.wish.role {
+            Role::Players => true,
+            Role::Server { .. } => false,
+        }
+    }
+
+    /// Whether the machine serves the clients, alone or beside playing them.
+    pub(super) fn serves(&self) -> bool {
+        !self.plays() || self.is_local()
+    }
+
+    /// Whether the clients' connections are encrypted.
+    pub(super) fn by_tls(&self) -> bool {
+        match self.wish.role {
+            Role::Players => self.wish.targets.iter().any(|target| target.tls),
+            Role::Server { tls } => tls,
+        }
+    }
+
     /// Whether a target is on this machine, which then holds both ends of its connections.
     pub(super) fn is_local(&self) -> bool {
         self.wish.targets.iter().filter_map(TargetFacts::address).any(|address| self.facts.is_own(address))

@@ -1,0 +1,40 @@
+//! The doctor: what a machine is, how many connections it can hold, and which setting stops it first.
+//!
+//! Reading and judging are apart. [`Facts::read`] looks and never judges; [`diagnose`] judges and never looks, so that
+//! facts that came from another machine, or from a file, are judged alike. What a machine is judged for is a [`Wish`]:
+//! to play clients, or to serve them. [`print()`] writes both for people, and [`Diagnosis::settings`] is what to paste into
+//! the machine's configuration.
+//!
+//! Nothing here ever changes a setting, opens a connection or makes load: it says the command, and leaves it to the
+//! person. What is known of servers under test is read by who wants to test them.
+
+pub mod amounts;
+mod bounds;
+mod checks;
+mod diagnosis;
+mod examination;
+mod facts;
+mod listing;
+mod print;
+mod read;
+mod reading;
+mod scene;
+mod settings;
+mod target;
+mod target_checks;
+
+pub use bounds::{
+    Bound, CLIENT_BYTES, DESCRIPTORS_RESERVED, KERNEL_BYTES_PER_END, Resource, SERVED_BYTES, TLS_BYTES,
+};
+pub use checks::{Check, State};
+pub use diagnosis::{Diagnosis, diagnose};
+pub use examination::Examination;
+pub use facts::{
+    ClockFacts, Conntrack, DescriptorFacts, Facts, MemoryFacts, NetworkFacts, OwnAddress, PortFacts,
+    ProcessorFacts,
+};
+pub use print::{Colours, print};
+pub use reading::Reading;
+pub use scene::{Role, Sources, Wish};
+pub use settings::{Place, Setting};
+pub use target::{HttpAnswer, ProcessFacts, Resolution, TargetFacts};

@@ -1,0 +1,103 @@
+//! The memory that a shard's outboxes hold: each buffer once, however many outboxes hold it.
+//!
+//! A broadcast that ten thousand slow readers do not take is one buffer in ten thousand outboxes. Touched only where a
+//! peer does not read as fast as it is sent to.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+/// What an outbox's list takes for each segment in it.
+const ENTRY_BYTES: usize = size_of::<Bytes>();
+/// A buffer's own header and that of its block.
+const HEADER_BYTES: usize = 48;
+
+/// The buffers by where they end: that stays when the front of a segment is taken.
+#[derive(Default)]
+pub(crate) struct Held {
+    buffers: HashMap<usize, Buffer>,
+    bytes: usize,
+}
+
+struct Buffer {
+    holders: usize,
+    bytes: usize,
+}
+
+impl Held {
+    /// Memory of all buffers and lists, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// One more outbox holds this segment.
+    pub(crate) fn hold(&mut self, segment: &Bytes) {
+        self.bytes += ENTRY_BYTES;
+        let buffer = self.buffers.entry(end(segment)).or_insert_with(|| {
+            self.bytes += HEADER_BYTES;
+            Buffer { holders: 0, bytes: 0 }
+        });
+        buffer.holders += 1;
+        // The rest of a segment may be held before a whole one is.
+        let grown = segment.len().saturating_sub(buffer.bytes);
+        buffer.bytes += grown;
+        self.bytes += grown;
+    }
+
+    /// An outbox that held this segment, or what is left of it, holds it no more.
+    pub(crate) fn release(&mut self, segment: &Bytes) {
+        let end = end(segment);
+        let Some(buffer) = self.buffers.get_mut(&end) else {
+            debug_assert!(false, "a segment is held before it is released");
+            return;
+        };
+        self.bytes -= ENTRY_BYTES;
+        buffer.holders -= 1;
+        if buffer.holders == 0 {
+            self.bytes -= HEADER_BYTES + buffer.bytes;
+            self.buffers.remove(&end);
+            // A crowd of slow readers that went away gives the table's memory back.
+            if self.buffers.capacity() > 1024 && self.buffers.is_empty() {
+                self.buffers.shrink_to_fit();
+            }
+        }
+    }
+}
+
+fn end(segment: &Bytes) -> usize {
+    segment.as_ptr() as usize + segment.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Buf;
+
+    #[test]
+    fn a_buffer_is_counted_once_for_all_who_hold_it() {
+        let mut held = Held::default();
+        let frame = Bytes::from(vec![0; 1000]);
+        for _ in 0..10_000 {
+            held.hold(&frame);
+        }
+        assert_eq!(held.bytes(), 1000 + HEADER_BYTES + 10_000 * ENTRY_BYTES);
+        for _ in 0..10_000 {
+            held.release(&frame);
+        }
+        assert_eq!(held.bytes(), 0);
+    }
+
+    #[test]
+    fn a_segment_is_known_again_when_its_front_was_taken() {
+        let mut held = Held::default();
+        let mut segment = Bytes::from(vec![0; 1000]);
+        let rest = segment.slice(600..);
+        held.hold(&rest);
+        held.hold(&segment);
+        assert_eq!(held.bytes(), 1000 + HEADER_BYTES + 2 * ENTRY_BYTES);
+        segment.advance(999);
+        held.release(&segment);
+        held.release(&rest);
+        assert_eq!(held.bytes(), 0);
+    }
+}

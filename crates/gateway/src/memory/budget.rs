@@ -1,0 +1,247 @@
+//! A memory budget: how many connections it has room for, from what the memory is now.
+//!
+//! Pure arithmetic. The budget is for everything that the server takes of the machine, the kernel's part included. What
+//! the process takes at the start is paid first; the rest has four parts, so that none can grow at another's cost:
+//! connections, outboxes of slow clients, what clients have begun to say or left unfetched, and a margin for what comes
+//! between two looks.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Sixteenths of what is left after the start.
+const PARTS: u64 = 16;
+const OUTBOX_PARTS: u64 = 2;
+const PARTIAL_PARTS: u64 = 1;
+const LONGPOLL_PARTS: u64 = 1;
+const MARGIN_PARTS: u64 = 1;
+const CONNECTION_PARTS: u64 = PARTS - OUTBOX_PARTS - PARTIAL_PARTS - LONGPOLL_PARTS - MARGIN_PARTS;
+/// What a connection takes of the process at the least: its slots, and a place among the members of one topic.
+const PROCESS_BYTES_MIN: u64 = 192;
+/// What a newcomer may take at the most before the next look shows it: a TLS session and the kernel's part.
+const NEWCOMER_BYTES_MAX: u64 = 16 << 10;
+/// Fewer connections tell nothing of what one takes: what happens once for all of them would be taken for theirs.
+const SAMPLE_MIN: u64 = 1_000;
+/// A budget with room for fewer connections is a mistake in writing it.
+const CONNECTIONS_MIN: u64 = 100;
+
+/// The memory of one moment, as a budget looks at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Reading {
+    /// Of the process, without what has a part of its own (outboxes, partial messages, sessions), in bytes.
+    pub(crate) process_bytes: u64,
+    /// Of the kernel for the process, in bytes.
+    pub(crate) kernel_bytes: u64,
+    /// Connections that are open.
+    pub(crate) open: u64,
+}
+
+/// What the parts may take, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shares {
+    pub(crate) connections: u64,
+    pub(crate) outboxes: u64,
+    pub(crate) partial_messages: u64,
+    pub(crate) longpoll_sessions: u64,
+}
+
+/// A budget under which a gateway could not serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BudgetTooSmall {
+    /// The budget, in bytes.
+    pub budget_bytes: u64,
+    /// What the process takes without any connection, in bytes.
+    pub start_bytes: u64,
+}
+
+impl fmt::Display for BudgetTooSmall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        write!(
+            f,
+            "a memory budget of {} MiB has no room for {CONNECTIONS_MIN} connections: the server takes {} MiB without \
+             any; allow at least {} MiB",
+            mebibytes(self.budget_bytes),
+            mebibytes(self.start_bytes),
+            mebibytes(self.start_bytes + (1 << 20))
+        )
+    }
+}
+
+impl std::error::Error for BudgetTooSmall {}
+
+impl Shares {
+    /// Divides what is left of a budget beyond what the process takes at the start.
+    pub(crate) fn of(budget_bytes: u64, start_bytes: u64) -> Shares {
+        let part = budget_bytes.saturating_sub(start_bytes) / PARTS;
+        Shares {
+            connections: part * CONNECTION_PARTS,
+            outboxes: part * OUTBOX_PARTS,
+            partial_messages: part * PARTIAL_PARTS,
+            longpoll_sessions: part * LONGPOLL_PARTS,
+        }
+    }
+}
+
+/// Looks again and again, and says how many connections there may be.
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    start: Reading,
+    shares: Shares,
+    /// What the kernel takes for one connection without buffers, in bytes.
+    socket_bytes: u64,
+    /// The most connections there were at a look: the process has their slots, and gives none back.
+    open_most: u64,
+}
+
+impl Pacer {
+    pub(crate) fn new(budget_bytes: u64, start: Reading, socket_bytes: u64) -> Result<Pacer, BudgetTooSmall> {
+        let start_bytes = start.process_bytes + start.kernel_bytes;
+        let shares = Shares::of(budget_bytes, start_bytes);
+        let pacer = Pacer { start, shares, socket_bytes, open_most: 0 };
+        if pacer.capacity() < CONNECTIONS_MIN {
+            return Err(BudgetTooSmall { budget_bytes, start_bytes });
+        }
+        Ok(pacer)
+    }
+
+    /// Idle connections that the budget has room for, by what one takes at the least.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.shares.connections / (self.socket_bytes + PROCESS_BYTES_MIN)
+    }
+
+    /// How many connections there may be until the next look. At most half of the room that is left is given away at a
+    /// time: newcomers may turn out dearer than those before them.
+    pub(crate) fn allowed(&mut self, now: Reading) -> u64 {
+        self.open_most = self.open_most.max(now.open);
+        let grown = |now: u64, start: u64| now.saturating_sub(start);
+        let process = grown(now.process_bytes, self.start.process_bytes);
+        let kernel = grown(now.kernel_bytes, self.start.kernel_bytes);
+        let room = self.shares.connections.saturating_sub(process + kernel) / 2;
+        let kernel_each = (kernel / now.open.max(SAMPLE_MIN)).max(self.socket_bytes);
+        let process_each = (process / self.open_most.max(SAMPLE_MIN)).max(PROCESS_BYTES_MIN);
+        // Up to as many as there were, newcomers find the memory of those who went.
+        let returning = (room / kernel_each).min(self.open_most - now.open);
+        let left = room - returning * kernel_each;
+        // Of what newcomers take little is known until there are some.
+        let unseen_max = (self.shares.connections / NEWCOMER_BYTES_MAX).max(self.open_most);
+        now.open + returning + (left / (kernel_each + process_each)).min(unseen_max)
+    }
+}
+
+/// What the last look came to, for everybody who lets connections in.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    allowed: AtomicUsize,
+    /// Connections of all shards.
+    population: Arc<AtomicUsize>,
+}
+
+impl Allowance {
+    /// Without limit until it is [set](Allowance::set).
+    pub(crate) fn new(population: Arc<AtomicUsize>) -> Allowance {
+        Allowance { allowed: AtomicUsize::new(usize::MAX), population }
+    }
+
+    pub(crate) fn set(&self, allowed: u64) {
+        self.allowed.store(usize::try_from(allowed).unwrap_or(usize::MAX), Relaxed);
+    }
+
+    /// How many connections there may be now; `None` without limit.
+    pub(crate) fn allowed(&self) -> Option<u64> {
+        let allowed = self.allowed.load(Relaxed);
+        (allowed != usize::MAX).then_some(allowed as u64)
+    }
+
+    /// Whether one who is counted already is too many.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.population.load(Relaxed) > self.allowed.load(Relaxed)
+    }
+
+    /// Whether one more would be too many.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.population.load(Relaxed) >= self.allowed.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOCKET_BYTES: u64 = 4_000;
+    const START: Reading = Reading { process_bytes: 10 << 20, kernel_bytes: 1 << 20, open: 0 };
+
+    fn pacer(budget_bytes: u64) -> Pacer {
+        Pacer::new(budget_bytes, START, SOCKET_BYTES).expect("large enough")
+    }
+
+    /// What so many connections take that take so much each.
+    fn reading(open: u64, process_each: u64) -> Reading {
+        Reading {
+            process_bytes: START.process_bytes + open * process_each,
+            kernel_bytes: START.kernel_bytes + open * SOCKET_BYTES,
+            open,
+        }
+    }
+
+    /// A crowd that takes every place that is given.
+    fn crowd(pacer: &mut Pacer, mut open: u64, process_each: u64) -> u64 {
+        for _ in 0..100 {
+            open = open.max(pacer.allowed(reading(open, process_each)));
+        }
+        open
+    }
+
+    #[test]
+    fn a_crowd_fills_its_share_and_nothing_beyond() {
+        for (budget, process_each) in
+            [(64 << 20, 200), (64 << 20, 12_000), (16 << 30, 165), (16 << 30, 2_000)]
+        {
+            let mut pacer = pacer(budget);
+            let open = crowd(&mut pacer, 0, process_each);
+            let taken = open * (process_each + SOCKET_BYTES);
+            let share = pacer.shares.connections;
+            assert!(taken <= share, "{taken} of {share}");
+            assert!(taken as f64 > share as f64 * 0.98, "{taken} of {share}");
+        }
+    }
+
+    #[test]
+    fn the_parts_are_not_more_than_the_whole() {
+        let Shares { connections, outboxes, partial_messages, longpoll_sessions } =
+            Shares::of(1 << 30, 1 << 20);
+        let sum = connections + outboxes + partial_messages + longpoll_sessions + (1 << 20);
+        assert!(sum < 1 << 30 && sum > (1 << 30) / 16 * 15 - PARTS, "{sum}");
+    }
+
+    #[test]
+    fn who_is_there_stays_when_the_memory_is_used_up() {
+        let mut pacer = pacer(64 << 20);
+        assert_eq!(pacer.allowed(Reading { process_bytes: 1 << 40, kernel_bytes: 1 << 40, open: 77 }), 77);
+    }
+
+    #[test]
+    fn after_a_crowd_left_as_many_may_come_again() {
+        let mut pacer = pacer(64 << 20);
+        let full = crowd(&mut pacer, 0, 400);
+        // The kernel has its memory back; the process keeps its own.
+        let left = |open| Reading {
+            process_bytes: START.process_bytes + full * 400,
+            kernel_bytes: START.kernel_bytes + open * SOCKET_BYTES,
+            open,
+        };
+        let mut open = 0;
+        for _ in 0..100 {
+            open = pacer.allowed(left(open));
+        }
+        assert!(open as f64 > full as f64 * 0.98 && open <= full + 1, "{open} of {full}");
+    }
+
+    #[test]
+    fn a_budget_that_the_process_alone_uses_up_is_refused_with_a_better_one() {
+        let error = Pacer::new(11 << 20, START, SOCKET_BYTES).expect_err("too small");
+        let text = error.to_string();
+        assert!(text.contains("the server takes 11 MiB without any; allow at least 12 MiB"), "{text}");
+        Pacer::new(12 << 20, START, SOCKET_BYTES).expect("as the message says");
+    }
+}

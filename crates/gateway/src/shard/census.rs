@@ -1,0 +1,167 @@
+//! Finding a shard's largest topics and slowest readers, a bounded part of them in a turn, so that whoever looks at a
+//! crowd does not hold it up.
+
+use super::driver::{ShardDriver, ShardIo, key};
+use crate::relay::Reply;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Topics or connections that are looked at in one turn.
+const LOOKS_PER_TURN: usize = 4096;
+/// Censuses that may wait for a shard; one more goes unanswered.
+const WAITING_MAX: usize = 16;
+
+/// What is asked of each shard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Question {
+    pub(crate) topics_max: usize,
+    pub(crate) readers_max: usize,
+}
+
+/// One shard's answer.
+#[derive(Debug, Default)]
+pub(crate) struct ShardCensus {
+    /// The largest topics with their members on this shard.
+    pub(crate) topics: Vec<(Arc<str>, usize)>,
+    /// The slowest readers.
+    pub(crate) readers: Vec<SlowReader>,
+}
+
+/// A client that does not read as fast as it is sent to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlowReader {
+    /// The shard that has it.
+    pub shard: u16,
+    /// Its address, if it is still there.
+    pub remote: Option<SocketAddr>,
+    /// Its socket id, if it has one.
+    pub socket_id: Option<Box<str>>,
+    /// Bytes that wait for it.
+    pub waiting_bytes: usize,
+}
+
+/// Censuses under way, the first of them being taken.
+#[derive(Default)]
+pub(crate) struct Censuses {
+    waiting: VecDeque<(Question, Reply<ShardCensus>)>,
+    topics: Largest<usize>,
+    readers: Largest<u32>,
+    /// Places of topics, and then slots of connections, that have been looked at.
+    topics_seen: usize,
+    slots_seen: u32,
+}
+
+impl ShardDriver {
+    pub(crate) fn ask_for_census(&mut self, question: Question, reply: Reply<ShardCensus>) {
+        if self.censuses.waiting.len() < WAITING_MAX {
+            self.censuses.waiting.push_back((question, reply));
+        }
+    }
+
+    /// Goes on with the first of them. `true` when there is more to do.
+    pub(crate) fn go_on_counting(&mut self, io: &mut ShardIo<'_>) -> bool {
+        let Some((question, _)) = self.censuses.waiting.front() else { return false };
+        let question = *question;
+        let mut left = LOOKS_PER_TURN;
+        let Censuses { topics, readers, topics_seen, slots_seen, .. } = &mut self.censuses;
+        if question.topics_max > 0 {
+            let end = self.hub.topic_places().min(*topics_seen + left);
+            left -= end.saturating_sub(*topics_seen);
+            for (members, place) in self.hub.topic_sizes(*topics_seen..end) {
+                topics.offer(members, place, question.topics_max);
+            }
+            *topics_seen = (*topics_seen).max(end);
+        }
+        if question.readers_max > 0 {
+            let end = io.slots().min(*slots_seen + left as u32);
+            left -= end.saturating_sub(*slots_seen) as usize;
+            for slot in *slots_seen..end {
+                let waiting = io.id_of(slot).map_or(0, |id| io.waiting_bytes(id));
+                if waiting > 0 {
+                    readers.offer(waiting, slot, question.readers_max);
+                }
+            }
+            *slots_seen = (*slots_seen).max(end);
+        }
+        if left > 0 {
+            self.answer_census(io);
+        }
+        !self.censuses.waiting.is_empty()
+    }
+
+    /// All has been looked at.
+    fn answer_census(&mut self, io: &mut ShardIo<'_>) {
+        let Censuses { waiting, topics, readers, .. } = std::mem::take(&mut self.censuses);
+        self.censuses.waiting = waiting;
+        let Some((_, reply)) = self.censuses.waiting.pop_front() else { return };
+        let topics = topics.into_sorted().into_iter();
+        // A topic may have gone since it was looked at, and another have come to its place.
+        let topics = topics.filter_map(|(_, place)| self.hub.topic_at(place));
+        let topics = topics.map(|(name, members)| (name.clone(), members)).collect();
+        let readers = readers.into_sorted().into_iter().filter_map(|(waiting_bytes, slot)| {
+            let id = io.id_of(slot)?;
+            let socket_id = self.hub.socket_id(key(id)).map(Into::into);
+            Some(SlowReader { shard: self.shard.0, remote: io.remote(id), socket_id, waiting_bytes })
+        });
+        reply.send(ShardCensus { topics, readers: readers.collect() });
+    }
+}
+
+/// The largest of what is offered, with where each is.
+struct Largest<P> {
+    heap: BinaryHeap<Reverse<(usize, P)>>,
+}
+
+impl<P: Ord> Default for Largest<P> {
+    fn default() -> Self {
+        Largest { heap: BinaryHeap::new() }
+    }
+}
+
+impl<P: Ord + Copy> Largest<P> {
+    fn offer(&mut self, size: usize, place: P, count_max: usize) {
+        let is_full = self.heap.len() >= count_max;
+        if is_full && self.heap.peek().is_some_and(|Reverse((least, _))| size <= *least) {
+            return;
+        }
+        if is_full {
+            self.heap.pop();
+        }
+        self.heap.push(Reverse((size, place)));
+    }
+
+    /// The largest first.
+    fn into_sorted(self) -> Vec<(usize, P)> {
+        self.heap.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_are_those_that_sorting_all_would_find() {
+        // A full cycle of a small generator: every size comes several times, in no order.
+        let sizes: Vec<usize> = (0..200)
+            .scan(7, |state, _| {
+                *state = (*state * 37 + 11) % 101;
+                Some(*state)
+            })
+            .collect();
+        for count_max in [1, 2, 19, 200, 300] {
+            let mut largest = Largest::default();
+            for (place, size) in sizes.iter().enumerate() {
+                largest.offer(*size, place, count_max);
+            }
+            let mut expected = sizes.clone();
+            expected.sort_unstable_by_key(|size| Reverse(*size));
+            expected.truncate(count_max);
+            let found = largest.into_sorted();
+            assert!(found.iter().all(|(size, place)| sizes[*place] == *size));
+            assert_eq!(found.into_iter().map(|(size, _)| size).collect::<Vec<_>>(), expected);
+        }
+    }
+}

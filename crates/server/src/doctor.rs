@@ -1,0 +1,57 @@
+//! `throng doctor`: this machine as a server's, its ports and its certificate. Changes nothing.
+//!
+//! What a machine can hold is judged by the crate `doctor`, as Stampede has it judged too; what only a server's
+//! configuration knows is checked here.
+
+mod budget;
+mod certificate;
+mod ports;
+
+use crate::config::Config;
+use ::doctor::{Colours, Examination, Facts, Role, State, diagnose};
+use std::io::{self, IsTerminal};
+
+const PROGRAM: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
+/// Connections to have room for where neither flag nor configuration says.
+const CLIENTS_DEFAULT: u64 = 10_000;
+
+/// What is asked.
+pub(crate) struct Wish {
+    pub(crate) clients: Option<u64>,
+    pub(crate) json: bool,
+}
+
+/// What was found.
+pub(crate) struct Found {
+    pub(crate) text: String,
+    /// Whether something must be cleared before the server can do what is wished.
+    pub(crate) stops: bool,
+}
+
+/// Looks at the machine for what the configuration wants of it.
+pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
+    let configured = config.limits.connections.map(|connections| connections as u64);
+    let clients = wish.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
+    let role = Role::Server { tls: config.tls.is_some() };
+    let facts = Facts::read(PROGRAM);
+    let mut diagnosis = diagnose(&facts, &::doctor::Wish { clients, role, ..::doctor::Wish::default() });
+    diagnosis.checks.extend(ports::check(config));
+    diagnosis.checks.extend(config.tls.iter().flat_map(certificate::check));
+    diagnosis.checks.extend(budget::check(config.limits.memory_budget, &facts));
+    let stops = diagnosis.state() == State::Stop;
+    let examination = Examination { facts, targets: Vec::new(), diagnosis };
+    let text = if wish.json {
+        serde_json::to_string_pretty(&examination).map_err(io::Error::other)? + "\n"
+    } else {
+        printed(&examination)?
+    };
+    Ok(Found { text, stops })
+}
+
+fn printed(examination: &Examination) -> io::Result<String> {
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let colours = if io::stdout().is_terminal() && !is_plain { Colours::On } else { Colours::Off };
+    let mut text = Vec::new();
+    ::doctor::print(&mut text, examination, colours)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,142 @@
+//! `throng top`: a running server, live. On a terminal a view that is drawn anew each second; elsewhere, or with
+//! `--once` or `--json`, lines.
+
+mod look;
+mod scrape;
+mod screen;
+mod tables;
+
+use crate::config::Config;
+use look::{Look, Looks};
+use scrape::{Asked, Server};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+/// What is asked.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Wish {
+    /// URL of the administration listener, such as http://127.0.0.1:4001 [default: that of the configuration]
+    url: Option<String>,
+    /// File with the token of the administration API [default: admin-token in the data directory]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Seconds from one look to the next
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    interval: Duration,
+    /// Look twice, print everything, and end
+    #[arg(long)]
+    once: bool,
+    /// As JSON: an object for each look
+    #[arg(long)]
+    json: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "write a number of seconds from 0.1 to 3600".to_owned())
+}
+
+/// Why there is nothing to show.
+#[derive(Debug)]
+pub(crate) enum TopError {
+    /// The configuration names no administration listener, and nobody named one.
+    NoAddress,
+    /// The server cannot be asked.
+    Scrape(scrape::ScrapeError),
+    /// The terminal or the output failed.
+    Output(io::Error),
+}
+
+impl fmt::Display for TopError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TopError::NoAddress => {
+                f.write_str("`admin.listen` is \"off\": give the URL of an administration listener")
+            }
+            TopError::Scrape(error) => error.fmt(f),
+            TopError::Output(error) => write!(f, "cannot show it: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for TopError {}
+
+impl TopError {
+    /// Whether whoever read the lines went away, as `head` does: no failure of ours.
+    pub(crate) fn is_end_of_reader(&self) -> bool {
+        matches!(self, TopError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<io::Error> for TopError {
+    fn from(error: io::Error) -> TopError {
+        TopError::Output(error)
+    }
+}
+
+/// Shows the server until the user has seen enough.
+pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
+    let configured = config.admin_listen.map(|address| format!("http://{address}"));
+    let url = wish.url.clone().or(configured).ok_or(TopError::NoAddress)?;
+    let token_file = wish.token_file.clone().unwrap_or_else(|| config.data_dir.join("admin-token"));
+    let server = Server::new(&url, &token_file).map_err(TopError::Scrape)?;
+    let mut looks = Looks::default();
+    // What cannot be asked at all is an error; what fails later is shown and tried again.
+    looks.take(server.ask(Asked::ALL).map_err(TopError::Scrape)?);
+    match (wish.once, wish.json || !is_terminal()) {
+        (true, _) => {
+            thread::sleep(wish.interval);
+            looks.take(server.ask(Asked::ALL).map_err(TopError::Scrape)?);
+            say(&text(looks.last(), wish.json, Detail::All)?)
+        }
+        (false, true) => follow(&server, &mut looks, wish),
+        (false, false) => screen::run(&server, &mut looks, wish.interval).map_err(TopError::Output),
+    }
+}
+
+/// How much of a look is told.
+enum Detail {
+    All,
+    /// One line of figures.
+    Line,
+}
+
+/// A line for each look, until nobody reads them.
+fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopError> {
+    loop {
+        thread::sleep(wish.interval);
+        match server.ask(Asked::ALL) {
+            Ok(status) => {
+                looks.take(status);
+                say(&text(looks.last(), wish.json, Detail::Line)?)?;
+            }
+            Err(error) => {
+                // One look that fails is no reason to go.
+                let _ = writeln!(io::stderr(), "throng: {error}");
+            }
+        }
+    }
+}
+
+fn text(look: &Look, json: bool, detail: Detail) -> Result<String, TopError> {
+    match (json, detail) {
+        (true, Detail::All) => Ok(serde_json::to_string_pretty(look).map_err(io::Error::other)? + "\n"),
+        (true, Detail::Line) => Ok(serde_json::to_string(look).map_err(io::Error::other)? + "\n"),
+        (false, Detail::All) => Ok(tables::all(look)),
+        (false, Detail::Line) => Ok(tables::line(look) + "\n"),
+    }
+}
+
+fn say(text: &str) -> Result<(), TopError> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(TopError::Output)
+}
+
+fn is_terminal() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

@@ -1,0 +1,99 @@
+//! A server with a small memory budget.
+
+mod client;
+mod throng;
+
+use client::{Client, Said};
+use gateway::machine;
+use serde_json::Value;
+use std::thread;
+use std::time::{Duration, Instant};
+use throng::{DEADLINE, Throng, command, request};
+
+const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
+const BUDGET: &str = "40MiB";
+const BUDGET_BYTES: f64 = (40 << 20) as f64;
+
+fn metric(server: &Throng, name: &str) -> f64 {
+    let body = server.get(server.admin, "/metrics").body;
+    let line = body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is missing in\n{body}"))
+}
+
+/// How many idle connections the server said that it has room for.
+fn announced(server: &mut Throng) -> usize {
+    let line = server.announced_like("memory budget 40 MiB: room for about ");
+    line.split(' ').filter_map(|word| word.parse().ok()).nth(1).expect("a number")
+}
+
+/// Joins until one is refused.
+fn fill(server: &Throng, members: &mut Vec<Client>, most: usize) {
+    while let Ok(mut member) = Client::try_open(server.address, SOCKET, "") {
+        member.join(&format!("rooms:{}", members.len() % 100), "{}");
+        members.push(member);
+        assert!(members.len() <= most, "nobody was refused");
+    }
+}
+
+#[test]
+fn past_the_budget_newcomers_come_back_later_and_who_is_there_stays() {
+    machine::raise_descriptor_limit().expect("raised");
+    let mut server = Throng::start(&["--memory-budget", BUDGET]);
+    let capacity = announced(&mut server);
+    let mut members = Vec::new();
+    fill(&server, &mut members, capacity);
+    // Half of what is left is given away at a time, so that the last places are given slowly.
+    assert!(members.len() > capacity / 2, "{} of {capacity}", members.len());
+    assert!(metric(&server, "throng_memory_whole_bytes") < BUDGET_BYTES);
+    assert_eq!(metric(&server, "throng_memory_budget_bytes"), BUDGET_BYTES);
+    assert!(metric(&server, "throng_rejected_total{reason=\"memory_budget\"}") >= 1.0);
+
+    members[0].send(r#"["1","2","rooms:0","echo",{"still":"here"}]"#);
+    assert!(members[0].hear_text().contains(r#"{"still":"here"}"#));
+
+    let full = members.len();
+    members.truncate(full / 2);
+    let deadline = Instant::now() + DEADLINE;
+    while members.len() < full / 4 * 3 {
+        assert!(Instant::now() < deadline, "nobody is let in where others left");
+        fill(&server, &mut members, capacity);
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn who_is_refused_is_told_why_and_when_to_come_back() {
+    machine::raise_descriptor_limit().expect("raised");
+    let mut server = Throng::start(&["--set", "limits.memory_budget=40MiB"]);
+    let capacity = announced(&mut server);
+    let mut members = Vec::new();
+    let refused = loop {
+        fill(&server, &mut members, capacity);
+        let answer = request(server.address, "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        if answer.status == 503 {
+            break answer;
+        }
+    };
+    assert!(refused.head.contains("retry-after: 5\r\n"), "{}", refused.head);
+    assert!(refused.head.contains("content-type: application/problem+json"), "{}", refused.head);
+    let problem: Value = serde_json::from_str(&refused.body).expect("JSON");
+    assert_eq!(problem["status"], 503);
+    assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("memory budget")), "{problem}");
+    // The administration is there when it is needed most.
+    assert_eq!(server.get(server.admin, "/readyz").status, 200);
+    assert!(members.iter_mut().all(|member| {
+        member.send(r#"[null,"9","phoenix","heartbeat",{}]"#);
+        matches!(member.hear(), Said::Text(reply) if reply.contains("phx_reply"))
+    }));
+}
+
+#[test]
+fn a_budget_without_room_for_anybody_is_refused_with_a_better_one() {
+    let home = tempfile::tempdir().expect("a folder");
+    let output = command(home.path())
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", "--memory-budget", "8MiB"])
+        .output()
+        .expect("it ran");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("write a size from \"16MiB\""), "{error}");
+}
