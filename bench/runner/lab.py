@@ -39,7 +39,7 @@ def plan(group: str, smoke: bool) -> list:
     scenarios = (
         IdleMemory("idle clients", steps, settles=not smoke),
         EchoCost("echo, generators", 100, seconds),
-        SendLag("paced sends", 1000 // (10 if smoke else 1), seconds / 2, 20_000 // scale),
+        SendLag("paced sends", 1000 // (10 if smoke else 1), seconds / 2, 16_000 // scale),
     )
     return [scenario for name, scenario in zip(GROUPS, scenarios) if group in (name, "load")]
 
@@ -142,10 +142,12 @@ class SendLag:
         return min(wanted, 3)
 
     def measure(self, _name: str, generator: Stampede, throng: Throng) -> Measurement:
-        best = max_of(lambda rate: self._play(rate, generator, throng)["sent_per_second"], self.rate_begin)
+        best = max_of(lambda rate: self._play(rate, generator, throng)["valid_per_second"], self.rate_begin)
+        if not best:
+            return Measurement({}, [f"no valid run at {self.rate_begin:,.0f} messages per second"])
         at_half = self._play(best / 2, generator, throng)
         faults = [f"{at_half['errors']} errors at half of the maximum"] if at_half["errors"] else []
-        values = {"max_sent_per_second": best, "sent_per_second_at_half": at_half["sent_per_second"]}
+        values = {"max_valid_per_second": best, "sent_per_second_at_half": at_half["sent_per_second"]}
         values |= {f"send_lag_ms_{part}_at_half": at_half[part] for part in ("p50", "p99", "max")}
         return Measurement(values, faults)
 
@@ -165,20 +167,28 @@ class SendLag:
 
 
 def lag_of(summary: dict, seconds: float) -> dict:
-    """What is needed of a run's summary."""
+    """What is needed of a run's summary. Messages of a run that Stampede calls INVALID, as one that catches up with its
+    plan by sending many at once, count for nothing."""
     lag = summary["times"]["send_lag"]
+    sent_per_second = summary["counts"]["sent"] / (seconds + 0.5)
     return {
-        "sent_per_second": summary["counts"]["sent"] / (seconds + 0.5),
+        "sent_per_second": sent_per_second,
+        "valid_per_second": sent_per_second if summary["verdict"]["valid"] else 0.0,
         "errors": summary["counts"]["errors"],
         **{part: lag[f"{part}_us"] / 1000 for part in ("p50", "p99", "max")},
     }
 
 
-def max_of(reached, begin: float, factor: float = 1.5, on_time: float = 0.97) -> float:
-    """The most that was reached, wanting more and more until less than `on_time` of it is reached."""
+def max_of(reached, begin: float, factor: float = 1.25, on_time: float = 0.97, tries: int = 2) -> float:
+    """The most that was reached, wanting more and more until less than `on_time` of it is reached in each of some tries:
+    a neighbour on the machine may spoil one. 0 when nothing was."""
     wanted, best = begin, 0.0
     while True:
-        now = reached(wanted)
+        now = 0.0
+        for _ in range(tries):
+            now = max(now, reached(wanted))
+            if now >= on_time * wanted:
+                break
         best = max(best, now)
         if now < on_time * wanted:
             return best

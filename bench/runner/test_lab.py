@@ -23,18 +23,26 @@ class MaximumTest(unittest.TestCase):
             return min(rate, 150.0)
 
         self.assertEqual(lab.max_of(reached, 100.0, factor=2.0), 150.0)
-        self.assertEqual(wanted, [100.0, 200.0])
+        self.assertEqual(wanted, [100.0, 200.0, 200.0])
 
     def test_a_rate_beyond_the_maximum_that_does_worse_does_not_lower_it(self):
         self.assertEqual(lab.max_of(lambda rate: rate if rate <= 200 else 50.0, 100.0, factor=2.0), 200)
 
 
+    def test_one_try_that_fails_ends_nothing(self):
+        outcomes = iter([100.0, 0.0, 200.0, 0.0, 0.0])
+        self.assertEqual(lab.max_of(lambda _: next(outcomes), 100.0, factor=2.0), 200.0)
+
+
 class SummaryTest(unittest.TestCase):
     def test_lags_are_read_in_milliseconds(self):
         lag = {"p50_us": 10.0, "p99_us": 1500.0, "max_us": 20_000.0}
-        summary = {"times": {"send_lag": lag}, "counts": {"sent": 850, "errors": 2}}
+        summary = {"times": {"send_lag": lag}, "counts": {"sent": 850, "errors": 2}, "verdict": {"valid": True}}
         found = lab.lag_of(summary, seconds=8)
-        self.assertEqual(found, {"sent_per_second": 100.0, "errors": 2, "p50": 0.01, "p99": 1.5, "max": 20.0})
+        lags = {"p50": 0.01, "p99": 1.5, "max": 20.0}
+        self.assertEqual(found, {"sent_per_second": 100.0, "valid_per_second": 100.0, "errors": 2} | lags)
+        invalid = lab.lag_of(summary | {"verdict": {"valid": False}}, seconds=8)
+        self.assertEqual((invalid["sent_per_second"], invalid["valid_per_second"]), (100.0, 0.0))
 
 
 class ProcessesTest(unittest.TestCase):
