@@ -17,7 +17,8 @@ def complaints(data: dict, schema: Path = SCHEMA) -> list[str]:
     try:
         import jsonschema
     except ImportError as error:
-        raise NoLibrary("python3-jsonschema is missing: `make deps` installs it on Debian, or `pip install jsonschema`") from error
+        remedy = "`make deps` installs it on Debian, `pip install jsonschema` elsewhere"
+        raise NoLibrary(f"python3-jsonschema is missing: {remedy}") from error
     described = json.loads(schema.read_text())
     jsonschema.Draft202012Validator.check_schema(described)
     errors = jsonschema.Draft202012Validator(described).iter_errors(json.loads(text_of(data)))

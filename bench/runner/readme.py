@@ -41,7 +41,7 @@ class Row:
 
 
 ROWS = (
-    Row("clients in one room at once, server and clients on this machine", "the crowd", "joined_at_once", "joined", "record"),
+    Row("clients in one room at once, all of them on this machine", "the crowd", "joined_at_once", "joined", "record"),
     Row("the server's whole memory then, per client", "the crowd", "server_rss_bytes_per_client", "bytes", "record"),
     Row("memory per idle connection that joined a topic", "memory", "rss_bytes_per_connection", "bytes"),
     Row("broadcast to 100,000, CPU per delivery", "broadcast to 100,000", "server_cpu_us_per_delivery", "µs"),
@@ -75,7 +75,8 @@ def _times(ratio: Spread) -> str:
 
 def _source(source: Filed, root: Path) -> str:
     machine = source.data["machine"]
-    where = f"{machine['cores']} cores of {machine['model']}, {machine['memory']}, Linux {machine['kernel'].partition('-')[0]}"
+    kernel = machine["kernel"].partition("-")[0]
+    where = f"{machine['cores']} cores of {machine['model']}, {machine['memory']}, Linux {kernel}"
     link = source.page.relative_to(root)
     return f"- [{source.data['date']}]({link}): `{source.data['command']}`, {where}"
 

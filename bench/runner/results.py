@@ -113,9 +113,8 @@ def version() -> dict:
 
 def _git(*arguments: str) -> str | None:
     try:
-        finished = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=30
-        )
+        command = ["git", "-C", str(ROOT), *arguments]
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return finished.stdout.strip() if finished.returncode == 0 else None

@@ -18,17 +18,19 @@ class NoRun(RuntimeError):
 
 
 @contextmanager
-def started(command: list, folder: Path) -> Iterator[subprocess.Popen]:
-    """Runs `command`, which writes below `folder`; what it says goes to `output.log` there. SIGINT ends it orderly."""
+def started(command: list, folder: Path, patience_s: float = PATIENCE_S) -> Iterator[subprocess.Popen]:
+    """Runs `command`, which writes below `folder`; what it says goes to `output.log` there. SIGINT ends it orderly;
+    when it has not ended so long afterwards, it is killed."""
     folder.mkdir(parents=True, exist_ok=True)
+    words = [str(part) for part in command]
     with (folder / "output.log").open("w") as output:
         process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
         )
         try:
             yield process
         finally:
-            processes.end(process, signal.SIGINT, PATIENCE_S)
+            processes.end(process, signal.SIGINT, patience_s)
 
 
 def only_run(folder: Path) -> Path:

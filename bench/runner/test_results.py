@@ -42,9 +42,8 @@ class WritersTest(unittest.TestCase):
         self.assertEqual((figure["least"], figure["median"], figure["greatest"]), (1.0, 1.25, 1.5))
 
     def test_a_file_without_a_unit_or_a_command_is_refused(self):
-        _, data = report.render(
-            samples_of("connect", floor=[2.0]), [], {}, {}, SimpleNamespace(group="all", smoke=True, repeats=1, without=[])
-        )
+        options = SimpleNamespace(group="all", smoke=True, repeats=1, without=[])
+        _, data = report.render(samples_of("connect", floor=[2.0]), [], {}, {}, options)
         for spoil in (lambda data: data.pop("command"), lambda data: data["measurements"][0].pop("unit")):
             spoiled = copy.deepcopy(data)
             spoil(spoiled)
