@@ -4,7 +4,7 @@ that grows, then many; without and with a limit on the server's processor time."
 from dataclasses import replace
 from functools import partial
 
-from runner.seeds.play import Played, Run, Stage, cpu_percent, scrape_figures, wrong
+from runner.seeds.play import Played, Run, Stage, cpu_percent, scenario, scrape_figures, wrong
 from runner.servers import Running
 from runner.watch import Row
 
@@ -19,7 +19,7 @@ SECOND_TEST = (
 )
 CONFIGURATIONS = (*FIRST_TEST, *SECOND_TEST)
 TALK_S = 6
-MESSAGE_BYTES = 64
+DRAIN_S = 2
 
 LATENCY_PARTS = ("p50", "p90", "p95", "p99", "mean", "stddev")
 
@@ -44,16 +44,15 @@ def _run(rooms: int, clients: int, rooms_named: int, clients_named: int, scale: 
     talk_s = TALK_S if scale == 1 else 2
 
     def arguments(server: Running) -> list:
-        flags = {"rooms": rooms, "clients": clients, "rate": 1, "size": MESSAGE_BYTES, "seconds": talk_s}
-        url = f"ws://{server.address}/socket/websocket"
-        return ["rooms", url, *(part for name, value in flags.items() for part in (f"--{name}", value))]
+        variables = {"rooms": rooms, "users": rooms * clients, "talk": f"{talk_s}s", "drain": f"{DRAIN_S}s"}
+        return scenario("basic-chat", server, variables)
 
     return Run(
         seed=SEED,
         scenario=name_of(rooms_named, clients_named),
         arguments=arguments,
         stage=Stage(rooms * clients),
-        seconds=talk_s + 10,
+        seconds=talk_s + DRAIN_S + 4,
         figures=figures,
         faults=faults,
     )
