@@ -56,7 +56,7 @@ test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung 
 	@# The tests mostly wait; the compiler takes what they leave.
 	@$(MAKE) --jobs=3 --output-sync=target unit web release GENTLY='nice -n 19'
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke sim
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke sim
 	@$(MAKE) competition-smoke
 
 .PHONY: deps
@@ -89,6 +89,11 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 record: page ## Two million people in one room, beside the floor: 40 minutes, as root (RECORD="--clients 500000 …")
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
+
+.PHONY: seeds
+seeds: page ## The load tests that the project began with, then and now: 35 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
+	cargo build --release --locked --package server --package load --bins
+	bench/seeds --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
 
 ##### The parts of `check`
 
@@ -146,6 +151,10 @@ competition-smoke: release programs-for-tests ## Let the competition's runner, i
 .PHONY: record-smoke
 record-smoke: release programs-for-tests ## The record with 0.2 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+.PHONY: seeds-smoke
+seeds-smoke: release programs-for-tests ## The seeds with 1 % of their numbers: judges counts
+	bench/seeds --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
 # be built once more with other features.

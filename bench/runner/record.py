@@ -4,16 +4,14 @@ Three runs, one after the other: the floor and Throng with the same bare client,
 Stampede, which judges every message, while two people talk in a room of their own.
 """
 
-import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runner import processes, talk
+from runner import processes, stampede, talk
 from runner.driver import Driver
 from runner.servers import Floor, Running, Throng
 from runner.watch import Row, Watch
@@ -88,20 +86,20 @@ def bare(plan: Plan, server: Floor | Throng, driver: Driver) -> dict:
         return driver.run(running, "broadcast", "--receivers", plan.crowd, "--rounds", plan.broadcasts)
 
 
-def play(plan: Plan, throng: Throng, stampede: Path, folder: Path) -> Record:
+def play(plan: Plan, throng: Throng, binary: Path, folder: Path) -> Record:
     """Lets the crowd come, hear, be cut, come back, and grow until the machine is full."""
     with throng.start(plan) as server, Watch(server.metrics_url, server.pid) as watch:
-        with _main_run(plan, server, stampede, folder / "crowd") as crowd:
+        with _main_run(plan, server, binary, folder / "crowd") as crowd:
             watch.generators.append(crowd.pid)
-            record = _follow(plan, server, stampede, folder, watch, crowd)
-        record.run = _only_run(folder / "crowd")
-        record.summary = json.loads((record.run / "summary.json").read_text())
+            record = _follow(plan, server, binary, folder, watch, crowd)
+        record.run = stampede.only_run(folder / "crowd")
+        record.summary = stampede.summary(record.run)
         record.rows, record.failed_scrapes, record.failed_looks = watch.rows, watch.failed_scrapes, watch.failed_looks
     return record
 
 
 def _follow(
-    plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch, crowd: subprocess.Popen
+    plan: Plan, server: Running, binary: Path, folder: Path, watch: Watch, crowd: subprocess.Popen
 ) -> Record:
     alive = lambda: crowd.poll() is None  # noqa: E731
     moments = {"begin": watch.until("the first row", lambda _: True, PATIENCE_S).at_s}
@@ -109,7 +107,7 @@ def _follow(
     here = watch.until(f"{plan.crowd} joins", lambda row: row.joined >= plan.crowd, PATIENCE_S, alive)
     moments["joined"] = here.at_s
     _tell(f"{here.joined:,.0f} have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
-    with _pair_run(server, stampede, folder / "pair") as pair:
+    with _pair_run(server, binary, folder / "pair") as pair:
         alive = lambda: crowd.poll() is None and pair.poll() is None  # noqa: E731
         broadcasts = [_broadcast(plan, watch, alive) for _ in range(plan.broadcasts)]
         _tell("the cut and the storm")
@@ -123,9 +121,9 @@ def _follow(
         moments["quiet"] = watch.rows[-1].at_s
         processes.end(pair, signal.SIGINT)
     alive = lambda: crowd.poll() is None  # noqa: E731
-    most, stopped_by = _as_many_as_fit(plan, server, stampede, folder / "more", watch, alive)
-    pair_run = _only_run(folder / "pair")
-    pair_verdict = json.loads((pair_run / "summary.json").read_text())["verdict"]
+    most, stopped_by = _as_many_as_fit(plan, server, binary, folder / "more", watch, alive)
+    pair_run = stampede.only_run(folder / "pair")
+    pair_verdict = stampede.summary(pair_run)["verdict"]
     return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by)
 
 
@@ -158,13 +156,13 @@ def _settle(plan: Plan, watch: Watch, alive) -> None:
     watch.until("quiet", lambda row: row.at_s > begin + plan.calm_s / 2, PATIENCE_S, alive)
 
 
-def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, watch: Watch, alive) -> tuple[int, str]:
+def _as_many_as_fit(plan: Plan, server: Running, binary: Path, folder: Path, watch: Watch, alive) -> tuple[int, str]:
     """More and more people until the memory that must be left is reached, or nobody more gets in."""
     if not plan.more:
         return int(max(row.connections for row in watch.rows)), "nobody more was asked for"
     _tell(f"more come, until {plan.leave_bytes / 1e9:.1f} GB are left")
     variables = {"users": plan.more, "rate": f"{plan.more_rate}/s", "heartbeat": "never"}
-    with _stampede(stampede, "phoenix-lobby", variables, server, folder, "127.2.0.0/24") as more:
+    with _stampede(binary, "phoenix-lobby", variables, server, folder, "127.2.0.0/24") as more:
         watch.generators.append(more.pid)
         full = plan.crowd + plan.more
         is_over = lambda row: row.available_bytes < plan.leave_bytes or row.connections >= full  # noqa: E731
@@ -174,7 +172,7 @@ def _as_many_as_fit(plan: Plan, server: Running, stampede: Path, folder: Path, w
     return int(max(row.connections for row in watch.rows)), why
 
 
-def _main_run(plan: Plan, server: Running, stampede: Path, folder: Path):
+def _main_run(plan: Plan, server: Running, binary: Path, folder: Path):
     variables = {
         "stayers": plan.crowd - plan.cut - 1,  # and the conductor
         "restless": plan.cut,
@@ -185,39 +183,22 @@ def _main_run(plan: Plan, server: Running, stampede: Path, folder: Path):
         "between": f"{plan.between_s}s",
         "calm": f"{plan.calm_s}s",
     }
-    return _stampede(stampede, "record", variables, server, folder, "127.1.0.0/24")
+    return _stampede(binary, "record", variables, server, folder, "127.1.0.0/24")
 
 
-def _pair_run(server: Running, stampede: Path, folder: Path):
-    return _stampede(stampede, "record-pair", {}, server, folder, "127.3.0.1", event_log="csv")
+def _pair_run(server: Running, binary: Path, folder: Path):
+    return _stampede(binary, "record-pair", {}, server, folder, "127.3.0.1", event_log="csv")
 
 
-@contextmanager
 def _stampede(
-    stampede: Path, scenario: str, variables: dict, server: Running, folder: Path, source: str, event_log: str = "none"
-) -> Iterator[subprocess.Popen]:
-    """A run of Stampede in a session of its own; SIGINT ends it, and then it writes its folder."""
-    folder.mkdir(parents=True)
-    command = [stampede, "run", SCENARIOS / f"{scenario}.yaml", "--source", source, "--out", folder]
+    binary: Path, scenario: str, variables: dict, server: Running, folder: Path, source: str, event_log: str = "none"
+) -> AbstractContextManager[subprocess.Popen]:
+    """A run of Stampede; SIGINT ends it, and then it writes its folder."""
+    command = [binary, "run", SCENARIOS / f"{scenario}.yaml", "--source", source, "--out", folder]
     command += ["--event-log", event_log, "--scrape", server.metrics_url, "--pid", server.pid]
     for name, value in ({"target": f"ws://{server.address}"} | variables).items():
         command += ["--set", f"{name}={value}"]
-    with (folder / "output.log").open("w") as output:
-        process = subprocess.Popen(
-            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-        )
-        try:
-            yield process
-        finally:
-            processes.end(process, signal.SIGINT, PATIENCE_S)
-
-
-def _only_run(folder: Path) -> Path:
-    runs = [path for path in folder.iterdir() if path.is_dir()]
-    if len(runs) != 1:
-        output = (folder / "output.log").read_text(errors="replace").strip().splitlines()
-        raise RuntimeError(f"Stampede left no run: {' '.join(output[-3:]) or 'no output'}")
-    return runs[0]
+    return stampede.started(command, folder)
 
 
 def _tell(what: str) -> None:

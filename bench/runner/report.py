@@ -1,10 +1,9 @@
 """The report: Markdown to read, JSON to compare."""
 
 import datetime
-import json
 from pathlib import Path
 
-from runner import kernel
+from runner import kernel, results
 from runner.samples import Samples, Spread
 from runner.targets import Verdict
 
@@ -14,7 +13,7 @@ def render(
 ) -> tuple[str, dict]:
     """The same run as Markdown and as data."""
     machine, smoke, command = kernel.machine(), options.smoke, command_of(options)
-    lines = ["# Benchmark results", "", now().strftime("%Y-%m-%d %H:%M UTC"), "", f"- command: `{command}`"]
+    lines = ["# Benchmark results", "", dated(), "", f"- command: `{command}`"]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
     lines += [] if changed else ["- kernel settings: unchanged"]
@@ -24,16 +23,18 @@ def render(
         lines += ["", f"## {scenario}", "", *_scenario_table(samples, scenario, by_server)]
     lines += ["", "## Targets", "", *(_smoke_note() if smoke else _target_table(verdicts))]
     lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All as they should be."])]
-    data = {
-        "command": command,
-        "machine": machine,
-        "settings_changed": changed,
-        "missing": missing,
-        "smoke": smoke,
-        "samples": samples.by_scenario,
-        "targets": [] if smoke else [_verdict_data(verdict) for verdict in verdicts],
-        "faults": samples.faults,
-    }
+    data = results.document(
+        "load" if options.group.startswith("load") else "bench",
+        date=dated(),
+        command=command,
+        machine=machine,
+        settings_changed=changed,
+        missing=missing,
+        smoke=smoke,
+        measurements=results.of_samples(samples),
+        targets=[] if smoke else [_verdict_data(verdict) for verdict in verdicts],
+        faults=samples.faults,
+    )
     return "\n".join(lines) + "\n", data
 
 
@@ -49,7 +50,7 @@ def write(text: str, data: dict, group: str, folder: Path) -> Path:
     """Both files, named by date and group; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{now():%Y-%m-%d-%H%M}-{group}"
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
+    path.with_suffix(".json").write_text(results.text_of(data))
     path.with_suffix(".md").write_text(text)
     return path.with_suffix(".md")
 
@@ -75,7 +76,7 @@ def _smoke_note() -> list[str]:
 
 def _verdict_data(verdict: Verdict) -> dict:
     median = verdict.measured.median if verdict.measured else None
-    return {"target": verdict.target.text, "median": median, "verdict": verdict.text}
+    return results.target(verdict.target.text, median, verdict.text.lower())
 
 
 def cell(spread: Spread | None) -> str:
@@ -93,3 +94,8 @@ def number(value: float) -> str:
 def now() -> datetime.datetime:
     """The time on reports."""
     return datetime.datetime.now(datetime.UTC)
+
+
+def dated() -> str:
+    """Now, as it stands on reports and in result files."""
+    return f"{now():%Y-%m-%d %H:%M UTC}"

@@ -1,14 +1,14 @@
 """The files of the competition's report: Markdown and JSON to keep, SVG pictures, and a page that holds all of it."""
 
-import json
 from pathlib import Path
 
+from runner import results
 from runner.competition import standing
 from runner.competition.entrants import Entrant
 from runner.competition.facts import HOW, TEST_NOTE, Facts, headed, machine_lines, pictures, standings
 from runner.competition.page import page
 from runner.competition.tables import entrant_table, main_table, test_tables, then
-from runner.report import now
+from runner.report import dated, now
 from runner.samples import Samples
 
 
@@ -31,26 +31,30 @@ def markdown(samples: Samples, facts: Facts, stem: str | None) -> str:
 
 def data(samples: Samples, facts: Facts) -> dict:
     """To compare."""
-    return {
-        "command": facts.command,
-        "machine": facts.machine,
-        "settings_changed": facts.settings_changed,
-        "smoke": facts.smoke,
-        "entrants": [_entrant_data(entrant) for entrant in facts.entrants],
-        "missing": facts.missing,
-        "test_seconds": facts.test_seconds,
-        "samples": samples.by_scenario,
-        "standing": standings(samples, facts),
-        "c10k_2012": then(),
-        "faults": samples.faults,
-    }
+    return results.document(
+        "competition",
+        date=dated(),
+        command=facts.command,
+        machine=facts.machine,
+        settings_changed=facts.settings_changed,
+        missing=facts.missing,
+        smoke=facts.smoke,
+        measurements=results.of_samples(samples),
+        faults=samples.faults,
+        details={
+            "entrants": [_entrant_data(entrant) for entrant in facts.entrants],
+            "test_seconds": facts.test_seconds,
+            "standing": standings(samples, facts),
+            "c10k_2012": then(),
+        },
+    )
 
 
 def write(samples: Samples, facts: Facts, group: str, folder: Path) -> Path:
     """All files, named by date and group; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{now():%Y-%m-%d-%H%M}-{group}"
-    (folder / f"{stem}.json").write_text(json.dumps(data(samples, facts), indent=1) + "\n")
+    (folder / f"{stem}.json").write_text(results.text_of(data(samples, facts)))
     (folder / f"{stem}.html").write_text(page(samples, facts))
     for name, picture in pictures(samples, facts).items():
         (folder / f"{stem}-{name}.svg").write_text(picture)

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner import kernel
+from runner import form, kernel
 from runner.competition import entrants, plan, report
 from runner.competition.facts import Facts
 from runner.competition.peers import BadPeer
@@ -79,7 +79,10 @@ def _compete(order: Order, there: list[entrants.Entrant], missing: dict[str, str
     if written:
         print("written to", written)
     judged = samples.faulty if order.smoke else samples.faulty & {*entrants.OURS, entrants.FLOOR}
-    return 1 if judged else 0
+    wrong = form.complaints(report.data(samples, facts)) if order.smoke else []
+    for complaint in wrong:
+        print(complaint, file=sys.stderr)
+    return 1 if judged or wrong else 0
 
 
 def _complaint(order: Order) -> str | None:

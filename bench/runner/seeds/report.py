@@ -1,0 +1,119 @@
+"""The report of the seeds: what was measured, then and now side by side, as Markdown and as a result file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner import report, results
+from runner.competition.markup import Table
+from runner.seeds import then
+from runner.seeds.then import INVALID
+
+SUBJECT = "throng"
+
+HOW = (
+    "Server and clients share the machine. Each run has a server of its own. The server's memory is its resident set; "
+    "processor time is of one core, by the kernel's clock. Every half second somebody asks the server for its metrics."
+)
+REPLICAS = "The chat's third test, with two replicas, waits for a server that has replicas."
+C10K = "The C10K test, which belongs to the seeds as well, is part of `bench/run competition`."
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of all runs together."""
+
+    command: str
+    machine: dict[str, str]
+    settings_changed: dict[str, tuple[int, int]]
+    seeds: list[str]
+    # Processor time of the server in the runs with a limit.
+    cores: float
+    smoke: bool
+
+
+@dataclass
+class Kept:
+    """What the runs came to, in their order."""
+
+    measurements: list[dict]
+    verdicts: list[dict]
+    faults: list[str]
+    missing: dict[str, str]
+
+    def find(self, scenario: str, name: str) -> dict | None:
+        return next((one for one in self.measurements if (one["scenario"], one["name"]) == (scenario, name)), None)
+
+
+def document(kept: Kept, facts: Facts) -> dict:
+    return results.document(
+        "seeds",
+        date=report.dated(),
+        command=facts.command,
+        machine=facts.machine,
+        settings_changed=facts.settings_changed,
+        missing=kept.missing,
+        smoke=facts.smoke,
+        measurements=kept.measurements,
+        verdicts=kept.verdicts,
+        faults=kept.faults,
+        details={"cpu_limit_cores": facts.cores, "published": then.published()},
+    )
+
+
+def markdown(kept: Kept, facts: Facts) -> str:
+    lines = ["# The seeds, then and now", "", report.dated(), "", f"- command: `{facts.command}`"]
+    lines += [f"- {name}: {value}" for name, value in facts.machine.items()]
+    lines += [f"- kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
+    lines += [] if facts.settings_changed else ["- kernel settings: unchanged"]
+    lines += ["- a smoke run: its figures mean nothing"] if facts.smoke else []
+    lines += ["", HOW, f"Where it was limited it had {facts.cores:g} of a core.", REPLICAS, C10K]
+    lines += [] if facts.smoke else _then_and_now(kept, facts)
+    lines += ["", "## What was measured", ""]
+    lines += [f"A {INVALID} marks runs that Stampede calls INVALID: the generator shaped their times.", ""]
+    for table in _measured(kept):
+        lines += [*table.markdown(), ""]
+    lines += ["## Stampede's verdicts", "", *_verdict_lines(kept.verdicts)]
+    lines += _listed("Left out", [f"{name}: {why}" for name, why in kept.missing.items()])
+    lines += _listed("Counts that are wrong", kept.faults or ["None: every count was as it should be."])
+    return "\n".join(lines) + "\n"
+
+
+def write(text: str, data: dict, folder: Path) -> Path:
+    """Both files; the path of the readable one."""
+    return report.write(text, data, "seeds", folder)
+
+
+def _then_and_now(kept: Kept, facts: Facts) -> list[str]:
+    lines, published = [], then.published()
+    for seed, table in then.tables(facts.seeds, kept.find).items():
+        told = published[seed]
+        lines += ["", f"## {seed[0].upper()}{seed[1:]}: then and now", "", f"Then: {told['source']}.", ""]
+        lines += [f"On: {told['machine']}.", "", *table.markdown()]
+    return lines
+
+
+def _measured(kept: Kept) -> list[Table]:
+    """A table for each set of figures: runs that were asked for the same stand under each other."""
+    by_scenario: dict[str, dict[str, dict]] = {}
+    for one in kept.measurements:
+        by_scenario.setdefault(one["scenario"], {})[one["name"]] = one
+    found: dict[tuple, Table] = {}
+    for scenario, figures in by_scenario.items():
+        head = tuple(figures)
+        table = found.setdefault(head, Table(["run", *(name.replace("_", " ") for name in head)]))
+        mark = "" if all(one["valid"] for one in figures.values()) else f" {INVALID}"
+        table.rows.append([scenario + mark, *(report.number(one["median"]) for one in figures.values())])
+    return list(found.values())
+
+
+def _verdict_lines(verdicts: list[dict]) -> list[str]:
+    invalid = [one for one in verdicts if not one["valid"]]
+    lines = [f"{len(verdicts) - len(invalid)} of {len(verdicts)} runs are VALID."]
+    lines += [""] if invalid else []
+    for one in invalid:
+        lines += [f"- {one['run']}: **INVALID**", *(f"  - {reason}" for reason in one["reasons"])]
+    return lines
+
+
+def _listed(heading: str, lines: list[str]) -> list[str]:
+    return ["", f"## {heading}", "", *(f"- {line}" for line in lines)] if lines else []
