@@ -57,7 +57,8 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
 	@$(MAKE) release
-	@$(MAKE) bench-check BUDGETS=repeatable
+	@$(MAKE) bench-check BUDGETS=bytes
+	@$(MAKE) bench-check BUDGETS=allocations
 	@$(MAKE) clients
 	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke sim
 	@$(MAKE) competition-smoke
