@@ -15,11 +15,13 @@ NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 
-# Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`.
+# Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
+# `make bench-check BUDGETS=repeatable`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
+BUDGETS ?= all
 RECORD ?=
 ARGUMENTS ?=
 
@@ -41,8 +43,9 @@ stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
 .PHONY: release
-release: page ## Build the optimised server, and the example programs that the tests talk to
-	$(GENTLY) cargo build --release --locked --package server --package examples --bins --example echo --example conformance
+release: page ## Build the optimised server, and the programs that the tests talk to and count with
+	$(GENTLY) cargo build --release --locked --package server --package examples --package gauge --bins \
+		--example echo --example conformance
 
 ##### To change it
 
@@ -50,14 +53,17 @@ release: page ## Build the optimised server, and the example programs that the t
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) format lint deny programs-for-tests
 	@# The tests mostly wait; the compiler takes what they leave.
 	@$(MAKE) --jobs=3 --output-sync=target unit web release GENTLY='nice -n 19'
+	@$(MAKE) bench-check BUDGETS=bytes
+	@$(MAKE) bench-check BUDGETS=allocations
 	@$(MAKE) clients
 	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke sim
 	@$(MAKE) competition-smoke
+	@$(MAKE) bench-check-smoke
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -74,6 +80,10 @@ lab: page ## Let every server in peers/ compete with Throng and the floor, and w
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	peers/check
 	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
+
+.PHONY: bench-check
+bench-check: release $(if $(filter-out all measured,$(BUDGETS)),,floor) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
+	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
 sim: ## Simulate several shards of the hub from SEEDS seeds
@@ -156,11 +166,20 @@ record-smoke: release programs-for-tests ## The record with 0.2 % of its people:
 seeds-smoke: release programs-for-tests ## The seeds with 1 % of their numbers: judges counts
 	bench/seeds --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
+.PHONY: bench-check-smoke
+bench-check-smoke: release programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
+	bench/check measured --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
 # be built once more with other features.
 .PHONY: programs-for-tests
 programs-for-tests: page
 	cargo build --workspace --bins --tests --locked
+
+# With which the budgets compare.
+.PHONY: floor
+floor:
+	cargo build --release --locked --package floor --package bench-load --bins
 
 .PHONY: tsung
 tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
