@@ -7,7 +7,7 @@ mod screen;
 mod tables;
 
 use crate::config::Config;
-use look::{Look, Looks};
+use look::Looks;
 use scrape::{Asked, Server};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -92,7 +92,7 @@ pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
         (true, _) => {
             thread::sleep(wish.interval);
             looks.take(server.ask(Asked::ALL).map_err(TopError::Scrape)?);
-            say(&text(looks.last(), wish.json, Detail::All)?)
+            say(&text(&looks, wish.json, Detail::All)?)
         }
         (false, true) => follow(&server, &mut looks, wish),
         (false, false) => screen::run(&server, &mut looks, wish.interval).map_err(TopError::Output),
@@ -113,7 +113,7 @@ fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopErro
         match server.ask(Asked::ALL) {
             Ok(status) => {
                 looks.take(status);
-                say(&text(looks.last(), wish.json, Detail::Line)?)?;
+                say(&text(looks, wish.json, Detail::Line)?)?;
             }
             Err(error) => {
                 // One look that fails is no reason to go.
@@ -123,11 +123,12 @@ fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopErro
     }
 }
 
-fn text(look: &Look, json: bool, detail: Detail) -> Result<String, TopError> {
+fn text(looks: &Looks, json: bool, detail: Detail) -> Result<String, TopError> {
+    let look = looks.last();
     match (json, detail) {
         (true, Detail::All) => Ok(serde_json::to_string_pretty(look).map_err(io::Error::other)? + "\n"),
         (true, Detail::Line) => Ok(serde_json::to_string(look).map_err(io::Error::other)? + "\n"),
-        (false, Detail::All) => Ok(tables::all(look)),
+        (false, Detail::All) => Ok(tables::all(look, &looks.busy)),
         (false, Detail::Line) => Ok(tables::line(look) + "\n"),
     }
 }

@@ -34,10 +34,10 @@ pub(super) fn line(look: &Look) -> String {
     )
 }
 
-/// Everything, one table below the other.
-pub(super) fn all(look: &Look) -> String {
+/// Everything, one table below the other; `busy` as for [`shards`].
+pub(super) fn all(look: &Look, busy: &[f64]) -> String {
     let tables =
-        [figures(look), shards(look, &[]), memory(&look.status), topics(&look.status), readers(&look.status)];
+        [figures(look), shards(look, busy), memory(&look.status), topics(&look.status), readers(&look.status)];
     let mut text = String::new();
     for Table { title, lines } in tables {
         if !text.is_empty() {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn everything_is_told_and_nothing_can_steer_the_terminal() {
-        let text = all(&look());
+        let text = all(&look(), &[0.25]);
         for expected in [
             "connections            12,345",
             "kernel sockets          50.0 MiB      4,052 each",
