@@ -11,8 +11,6 @@ use crate::doctor::{Examination, TargetAddress};
 use crate::floor;
 use crate::statistics::{MachineFacts, RunFacts};
 
-/// Pairs for the floor of a report: enough for its figures to settle, and a few seconds of time.
-const FLOOR_CONNECTIONS: usize = 5_000;
 /// What a machine is looked at for where a plan does not know how many users come.
 const UNKNOWN_CROWD: u64 = 1_000;
 
@@ -22,8 +20,8 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, Ru
     let examination =
         Examination::of_this_machine(job.users().unwrap_or(UNKNOWN_CROWD), &targets, &job.plan.sources, None);
     let mut facts = examination.for_result();
-    if settings.floor {
-        facts.facts.extend(floor::facts(&floor::report(FLOOR_CONNECTIONS)?));
+    if let Some(pairs) = settings.floor {
+        facts.facts.extend(floor::facts(&floor::report(pairs as usize)?));
     }
     Ok(facts)
 }
