@@ -5,30 +5,18 @@
 
 #![allow(clippy::print_stdout)]
 
+mod stream;
+
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use load::observe::{Batch, Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
-use load::record::{Collector, CollectorConfig, LogForm, LogWriter, Names, RunFolder, recount_with};
+use load::observe::{Batch, Observation};
+use load::record::{Collector, CollectorConfig, LogForm, LogWriter, RunFolder, recount_with};
 use load::statistics::Statistics;
+use stream::{Named, Stream};
 
 const SECONDS: u64 = 20;
-const MESSAGES_PER_SECOND: u64 = 100_000;
-
-struct Named;
-
-impl Names for Named {
-    fn room(&self, room: u32) -> Option<String> {
-        Some(format!("room:{room}"))
-    }
-    fn label(&self, _: u16) -> Option<String> {
-        None
-    }
-    fn source(&self, source: u16) -> Option<String> {
-        Some(format!("127.0.0.{}", source + 1))
-    }
-}
 
 fn main() {
     // `cargo test --all-targets` runs it too, without optimisation and without this.
@@ -36,7 +24,7 @@ fn main() {
         return;
     }
     for (name, room, receivers) in [("echo", false, 1), ("rooms of 16", true, 16)] {
-        let stream = stream(room, receivers);
+        let stream = Stream::of_seconds(room, receivers, SECONDS);
         println!("{name}: {} observations", stream.len());
         counting(&stream);
         collecting(&stream, LogForm::None);
@@ -52,7 +40,8 @@ fn counting(stream: &[Observation]) {
     let mut statistics = Statistics::new();
     stream.iter().for_each(|seen| statistics.observe(seen));
     report("Statistics::observe", stream.len(), &since);
-    assert_eq!(statistics.counts().sent + statistics.counts().received, stream.len() as u64);
+    let counts = statistics.counts();
+    assert_eq!(counts.sent + counts.received, stream.len() as u64);
 }
 
 /// Through the channel, with all that the collector does.
@@ -139,43 +128,4 @@ fn report(what: &str, observations: usize, since: &Stopwatch) {
     let each = |time: Duration| time.as_nanos() as f64 / observations as f64;
     let (wall, cpu) = (each(since.at.elapsed()), each(cpu_time() - since.cpu));
     println!("  {what}: {wall:.0} ns wall, {cpu:.0} ns CPU per observation");
-}
-
-/// Sends with their receipts, as many of both as make the rate, in the order of their times.
-fn stream(room: bool, receivers: u32) -> Vec<Observation> {
-    let messages = SECONDS * MESSAGES_PER_SECOND / u64::from(receivers + 1);
-    let mut stream = Vec::new();
-    for message in 0..messages {
-        let intended = message * SECONDS * 1_000_000_000 / messages;
-        // Latencies as scattered as real ones, without a generator of random numbers.
-        let noise = |n: u64| (message + n).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44;
-        let began = intended + noise(1) / 100;
-        let user = (message % 10_000) as u32;
-        let send = Observation {
-            at: began + noise(2) / 50,
-            intended,
-            began,
-            message: u64::from(user) << 32 | (message / 10_000 + 1),
-            user,
-            room: if room { user % 625 } else { NO_ROOM },
-            bytes: 64,
-            count: receivers,
-            label: NO_LABEL,
-            source: (user % 4) as u16,
-            code: 0,
-            kind: Kind::Send,
-            outcome: Outcome::Ok,
-        };
-        stream.push(send);
-        stream.extend((0..receivers).map(|receiver| Observation {
-            at: send.at + 50_000 + noise(u64::from(receiver) + 3),
-            began: send.at,
-            user: (user + receiver * 625) % 10_000,
-            count: 0,
-            kind: Kind::Receive,
-            ..send
-        }));
-    }
-    stream.sort_by_key(|seen| seen.at);
-    stream
 }

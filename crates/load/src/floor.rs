@@ -53,20 +53,23 @@ pub fn report(connections: usize) -> Result<Value, FloorError> {
     serde_json::from_slice(&run(connections, &["--json"])?.stdout).map_err(FloorError::Report)
 }
 
+/// What the names of the floor's figures begin with among a machine's facts.
+pub const FACT: &str = "floor: ";
+
 /// The figures of a report that a run is held against, for the machine's facts: name and value with its unit.
 #[must_use]
 pub fn facts(report: &Value) -> Vec<(String, String)> {
     const FIGURES: [(&str, &str, &str); 6] = [
-        ("floor: connects", "/connect/connections_per_second", "/s"),
-        ("floor: kernel memory of a pair", "/kernel_bytes_per_pair", "bytes"),
-        ("floor: broadcast, CPU per delivery", "/broadcast/server_cpu_us_per_delivery", "µs"),
-        ("floor: broadcast, last receiver", "/broadcast/last_receiver_ms_median", "ms"),
-        ("floor: echoes, 1 in flight", "/echo/echoes_per_second", "/s"),
-        ("floor: echoes, 16 in flight", "/echo_in_flight/echoes_per_second", "/s"),
+        ("connects", "/connect/connections_per_second", "/s"),
+        ("kernel memory of a pair", "/kernel_bytes_per_pair", "bytes"),
+        ("broadcast, CPU per delivery", "/broadcast/server_cpu_us_per_delivery", "µs"),
+        ("broadcast, last receiver", "/broadcast/last_receiver_ms_median", "ms"),
+        ("echoes, 1 in flight", "/echo/echoes_per_second", "/s"),
+        ("echoes, 16 in flight", "/echo_in_flight/echoes_per_second", "/s"),
     ];
     let known = FIGURES.into_iter().filter_map(|(name, pointer, unit)| {
         let value = report.pointer(pointer)?.as_f64()?;
-        Some((name.to_owned(), format!("{value:.1} {unit}")))
+        Some((format!("{FACT}{name}"), format!("{value:.1} {unit}")))
     });
     known.collect()
 }

@@ -11,10 +11,15 @@ use crate::program::{Outcome, built};
 use crate::{Ended, Program};
 
 static STAMPEDE: LazyLock<PathBuf> = LazyLock::new(|| built("load", "stampede"));
+static FLOOR: LazyLock<PathBuf> = LazyLock::new(|| built("floor", "floor"));
 
 /// A folder with scenarios and run folders, gone with the last that needs it.
 pub struct Lab {
     folder: Arc<TempDir>,
+    /// What Stampede is started by, if not by itself.
+    wrapper: Vec<&'static str>,
+    /// Folders in which it finds other programs first.
+    programs: Vec<PathBuf>,
 }
 
 /// A run that goes on.
@@ -35,7 +40,21 @@ impl Lab {
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {
-        Self { folder: Arc::new(tempfile::tempdir().expect("a folder for temporary files")) }
+        let folder = Arc::new(tempfile::tempdir().expect("a folder for temporary files"));
+        Self { folder, wrapper: Vec::new(), programs: Vec::new() }
+    }
+
+    /// One whose Stampede is started by another program, such as `nice`.
+    #[must_use]
+    pub fn under(wrapper: &[&'static str]) -> Self {
+        Self { wrapper: wrapper.to_vec(), ..Self::new() }
+    }
+
+    /// One whose Stampede finds the program `floor`.
+    #[must_use]
+    pub fn with_floor() -> Self {
+        let folder = FLOOR.parent().expect("a program is in a folder");
+        Self { programs: vec![folder.to_owned()], ..Self::new() }
     }
 
     /// A path in it.
@@ -54,7 +73,11 @@ impl Lab {
     /// Starts Stampede in it.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Program {
-        let mut command = Command::new(&*STAMPEDE);
+        let words = self.wrapper.iter().map(Path::new).chain([STAMPEDE.as_path()]).collect::<Vec<_>>();
+        let mut command = Command::new(words[0]);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = self.programs.iter().cloned().chain(std::env::split_paths(&path));
+        command.args(&words[1..]).env("PATH", std::env::join_paths(folders).expect("folders of programs"));
         command.args(arguments).current_dir(self.folder.path()).env_remove("STAMPEDE_TOKEN");
         Program::start(command)
     }

@@ -10,6 +10,7 @@ mod memory;
 mod network;
 mod process;
 mod processor;
+mod schedule;
 mod setting;
 
 use std::io;
@@ -32,6 +33,7 @@ pub use process::{
 pub use processor::{
     CpuTime, Processor, cores, cpu_time, governor, parse_cpu_time, parse_cpuinfo, processor,
 };
+pub use schedule::{OwnScheduling, Scheduling, parse_schedstat};
 pub use setting::{setting, setting_numbers};
 
 /// The number behind `name` at the start of a line.

@@ -264,6 +264,9 @@ impl RemoteEnd {
         if one.read_lag.p99_us >= all.read_lag.p99_us {
             all.read_lag = one.read_lag;
         }
+        if one.cpu_wait.p99_us >= all.cpu_wait.p99_us {
+            all.cpu_wait = one.cpu_wait;
+        }
         // Each machine's lists were most at a time of their own, so that this is the bound of all together.
         all.presence.entries_max += one.presence.entries_max;
         all.presence.longest_max = all.presence.longest_max.max(one.presence.longest_max);

@@ -39,7 +39,7 @@ fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
         ("--metrics", flags.metrics.is_some()),
         ("--threshold", !flags.overrides.thresholds.is_empty()),
         ("--set", !flags.overrides.set.is_empty()),
-        ("--floor", flags.floor),
+        ("--floor", flags.floor.is_some()),
     ];
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => {

@@ -17,7 +17,7 @@ pub(super) fn report(flags: &cli::Report) -> Done {
         let run = again(folder)?.write()?;
         written(report::write(folder, &run))?;
         if !flags.json {
-            say(&format!("{}\n{}\n", folder.display(), report::text(&run, style())))?;
+            say(&format!("{}\n", report::text(&run, style())))?;
         }
         runs.push(run);
     }

@@ -108,9 +108,6 @@ fn written(flags: &cli::Search, load: u64) -> Result<Written, Failure> {
 }
 
 fn measured(step: &Step) -> String {
-    let one = |threshold: &ThresholdResult| {
-        let measured = threshold.measured.map_or("nothing".to_owned(), |value| format!("{value:.3}"));
-        format!("{} (measured {measured})", threshold.text)
-    };
+    let one = |threshold: &ThresholdResult| format!("{} ({})", threshold.text, threshold.measured_in_words());
     step.thresholds.iter().map(one).collect::<Vec<_>>().join(", ")
 }

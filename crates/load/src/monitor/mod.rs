@@ -26,10 +26,10 @@ use rustls::ClientConfig;
 
 pub use exposition::{BadLine, Sample, samples};
 pub use figure::{BadFigure, Figures};
-pub use rows::{MonitorRow, ServerTally};
+pub use rows::MonitorRow;
 
 use crate::statistics::limits::THREADS_TOLD_MAX;
-use crate::statistics::{GeneratorFacts, ThreadUse};
+use crate::statistics::{GeneratorFacts, ServerSamples, ThreadUse};
 use own::{OwnBooks, OwnReading};
 use process::Watched;
 use rows::Rows;
@@ -125,7 +125,7 @@ pub struct GeneratorSamples {
     /// The generator's resident memory at its greatest, in bytes.
     pub rss_max_bytes: u64,
     /// How often each server was asked, and how often in vain.
-    pub servers: Vec<ServerTally>,
+    pub servers: Vec<ServerSamples>,
 }
 
 impl GeneratorSamples {
@@ -142,6 +142,7 @@ impl GeneratorSamples {
     /// Writes what is known of the servers' samples alone: where agents make the load, this machine is no generator.
     pub fn fill_servers(&self, facts: &mut GeneratorFacts) {
         facts.samples_failed += self.servers.iter().map(|server| server.failed).sum::<u64>();
+        facts.servers_sampled.clone_from(&self.servers);
     }
 }
 

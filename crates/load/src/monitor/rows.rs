@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::figure::Scraped;
 use super::own::OwnUse;
-use crate::statistics::ServerRow;
+use crate::statistics::{ServerRow, ServerSamples};
 
 /// Rows that are kept; older ones are forgotten.
 const ROWS_MAX: usize = 600;
@@ -26,19 +26,6 @@ pub struct MonitorRow {
     pub steal: f64,
 }
 
-/// How often a server was asked.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ServerTally {
-    /// As in its rows.
-    pub name: String,
-    /// Samples that succeeded.
-    pub samples: u64,
-    /// Samples that failed. The process that is gone fails once a second.
-    pub failed: u64,
-    /// What the first that failed said.
-    pub first_error: Option<String>,
-}
-
 /// The rows of all seconds, shared by the sampling threads.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -49,13 +36,13 @@ pub(super) struct Rows {
 #[derive(Debug)]
 struct Books {
     rows: BTreeMap<u32, MonitorRow>,
-    tallies: Vec<ServerTally>,
+    tallies: Vec<ServerSamples>,
     notices: Vec<String>,
 }
 
 impl Rows {
     pub(super) fn new(epoch: Instant, servers: impl Iterator<Item = String>) -> Self {
-        let tallies = servers.map(|name| ServerTally { name, ..ServerTally::default() }).collect();
+        let tallies = servers.map(|name| ServerSamples { name, ..ServerSamples::default() }).collect();
         Self { epoch, books: Mutex::new(Books { rows: BTreeMap::new(), tallies, notices: Vec::new() }) }
     }
 
@@ -115,7 +102,7 @@ impl Rows {
         std::mem::take(&mut self.books().notices)
     }
 
-    pub(super) fn tallies(&self) -> Vec<ServerTally> {
+    pub(super) fn tallies(&self) -> Vec<ServerSamples> {
         self.books().tallies.clone()
     }
 
@@ -164,8 +151,8 @@ impl Books {
     }
 }
 
-fn blank(tallies: &[ServerTally]) -> MonitorRow {
-    let named = |tally: &ServerTally| ServerRow { name: tally.name.clone(), ..ServerRow::default() };
+fn blank(tallies: &[ServerSamples]) -> MonitorRow {
+    let named = |tally: &ServerSamples| ServerRow { name: tally.name.clone(), ..ServerRow::default() };
     MonitorRow { servers: tallies.iter().map(named).collect(), ..MonitorRow::default() }
 }
 

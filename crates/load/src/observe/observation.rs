@@ -81,7 +81,8 @@ pub enum Kind {
     Arrival,
     /// A user finished its session (`began` is its arrival). Any outcome but `Ok` is what ended it.
     Finish,
-    /// A WebSocket was opened, or could not be: `began` is before the TCP connect, `at` the end of the 101 head.
+    /// A WebSocket was opened, or could not be: `began` is before the TCP connect, `at` the end of the 101 head. `room`
+    /// is the one that it is in from then on, where the URL is the room.
     Connect,
     /// An open WebSocket ended: `Ok` by us, else why; `code` is the close code.
     Disconnect,
@@ -109,7 +110,7 @@ pub enum Kind {
     /// A scenario's step could not be done.
     Step,
     /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins, requests
-    /// and cuts, the last of them at `at`.
+    /// and cuts. At `at` the last of them had, and the shard had read what had come meanwhile.
     Burst,
 }
 

@@ -58,7 +58,7 @@ impl Arrivals {
             }
             Due::Done { .. } => {
                 self.has_said = true;
-                stage.nobody_comes_to_shard();
+                stage.nobody_comes_to_shard(now);
             }
         }
     }

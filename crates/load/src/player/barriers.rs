@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::observe::Nanos;
 use crate::scenario::plan::BarrierId;
 
 /// All barriers of a run.
@@ -25,6 +26,8 @@ pub(crate) struct Opening {
     pub(crate) barrier: BarrierId,
     /// How often it has opened before.
     pub(crate) number: u32,
+    /// When: for all shards the same moment, whenever each reads its mail.
+    pub(crate) at: Nanos,
     /// Whether everybody has come.
     pub(crate) is_complete: bool,
 }
@@ -41,12 +44,13 @@ impl Barriers {
         id: BarrierId,
         wanted: Option<u64>,
         everybody: Option<u64>,
+        now: Nanos,
     ) -> (u32, Option<Opening>) {
         let Some(mut barrier) = self.lock(id) else { return (0, None) };
         let number = barrier.next;
         barrier.waiting += 1;
         barrier.wanted = wanted;
-        (number, barrier.open_if_complete(id, everybody))
+        (number, barrier.open_if_complete(id, everybody, now))
     }
 
     /// A user that waited for an opening has gone without it.
@@ -57,16 +61,16 @@ impl Barriers {
     }
 
     /// The patience of a user that waits for an opening is over: it opens for all.
-    pub(crate) fn time_out(&self, id: BarrierId, number: u32) -> Option<Opening> {
+    pub(crate) fn time_out(&self, id: BarrierId, number: u32, now: Nanos) -> Option<Opening> {
         let mut barrier = self.lock(id).filter(|barrier| barrier.next == number)?;
-        Some(barrier.open(id, false))
+        Some(barrier.open(id, false, now))
     }
 
     /// There are fewer users now, or it has become known how many there are: those whom the barriers wait for may all
     /// be there.
-    pub(crate) fn recount(&self, everybody: u64) -> Vec<Opening> {
+    pub(crate) fn recount(&self, everybody: u64, now: Nanos) -> Vec<Opening> {
         let ids = (0..self.all.len()).map(|index| BarrierId(index as u16));
-        ids.filter_map(|id| self.lock(id)?.open_if_complete(id, Some(everybody))).collect()
+        ids.filter_map(|id| self.lock(id)?.open_if_complete(id, Some(everybody), now)).collect()
     }
 
     /// Whether there is any.
@@ -81,16 +85,16 @@ impl Barriers {
 }
 
 impl Barrier {
-    fn open_if_complete(&mut self, id: BarrierId, everybody: Option<u64>) -> Option<Opening> {
+    fn open_if_complete(&mut self, id: BarrierId, everybody: Option<u64>, now: Nanos) -> Option<Opening> {
         let wanted = self.wanted.or(everybody)?;
-        (self.waiting > 0 && self.waiting >= wanted).then(|| self.open(id, true))
+        (self.waiting > 0 && self.waiting >= wanted).then(|| self.open(id, true, now))
     }
 
-    fn open(&mut self, barrier: BarrierId, is_complete: bool) -> Opening {
+    fn open(&mut self, barrier: BarrierId, is_complete: bool, at: Nanos) -> Opening {
         let number = self.next;
         self.waiting = 0;
         self.next = number.wrapping_add(1);
-        Opening { barrier, number, is_complete }
+        Opening { barrier, number, at, is_complete }
     }
 }
 
@@ -100,43 +104,43 @@ mod tests {
 
     const BARRIER: BarrierId = BarrierId(0);
 
-    fn opening(number: u32, is_complete: bool) -> Opening {
-        Opening { barrier: BARRIER, number, is_complete }
+    fn opening(number: u32, at: Nanos, is_complete: bool) -> Opening {
+        Opening { barrier: BARRIER, number, at, is_complete }
     }
 
     #[test]
     fn a_barrier_opens_when_enough_have_come_and_again_for_the_next() {
         let barriers = Barriers::new(1);
-        for number in 0..2 {
-            assert_eq!(barriers.come(BARRIER, Some(2), None), (number, None));
-            assert_eq!(barriers.come(BARRIER, Some(2), None), (number, Some(opening(number, true))));
+        for (number, at) in [(0, 70), (1, 900)] {
+            assert_eq!(barriers.come(BARRIER, Some(2), None, at - 5), (number, None));
+            assert_eq!(barriers.come(BARRIER, Some(2), None, at), (number, Some(opening(number, at, true))));
         }
     }
 
     #[test]
     fn everybody_is_waited_for_once_it_is_known_how_many_that_are() {
         let barriers = Barriers::new(1);
-        assert_eq!(barriers.come(BARRIER, None, None), (0, None));
-        assert_eq!(barriers.recount(3), []);
-        assert_eq!(barriers.come(BARRIER, None, Some(3)), (0, None));
-        assert_eq!(barriers.recount(2), [opening(0, true)]);
-        assert_eq!(barriers.recount(0), [], "nobody waits");
+        assert_eq!(barriers.come(BARRIER, None, None, 1), (0, None));
+        assert_eq!(barriers.recount(3, 2), []);
+        assert_eq!(barriers.come(BARRIER, None, Some(3), 3), (0, None));
+        assert_eq!(barriers.recount(2, 4), [opening(0, 4, true)]);
+        assert_eq!(barriers.recount(0, 5), [], "nobody waits");
     }
 
     #[test]
     fn patience_that_is_over_opens_for_all_and_only_once() {
         let barriers = Barriers::new(1);
-        assert_eq!(barriers.come(BARRIER, Some(9), None), (0, None));
-        assert_eq!(barriers.time_out(BARRIER, 0), Some(opening(0, false)));
-        assert_eq!(barriers.come(BARRIER, Some(9), None), (1, None));
-        assert_eq!(barriers.time_out(BARRIER, 0), None);
+        assert_eq!(barriers.come(BARRIER, Some(9), None, 1), (0, None));
+        assert_eq!(barriers.time_out(BARRIER, 0, 2), Some(opening(0, 2, false)));
+        assert_eq!(barriers.come(BARRIER, Some(9), None, 3), (1, None));
+        assert_eq!(barriers.time_out(BARRIER, 0, 4), None);
     }
 
     #[test]
     fn who_has_gone_is_not_counted() {
         let barriers = Barriers::new(1);
-        assert_eq!(barriers.come(BARRIER, Some(2), None), (0, None));
+        assert_eq!(barriers.come(BARRIER, Some(2), None, 1), (0, None));
         barriers.go(BARRIER, 0);
-        assert_eq!(barriers.come(BARRIER, Some(2), None), (0, None));
+        assert_eq!(barriers.come(BARRIER, Some(2), None, 2), (0, None));
     }
 }

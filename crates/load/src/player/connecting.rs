@@ -15,7 +15,7 @@ use super::interpret::{Flow, scene};
 use super::program::{Operation, Program};
 use super::shard::{Peer, Shard};
 use super::upgrade::{Answer, Expected, Request, judge};
-use crate::observe::{Kind, Nanos, Observation, Outcome};
+use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Connect, Dialect, TargetId};
 
 /// SO_RCVBUF of users that read slowly at some time: the kernel must not hide it from the server.
@@ -238,7 +238,9 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return };
         let intended = client.take_intended();
         let (began, count) = (client.step_began, client.begin_lag_us());
-        self.see(Observation { intended, began, count, code, label, ..seen }, text);
+        // A user is in a room at this moment only where the URL is the room.
+        let room = client.memberships().next().map_or(NO_ROOM, |membership| membership.room);
+        self.see(Observation { intended, began, count, code, label, room, ..seen }, text);
     }
 
     fn draw_key(&mut self) -> String {

@@ -1,4 +1,5 @@
-//! Users who are due at the same moment: one begins after the other, and how long all of them took is one figure.
+//! Users who are due at the same moment: one begins after the other, and how long the thread was busy with all of them
+//! is one figure.
 //!
 //! Pure: times are arguments.
 
@@ -10,6 +11,9 @@ const CROWDS_MAX: usize = 4;
 const BURST_MIN: u32 = 16;
 /// A crowd of which nobody has begun for so long has begun.
 const OVER_AFTER: Nanos = 100_000_000;
+/// A thread that finds no more than this when it looks for what has come has caught up. Reading so much takes it a
+/// millisecond or less; what it finds while it is behind is what piled up during a whole turn.
+const CAUGHT_UP_EVENTS_MAX: u32 = 64;
 
 /// The crowds of one shard.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub(crate) struct Crowd {
     pub(crate) due: Nanos,
     /// When the last of it has begun.
     pub(crate) begun: Nanos,
+    /// When the thread had caught up for the first time after that: what had come meanwhile was read.
+    pub(crate) caught_up: Option<Nanos>,
     /// How much of it has begun; 0 is no crowd.
     pub(crate) count: u32,
     /// Whether the scenario wants all of it at once.
@@ -38,34 +44,61 @@ impl Crowds {
     pub(crate) fn begin(&mut self, due: Nanos, now: Nanos, is_wanted: bool) -> Nanos {
         if let Some(crowd) = self.open.iter_mut().find(|crowd| crowd.count > 0 && crowd.due == due) {
             crowd.count = crowd.count.saturating_add(1);
+            crowd.caught_up = None;
             return std::mem::replace(&mut crowd.begun, now).max(due);
         }
-        let newcomer = Crowd { due, begun: now, count: 1, is_wanted };
+        let newcomer = Crowd { due, begun: now, caught_up: None, count: 1, is_wanted };
         // Whatever is no burst yet makes way first, then what has not gone on for longest.
         let least = self.open.iter_mut().min_by_key(|crowd| (crowd.count >= BURST_MIN, crowd.begun));
         if let Some(place) = least {
             let gone = std::mem::replace(place, newcomer);
-            self.over.extend(Some(gone).filter(Crowd::is_burst));
+            self.over.extend(Some(gone.ended(now)).filter(Crowd::is_burst));
         }
         due
     }
 
-    /// A burst of which all have begun; each is told once.
+    /// The thread looked at a time for what had come, and found so many events, which it has read.
+    pub(crate) fn has_looked(&mut self, looked: Nanos, events: u32) {
+        if events > CAUGHT_UP_EVENTS_MAX {
+            return;
+        }
+        for crowd in self.open.iter_mut().filter(|crowd| crowd.begun <= looked) {
+            crowd.caught_up.get_or_insert(looked);
+        }
+    }
+
+    /// A burst of which all have begun, and with which the thread is done; each is told once.
     pub(crate) fn next_over(&mut self, now: Nanos) -> Option<Crowd> {
         self.over.pop().or_else(|| {
-            let has_ended =
-                |crowd: &&mut Crowd| crowd.is_burst() && now.saturating_sub(crowd.begun) > OVER_AFTER;
+            let has_ended = |crowd: &&mut Crowd| {
+                let has_begun = now.saturating_sub(crowd.begun) > OVER_AFTER;
+                crowd.is_burst() && has_begun && crowd.caught_up.is_some()
+            };
             self.open.iter_mut().find(has_ended).map(std::mem::take)
         })
     }
 
-    /// As [`Crowds::next_over`], when nothing begins any more.
-    pub(crate) fn next_left(&mut self) -> Option<Crowd> {
-        self.next_over(Nanos::MAX)
+    /// As [`Crowds::next_over`], when nothing begins any more: what the thread is not done with by now ends here.
+    pub(crate) fn next_left(&mut self, now: Nanos) -> Option<Crowd> {
+        self.over.pop().or_else(|| {
+            let burst = self.open.iter_mut().find(|crowd| crowd.is_burst()).map(std::mem::take)?;
+            Some(burst.ended(now))
+        })
     }
 }
 
 impl Crowd {
+    /// When the thread was done with it: all had begun, and it had caught up.
+    pub(crate) fn end(&self) -> Nanos {
+        self.caught_up.unwrap_or(self.begun)
+    }
+
+    /// Nobody looks any longer whether the thread catches up: it has been behind until now at least.
+    fn ended(mut self, now: Nanos) -> Self {
+        self.caught_up.get_or_insert(now);
+        self
+    }
+
     fn is_burst(&self) -> bool {
         self.is_wanted && self.count >= BURST_MIN
     }
@@ -84,10 +117,40 @@ mod tests {
         let since: Vec<Nanos> = (0..20).map(|user| crowds.begin(due, due + (10 + user) * MS, true)).collect();
         assert_eq!(since[0], due, "the first has waited for nobody");
         assert!(since[1..].iter().enumerate().all(|(user, since)| *since == due + (10 + user as u64) * MS));
+        crowds.has_looked(due + 29 * MS, 0);
         assert_eq!(crowds.next_over(due + 30 * MS), None, "more may come");
         let burst = crowds.next_over(due + 200 * MS).expect("nobody has come for a while");
-        assert_eq!((burst.due, burst.begun, burst.count), (due, due + 29 * MS, 20));
+        assert_eq!((burst.due, burst.end(), burst.count), (due, due + 29 * MS, 20));
         assert_eq!(crowds.next_over(due + 200 * MS), None, "it is told once");
+    }
+
+    #[test]
+    fn a_burst_lasts_until_the_thread_has_caught_up_with_what_came_meanwhile() {
+        let mut crowds = Crowds::default();
+        for user in 0..1_000 {
+            crowds.begin(0, user * MS / 10, true);
+        }
+        crowds.has_looked(50 * MS, 0); // before the last had begun
+        crowds.has_looked(100 * MS, 1_000);
+        crowds.has_looked(150 * MS, 1_000);
+        assert_eq!(crowds.next_over(1_000 * MS), None, "answers lie there unread");
+        crowds.has_looked(200 * MS, CAUGHT_UP_EVENTS_MAX);
+        crowds.has_looked(300 * MS, 0);
+        let burst = crowds.next_over(1_000 * MS).expect("nothing is left to be read");
+        assert_eq!((burst.end(), burst.count), (200 * MS, 1_000));
+    }
+
+    #[test]
+    fn a_burst_that_goes_on_after_the_thread_had_caught_up_lasts_until_it_has_again() {
+        let mut crowds = Crowds::default();
+        for user in 0..20 {
+            crowds.begin(0, user, true);
+        }
+        crowds.has_looked(MS, 0);
+        crowds.begin(0, 50 * MS, true);
+        assert_eq!(crowds.next_over(400 * MS), None);
+        let burst = crowds.next_left(500 * MS).expect("a burst");
+        assert_eq!((burst.end(), burst.count), (500 * MS, 21), "to its end it was behind");
     }
 
     #[test]
@@ -101,9 +164,9 @@ mod tests {
                 }
             }
         }
-        let burst = crowds.next_left().expect("a burst");
+        let burst = crowds.next_left(2_000).expect("a burst");
         assert_eq!((burst.due, burst.begun, burst.count), (7, 1_099, 1_000));
-        assert_eq!(crowds.next_left(), None);
+        assert_eq!(crowds.next_left(2_000), None);
     }
 
     #[test]
@@ -115,7 +178,7 @@ mod tests {
         for _ in 0..100 {
             crowds.begin(50, 60, false);
         }
-        assert_eq!(crowds.next_left(), None);
+        assert_eq!(crowds.next_left(100), None);
     }
 
     #[test]
@@ -126,7 +189,8 @@ mod tests {
                 crowds.begin(due, due, true);
             }
         }
-        let mut told: Vec<Nanos> = std::iter::from_fn(|| crowds.next_left()).map(|crowd| crowd.due).collect();
+        let mut told: Vec<Nanos> =
+            std::iter::from_fn(|| crowds.next_left(20)).map(|crowd| crowd.due).collect();
         told.sort_unstable();
         assert_eq!(told, (0..10).collect::<Vec<_>>());
     }

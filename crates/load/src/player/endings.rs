@@ -109,11 +109,11 @@ impl Shard {
             Phase::Leaving { why } => {
                 if self.clients.len() == 0 {
                     self.phase = Phase::Over;
-                    while let Some(burst) = self.crowds.next_left() {
+                    while let Some(burst) = self.crowds.next_left(now) {
                         self.see_burst(&burst);
                     }
                     self.feed.close();
-                    self.stage.shard_has_ended(why, &self.read_lag);
+                    self.stage.shard_has_ended(why, &self.read_lag, self.waits.seen());
                 }
                 false
             }

@@ -295,7 +295,7 @@ impl Shard {
         let now = self.now();
         let users = users.map(|users| self.stage.part_of(users));
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
-        let (number, opening) = self.stage.barriers.come(barrier, users, self.stage.everybody());
+        let (number, opening) = self.stage.barriers.come(barrier, users, self.stage.everybody(), now);
         client.doing = Doing::AtBarrier;
         client.awaited = number;
         client.step_began = now;
@@ -309,9 +309,10 @@ impl Shard {
         Flow::Waits
     }
 
-    /// A barrier has opened: those that wait for this opening go on, all from the same moment.
+    /// A barrier has opened: those that wait for this opening go on, on all shards from the same moment. What it takes
+    /// until a shard hears of it is its own delay.
     pub(super) fn open_barrier(&mut self, opening: Opening) {
-        let at = self.now();
+        let at = opening.at;
         let Some(waiting) = self.at_barrier.get_mut(usize::from(opening.barrier.0)) else { return };
         let (released, kept) =
             std::mem::take(waiting).into_iter().partition(|entry| entry.2 == opening.number);
@@ -361,7 +362,7 @@ impl Shard {
             Doing::Leaving => self.leave_timed_out(io, place, now),
             Doing::Pushing => self.reply_timed_out(io, place, now),
             Doing::Matching => self.wait_is_over(io, place, Outcome::Timeout, now),
-            Doing::AtBarrier => self.barrier_timed_out(place),
+            Doing::AtBarrier => self.barrier_timed_out(place, now),
             Doing::Requesting => self.request_timed_out(io, place, now),
             Doing::Closing | Doing::Finishing => self.close_timed_out(io, place, now),
             Doing::HalfOpen => self.half_open_is_over(io, place, due),
@@ -370,11 +371,11 @@ impl Shard {
         }
     }
 
-    fn barrier_timed_out(&self, place: u32) {
+    fn barrier_timed_out(&self, place: u32, now: Nanos) {
         let Some((program, position)) = self.running(place) else { return };
         let Some(Operation::Barrier { barrier, .. }) = program.operations.get(position) else { return };
         let Some(client) = self.clients.item(place) else { return };
-        if let Some(opening) = self.stage.barriers.time_out(*barrier, client.awaited) {
+        if let Some(opening) = self.stage.barriers.time_out(*barrier, client.awaited, now) {
             self.stage.tell_all(Mail::Open(opening));
         }
     }

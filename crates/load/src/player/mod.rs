@@ -47,6 +47,7 @@ mod stage;
 mod targets;
 mod trust;
 mod upgrade;
+mod waits;
 mod websocket;
 
 use std::rc::Rc;
@@ -72,7 +73,7 @@ use capacity::Capacity;
 use clock::Clock;
 use program::{Operation, Program};
 use shard::Shard;
-use stage::{Mail, Setting, Stage};
+use stage::{Delays, Mail, Setting, Stage};
 use targets::Targets;
 
 /// A run that is on. Dropping it cuts all its connections.
@@ -89,6 +90,8 @@ pub struct Ended {
     pub why: Why,
     /// How long what users read had been ready at least, on all shards.
     pub read_lag: Spread,
+    /// How long the shards' threads waited for a CPU before they looked at what users then read.
+    pub cpu_wait: Spread,
 }
 
 /// Starts playing a plan. Observations go into `sink`, whose other end must be read all the time; it is closed when the
@@ -201,7 +204,8 @@ impl Player {
         if let Some(engine) = self.engine.take() {
             engine.shutdown();
         }
-        Ended { why, read_lag: self.stage.read_lag() }
+        let Delays { read_lag, cpu_wait } = self.stage.delays();
+        Ended { why, read_lag: read_lag.spread(), cpu_wait: cpu_wait.spread() }
     }
 }
 

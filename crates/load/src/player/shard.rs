@@ -26,6 +26,7 @@ use super::program::Program;
 use super::roster::Roster;
 use super::sources::SourceRotation;
 use super::stage::{Mail, Stage};
+use super::waits::Waits;
 use crate::draw::Rng;
 use crate::observe::{Batch, Kind, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
@@ -66,6 +67,10 @@ pub(crate) struct Shard {
     pub(super) crowds: Crowds,
     /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
     pub(super) read_lag: Population,
+    /// How long the thread waited for a CPU before it looked.
+    pub(super) waits: Waits,
+    /// Events of connections in the look that is on.
+    events: u32,
 }
 
 /// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
@@ -107,6 +112,8 @@ impl Shard {
             phase: Phase::Playing,
             crowds: Crowds::default(),
             read_lag: Population::default(),
+            waits: Waits::default(),
+            events: 0,
             stage,
         }
     }
@@ -117,8 +124,9 @@ impl Shard {
     }
 
     /// Something whole was read at a time. It had been ready since the shard looked, at the latest: what became ready
-    /// while the turn before went on has waited longer than is counted.
+    /// while the turn before went on, or while the thread waited for a CPU, has waited longer than is counted here.
     pub(super) fn has_read(&mut self, io: &Io<'_, Self>, at: Nanos) {
+        self.waits.has_read();
         let looked = self.stage.clock.at(io.now());
         self.read_lag.record(at.saturating_sub(looked) / 1_000);
     }
@@ -137,11 +145,11 @@ impl Shard {
         }
     }
 
-    /// Tells of a burst that all who were due at one moment have begun.
+    /// Tells of a burst that all have begun who were due at one moment, and that what came meanwhile was read.
     pub(super) fn see_burst(&mut self, burst: &Crowd) {
-        let Crowd { due, begun, count, .. } = *burst;
-        let seen =
-            Observation { intended: due, began: due, count, ..Observation::of_nobody(Kind::Burst, begun) };
+        let Crowd { due, count, .. } = *burst;
+        let nobody = Observation::of_nobody(Kind::Burst, burst.end());
+        let seen = Observation { intended: due, began: due, count, ..nobody };
         self.see(seen, String::new);
     }
 
@@ -165,6 +173,13 @@ impl Shard {
             NEVER => drop(self.wheel.cancel(place)),
             due => self.wheel.arm(place, due),
         }
+    }
+
+    /// What the shard found when it looked is read.
+    fn end_look(&mut self, io: &Io<'_, Self>) {
+        let looked = self.stage.clock.at(io.now());
+        self.crowds.has_looked(looked, std::mem::take(&mut self.events));
+        self.waits.end_look(self.now());
     }
 
     fn fire_timers(&mut self, io: &mut Io<'_, Self>) -> bool {
@@ -233,6 +248,7 @@ impl Driver for Shard {
     fn adopted(&mut self, _: &mut Io<'_, Self>, _: ConnectionId, (): ()) {}
 
     fn connected(&mut self, io: &mut Io<'_, Self>, id: ConnectionId) {
+        self.events += 1;
         match io.peer(id).copied() {
             Some(Peer::WebSocket(place)) => self.socket_connected(io, place, id),
             Some(Peer::Http(place)) => self.request_connected(io, place, id),
@@ -241,6 +257,7 @@ impl Driver for Shard {
     }
 
     fn received(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, bytes: &mut [u8]) -> usize {
+        self.events += 1;
         match io.peer(id).copied() {
             Some(Peer::WebSocket(place)) => self.socket_received(io, place, id, bytes),
             Some(Peer::Http(place)) => self.response_received(io, place, id, bytes),
@@ -249,6 +266,7 @@ impl Driver for Shard {
     }
 
     fn ended(&mut self, io: &mut Io<'_, Self>, id: ConnectionId, peer: Peer, cause: EndCause) {
+        self.events += 1;
         match peer {
             Peer::WebSocket(place) => self.socket_ended(io, place, id, cause),
             Peer::Http(place) => self.request_ended(io, place, id, cause),
@@ -280,6 +298,7 @@ impl Driver for Shard {
         if let Some(left) = self.stage.clock.until_start() {
             return Some(left);
         }
+        self.end_look(io);
         let mut has_more = self.let_users_come(io);
         has_more |= self.fire_timers(io);
         has_more |= self.let_ready_go_on(io);

@@ -17,7 +17,7 @@ use crate::ledger::Rooms;
 use crate::observe::{Examples, Nanos};
 use crate::scenario::plan::Plan;
 use crate::schedule;
-use crate::statistics::{Population, Spread};
+use crate::statistics::Population;
 
 /// A run on this machine.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) struct Stage {
     draining: AtomicBool,
     /// Shards that have not ended.
     playing: AtomicUsize,
-    /// How late the shards that have ended read.
-    read_lag: Mutex<Population>,
+    /// How late the shards were that have ended.
+    delays: Mutex<Delays>,
     ended: mpsc::Sender<Why>,
 }
 
@@ -59,6 +59,15 @@ pub(crate) enum Mail {
     Stop(Why),
     /// The end, at once.
     Abort,
+}
+
+/// How late a shard is with what has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delays {
+    /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
+    pub(crate) read_lag: Population,
+    /// How long its thread waited for a CPU before that look.
+    pub(crate) cpu_wait: Population,
 }
 
 /// What ended a run.
@@ -121,7 +130,7 @@ impl Stage {
             mailboxes: OnceLock::new(),
             draining: AtomicBool::new(false),
             playing: AtomicUsize::new(usize::from(shards)),
-            read_lag: Mutex::default(),
+            delays: Mutex::default(),
             ended,
             plan,
         };
@@ -152,23 +161,23 @@ impl Stage {
     /// A user has finished for good.
     pub(crate) fn user_has_gone(&self, now: Nanos) {
         self.proceed(self.course.leave(now));
-        self.look_around();
+        self.look_around(now);
     }
 
     /// One shard's schedule has come to its end.
-    pub(crate) fn nobody_comes_to_shard(&self) {
+    pub(crate) fn nobody_comes_to_shard(&self, now: Nanos) {
         if self.course.done() {
-            self.look_around();
+            self.look_around(now);
         }
     }
 
     /// There are fewer users, or it is known now how many there are.
-    fn look_around(&self) {
+    fn look_around(&self, now: Nanos) {
         if self.course.active() == 0 && self.course.is_over() {
             self.tell_all(Mail::NobodyIsLeft);
         }
         if !self.barriers.is_empty() {
-            self.recount();
+            self.recount(now);
         }
     }
 
@@ -182,9 +191,9 @@ impl Stage {
         self.course.is_over().then(|| self.course.active())
     }
 
-    fn recount(&self) {
+    fn recount(&self, now: Nanos) {
         let Some(everybody) = self.everybody() else { return };
-        for opening in self.barriers.recount(everybody) {
+        for opening in self.barriers.recount(everybody, now) {
             self.tell_all(Mail::Open(opening));
         }
     }
@@ -198,19 +207,22 @@ impl Stage {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// How late the shards read that have ended.
-    pub(crate) fn read_lag(&self) -> Spread {
-        self.read_lag.lock().unwrap_or_else(PoisonError::into_inner).spread()
+    /// How late the shards were that have ended.
+    pub(crate) fn delays(&self) -> Delays {
+        self.delays.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
         self.playing.load(Ordering::Acquire) == 0
     }
 
-    /// A shard has ended, which read with this delay. The last one's reason is the run's.
-    pub(crate) fn shard_has_ended(&self, why: Why, read_lag: &Population) {
+    /// A shard has ended, which was so late. The last one's reason is the run's.
+    pub(crate) fn shard_has_ended(&self, why: Why, read_lag: &Population, cpu_wait: &Population) {
         // A population is whole between any two operations.
-        self.read_lag.lock().unwrap_or_else(PoisonError::into_inner).merge(read_lag);
+        let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
+        delays.read_lag.merge(read_lag);
+        delays.cpu_wait.merge(cpu_wait);
+        drop(delays);
         if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
             // Whoever waited for it may have gone.
             let _ = self.ended.send(why);

@@ -13,7 +13,7 @@ use crate::statistics::{Population, RunFacts, Statistics};
 pub struct Histograms {
     /// Version of this form.
     pub format: u32,
-    /// By name: `latency`, `service_latency`, `last_receiver`, `connect`, `join`, `reply`, `http`, `send_lag`.
+    /// By name: `latency`, `service_latency`, `first_receiver`, `last_receiver`, `connect`, `join`, `reply`, `http`, `send_lag`.
     pub metrics: BTreeMap<String, Population>,
     /// Steps and transactions, by their label.
     pub labelled: BTreeMap<String, Population>,
@@ -36,14 +36,14 @@ impl Histograms {
             ("http", Metric::Http),
             ("send_lag", Metric::SendLag),
         ];
+        let of_metric = |(name, metric): (&str, Metric)| {
+            Some((name.to_owned(), statistics.population(&metric)?.into_owned()))
+        };
+        let mut metrics: BTreeMap<_, _> = metrics.into_iter().filter_map(of_metric).collect();
+        metrics.insert("first_receiver".to_owned(), statistics.first_receiver());
         Self {
             format: Self::FORMAT,
-            metrics: metrics
-                .into_iter()
-                .filter_map(|(name, metric)| {
-                    Some((name.to_owned(), statistics.population(&metric)?.into_owned()))
-                })
-                .collect(),
+            metrics,
             labelled: statistics
                 .labelled()
                 .map(|(label, population)| (facts.label(label), population.clone()))
@@ -65,5 +65,38 @@ impl Histograms {
                 mine.entry(name.clone()).or_default().merge(population);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::{Kind, Observation};
+    use crate::report::metric;
+    use crate::statistics::example::observation;
+
+    #[test]
+    fn whatever_a_report_draws_is_kept_and_led_back_to_by_its_name() {
+        let mut statistics = Statistics::new();
+        let send = Observation { kind: Kind::Send, room: 1, count: 2, message: 7, ..observation() };
+        statistics.observe(&send);
+        for at in [3_000_000, 9_000_000] {
+            statistics.observe(&Observation { kind: Kind::Receive, at, count: 0, ..send });
+        }
+        let kept = Histograms::of(&statistics, &RunFacts::default()).distributions();
+        let names = [
+            metric::LATENCY,
+            metric::SERVICE_LATENCY,
+            metric::CONNECT,
+            metric::JOIN,
+            metric::REPLY,
+            metric::HTTP,
+            metric::SEND_LAG,
+            metric::FIRST_RECEIVER,
+            metric::LAST_RECEIVER,
+        ];
+        assert!(names.iter().all(|name| kept.contains_key(*name)), "{:?}", kept.keys());
+        let longest_ms = |name: &str| kept[name].max() / 1_000;
+        assert_eq!((longest_ms(metric::FIRST_RECEIVER), longest_ms(metric::LAST_RECEIVER)), (3, 9));
     }
 }

@@ -1,7 +1,7 @@
 //! What the generator did itself, in words: the same for page and terminal.
 
 use super::chart::{Unit, grouped};
-use crate::statistics::{GeneratorFacts, ThreadUse};
+use crate::statistics::{GeneratorFacts, ServerSamples, ThreadUse};
 
 /// Threads that are named; the summary has more of them.
 const THREADS_NAMED: usize = 4;
@@ -36,8 +36,10 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
         let (all, longest) = (grouped(presence.entries_max), grouped(presence.longest_max));
         facts.push(("lists of who is present", format!("{all} entries at most, {longest} in the longest")));
     }
+    if generator.samples_failed > 0 {
+        facts.push(("samples of servers failed", failed_samples(generator)));
+    }
     for (name, count) in [
-        ("samples of servers failed", generator.samples_failed),
         ("deliveries not judged", generator.deliveries_unjudged),
         ("publications not followed", generator.publications_unjudged),
         ("agents lost", u64::from(generator.agents_lost)),
@@ -51,6 +53,21 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
         facts.push(("clocks differ by at most", error));
     }
     facts
+}
+
+/// How many failed, and of which servers.
+fn failed_samples(generator: &GeneratorFacts) -> String {
+    let of_server = |server: &ServerSamples| {
+        let asked = grouped(server.samples.saturating_add(server.failed));
+        let why = server.first_error.as_deref().unwrap_or("no reason given");
+        format!("{} of {asked} of {} ({why})", grouped(server.failed), server.name)
+    };
+    let servers = generator.servers_sampled.iter().filter(|server| server.failed > 0);
+    let servers: Vec<String> = servers.map(of_server).collect();
+    match servers.is_empty() {
+        true => grouped(generator.samples_failed),
+        false => servers.join("; "),
+    }
 }
 
 fn threads(threads: &[ThreadUse]) -> String {

@@ -44,6 +44,15 @@ pub struct Run {
 }
 
 impl Run {
+    /// What was played: the scenario, or what tells the run from others where that has no name.
+    pub(super) fn heading(&self) -> &str {
+        if self.summary.scenario.is_empty() { &self.configuration } else { &self.summary.scenario }
+    }
+
+    /// What tells it from other runs: its configuration, or the scenario where it has none.
+    pub(super) fn name(&self) -> &str {
+        if self.configuration.is_empty() { &self.summary.scenario } else { &self.configuration }
+    }
     /// The distribution of this name, if anything was measured.
     pub fn histogram(&self, name: &str) -> Option<&Histogram<u64>> {
         self.histograms.get(name).filter(|histogram| !histogram.is_empty())

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::chart::{Unit, grouped};
 use super::plots::memory_fits;
 use super::{Cell, Run, Table, generator_facts, siege};
-use crate::statistics::{Severity, Spread};
+use crate::floor::FACT;
+use crate::statistics::{MachineFacts, Severity, Spread};
 
 /// Whether escape sequences for colours are written. Off wherever the reader is not a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +40,7 @@ impl Style {
     }
 }
 
-/// Verdict, thresholds, findings, users, messages, times, errors, servers and the generator of one run. Control characters in what
+/// Verdict, thresholds, findings, users, messages, times, errors, servers, the generator and the floor of one run. Control characters in what
 /// peers sent are replaced, so that no server writes to the reader's terminal.
 pub fn text(run: &Run, style: Style) -> String {
     let mut text = String::new();
@@ -56,6 +57,7 @@ pub fn text(run: &Run, style: Style) -> String {
         let lines: String = generator.iter().map(|(name, value)| format!("{name:<26}{value}\n")).collect();
         section(&mut text, style, "The generator itself", &clean_lines(&lines));
     }
+    run.summary.machines.iter().for_each(|machine| floor(&mut text, machine, style));
     if run.summary.counts.http + run.summary.counts.http_failed > 0 {
         section(&mut text, style, "HTTP, as Siege reports it", &siege(&run.summary));
     }
@@ -78,10 +80,12 @@ fn clean(words: &str) -> String {
 
 fn verdict(text: &mut String, run: &Run, style: Style) {
     let summary = &run.summary;
-    let name = if run.configuration.is_empty() { &summary.scenario } else { &run.configuration };
-    let heading = style.paint(Paint::Strong, &clean(name));
+    let heading = style.paint(Paint::Strong, &clean(run.heading()));
     let (ended, seconds) = (clean(&summary.ended_by), Unit::Clock.format(summary.seconds));
     let _ = writeln!(text, "{heading}  seed {}, {seconds} long, ended by: {ended}", summary.seed);
+    if run.name() != run.heading() {
+        let _ = writeln!(text, "{}", clean(run.name()));
+    }
     match summary.verdict.valid {
         true => text.push_str(&style.paint(Paint::Good, "VALID")),
         false => text.push_str(&style.paint(Paint::Bad, "INVALID")),
@@ -91,7 +95,7 @@ fn verdict(text: &mut String, run: &Run, style: Style) {
         let _ = writeln!(text, "  {}", clean(reason));
     }
     for threshold in &summary.thresholds {
-        let measured = threshold.measured.map_or("nothing measured".to_owned(), super::chart::plain_number);
+        let measured = threshold.measured_in_words();
         let (mark, paint) = if threshold.passed { ("holds ", Paint::Good) } else { ("FAILED", Paint::Bad) };
         let _ = writeln!(text, "  {} {} ({measured})", style.paint(paint, mark), clean(&threshold.text));
     }
@@ -211,8 +215,9 @@ pub(super) fn times(run: &Run) -> Table {
         ("session", &times.session),
         ("send lag of the generator", &times.send_lag),
         ("begin lag of the generator", &times.begin_lag),
-        ("to begin all of a burst", &times.burst),
+        ("busy with a burst", &times.burst),
         ("read lag of the generator", &run.summary.generator.read_lag),
+        ("wait of the generator for a CPU", &run.summary.generator.cpu_wait),
     ];
     let labelled = times.labelled.iter().map(|labelled| (labelled.label.as_str(), &labelled.spread));
     for (name, spread) in rows.into_iter().chain(labelled).filter(|(_, spread)| spread.count > 0) {
@@ -259,6 +264,15 @@ pub(super) fn errors(run: &Run) -> Table {
         ]);
     }
     table
+}
+
+fn floor(text: &mut String, machine: &MachineFacts, style: Style) {
+    let figures = machine.facts.iter().filter_map(|(name, value)| Some((name.strip_prefix(FACT)?, value)));
+    let lines: String = figures.map(|(name, value)| format!("{name:<36}{value}\n")).collect();
+    if !lines.is_empty() {
+        let heading = format!("What the kernel alone can do on {}", clean(&machine.name));
+        section(text, style, &heading, &clean_lines(&lines));
+    }
 }
 
 fn servers(text: &mut String, run: &Run, style: Style) {

@@ -11,8 +11,6 @@ use crate::doctor::{self, TargetAddress};
 use crate::floor;
 use crate::statistics::{MachineFacts, RunFacts};
 
-/// Pairs for the floor of a report: enough for its figures to settle, and a few seconds of time.
-const FLOOR_CONNECTIONS: usize = 5_000;
 /// What a machine is looked at for where a plan does not know how many users come.
 const UNKNOWN_CROWD: u64 = 1_000;
 
@@ -23,8 +21,8 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, Ru
     let crowd = job.users().unwrap_or(UNKNOWN_CROWD);
     let examination = doctor::examine(crowd, &targets, &job.plan.sources, tls.as_ref());
     let mut facts = MachineFacts::from(&examination);
-    if settings.floor {
-        facts.facts.extend(floor::facts(&floor::report(FLOOR_CONNECTIONS)?));
+    if let Some(pairs) = settings.floor {
+        facts.facts.extend(floor::facts(&floor::report(pairs as usize)?));
     }
     Ok(facts)
 }

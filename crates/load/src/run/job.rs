@@ -72,8 +72,8 @@ pub struct Settings {
     pub figures: Vec<String>,
     /// Threads with connections, if not as many as it takes.
     pub threads: Option<usize>,
-    /// Whether the machine's floor is measured first.
-    pub floor: bool,
+    /// How many pairs the machine's floor is measured with first, if it is.
+    pub floor: Option<u32>,
     /// The machines that play the users, if it is not this one.
     pub agents: Option<Agents>,
     /// What is shown meanwhile.

@@ -148,6 +148,7 @@ impl Local {
                 deliveries_unjudged: unjudged.order.saturating_add(unjudged.stale),
                 publications_unjudged: unjudged.publications,
                 read_lag: ended.read_lag,
+                cpu_wait: ended.cpu_wait,
                 presence: PresenceLists {
                     entries_max: self.gauges.present_max.load(Relaxed),
                     longest_max: self.gauges.present_longest_max.load(Relaxed),

@@ -67,8 +67,9 @@ impl Publications {
         self.settled.merge(&other.settled);
     }
 
-    /// What all publications come to, those still open as they stand.
-    pub(super) fn so_far(&self) -> (FanOut, Population) {
+    /// What all publications come to, those still open as they stand: figures, and the times to the first and to the
+    /// last receiver.
+    pub(super) fn so_far(&self) -> (FanOut, [Population; 2]) {
         let mut settled = self.settled.clone();
         for publication in self.older.values().chain(self.younger.values()) {
             settled.settle(publication);
@@ -79,7 +80,7 @@ impl Publications {
             first_receiver: settled.first_receiver.spread(),
             last_receiver: settled.last_receiver.spread(),
         };
-        (fan_out, settled.last_receiver)
+        (fan_out, [settled.first_receiver, settled.last_receiver])
     }
 
     /// How many were settled before all receivers were heard of because more than [`OPEN_PUBLICATIONS_MAX`] were open.
@@ -217,10 +218,10 @@ mod tests {
         let mut publications = Publications::default();
         publications.sent(&send(7, 2));
         publications.received(&receipt(7, 10 * MILLISECOND));
-        let (fan_out, last_receiver) = publications.so_far();
+        let (fan_out, [first_receiver, last_receiver]) = publications.so_far();
         assert_eq!((fan_out.publications, fan_out.complete), (1, 0));
         assert_eq!(fan_out.first_receiver.count, 1);
-        assert_eq!(last_receiver.count(), 0);
+        assert_eq!((first_receiver.count(), last_receiver.count()), (1, 0));
     }
 
     #[test]

@@ -59,14 +59,8 @@ impl Findings {
 
     fn thresholds(&mut self, summary: &Summary) {
         for threshold in summary.thresholds.iter().filter(|threshold| !threshold.passed) {
-            let measured = match threshold.measured {
-                Some(measured) => format!("measured {}", (measured * 1000.0).round() / 1000.0),
-                None => "there was nothing to measure".to_owned(),
-            };
-            self.add(
-                Severity::Error,
-                format!("The threshold `{}` does not hold: {measured}.", threshold.text),
-            );
+            let (text, measured) = (&threshold.text, threshold.measured_in_words());
+            self.add(Severity::Error, format!("The threshold `{text}` does not hold: {measured}."));
         }
     }
 
@@ -333,7 +327,7 @@ mod tests {
             of(Kind::Finish, Outcome::Refused, 3 * SECOND),
         ]);
         let expected = [
-            (Severity::Error, "The threshold `errors == 0` does not hold: measured 1."),
+            (Severity::Error, "The threshold `errors == 0` does not hold: 1."),
             (Severity::Error, "Deliveries that never came: 1 of 2 expected (50 %)."),
             (Severity::Warning, "Deliveries that came again: 1."),
             (

@@ -35,6 +35,6 @@ pub use second::MachineSample;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
     Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, PresenceLists,
-    Severity, Summary, ThreadUse, ThresholdResult, Times, Verdict,
+    ServerSamples, Severity, Summary, ThreadUse, ThresholdResult, ThresholdUnit, Times, Verdict,
 };
 pub use tally::Statistics;

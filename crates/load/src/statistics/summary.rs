@@ -63,10 +63,28 @@ impl Default for Verdict {
 pub struct ThresholdResult {
     /// As written.
     pub text: String,
-    /// What was measured, in the threshold's unit; `None` when there was nothing to measure, which fails.
+    /// What was measured, in `unit`; `None` when there was nothing to measure, which fails.
     pub measured: Option<f64>,
+    /// What `measured` is measured in.
+    #[serde(default)]
+    pub unit: ThresholdUnit,
     /// Whether it holds.
     pub passed: bool,
+}
+
+/// What a threshold's figure is measured in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdUnit {
+    /// Things counted.
+    #[default]
+    Count,
+    /// A time in microseconds.
+    Microseconds,
+    /// A part of a whole, 0 … 1.
+    Share,
+    /// Things per second.
+    PerSecond,
 }
 
 /// Totals of a run. Messages add up: `expected = delivered + lost + late + in_flight`.
@@ -163,8 +181,8 @@ pub struct Times {
     /// as others waits for those before it, which is no part of this but of `burst`.
     #[serde(default)]
     pub begin_lag: Spread,
-    /// How long it took until all had begun who were due at one moment: once for each arrival, connect, join, HTTP
-    /// request and cut of a burst.
+    /// How long it took until all had begun who were due at one moment, and what had come meanwhile was read: once for
+    /// each arrival, connect, join, HTTP request and cut of a burst.
     #[serde(default)]
     pub burst: Spread,
     /// Whole sessions.
@@ -273,6 +291,9 @@ pub struct GeneratorFacts {
     /// How often the servers under test were sampled in vain.
     #[serde(default)]
     pub samples_failed: u64,
+    /// Of each server under test: processes first, then endpoints, in the order in which they were given.
+    #[serde(default)]
+    pub servers_sampled: Vec<ServerSamples>,
     /// Deliveries of which it is not known whether they came in order, or again; they count as in order and once.
     #[serde(default)]
     pub deliveries_unjudged: u64,
@@ -282,6 +303,10 @@ pub struct GeneratorFacts {
     /// How long what users read had been ready at least when it was read; of several machines, that of the worst.
     #[serde(default)]
     pub read_lag: Spread,
+    /// How long threads with connections waited for a CPU before they looked at what users then read, once for each thing
+    /// read; of several machines, that of the worst. Nothing where the kernel does not say.
+    #[serde(default)]
+    pub cpu_wait: Spread,
     /// The lists of who is present that users kept.
     #[serde(default)]
     pub presence: PresenceLists,
@@ -295,6 +320,19 @@ pub struct PresenceLists {
     pub entries_max: u64,
     /// Entries of the longest list of one user at any moment.
     pub longest_max: u64,
+}
+
+/// How often one server under test was sampled.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ServerSamples {
+    /// Its process or URL.
+    pub name: String,
+    /// Samples that succeeded.
+    pub samples: u64,
+    /// Samples that failed. A process that is gone fails once a second.
+    pub failed: u64,
+    /// What the first that failed said.
+    pub first_error: Option<String>,
 }
 
 /// The mean of one of the generator's threads.

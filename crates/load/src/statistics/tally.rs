@@ -41,7 +41,8 @@ pub(super) struct Measured {
     pub(super) http_intended: Population,
     pub(super) send_lag: Population,
     pub(super) begin_lag: Population,
-    /// From the moment at which all of a crowd were due until the last had begun, once for each that began.
+    /// From the moment at which all of a crowd were due until the last had begun and what had come meanwhile was read,
+    /// once for each that began.
     pub(super) burst: Population,
     pub(super) session: Population,
     pub(super) labelled: Vec<Option<Box<Population>>>,
@@ -147,7 +148,10 @@ impl Statistics {
         let population = match metric {
             Metric::Latency => &self.times.latency,
             Metric::ServiceLatency => &self.times.service_latency,
-            Metric::LastReceiver => return Some(Cow::Owned(self.publications.so_far().1)),
+            Metric::LastReceiver => {
+                let (_, [_, last_receiver]) = self.publications.so_far();
+                return Some(Cow::Owned(last_receiver));
+            }
             Metric::Connect => &self.times.connect,
             Metric::Join => &self.times.join,
             Metric::Reply => &self.times.reply,
@@ -156,6 +160,13 @@ impl Statistics {
             Metric::Labelled(LabelId(label)) => self.times.labelled.get(usize::from(*label))?.as_deref()?,
         };
         Some(Cow::Borrowed(population))
+    }
+
+    /// Times from the intended send of publications with several receivers to the first of them, so far.
+    #[must_use]
+    pub fn first_receiver(&self) -> Population {
+        let (_, [first_receiver, _]) = self.publications.so_far();
+        first_receiver
     }
 
     fn second(&mut self, seen: &Observation) -> &mut Second {

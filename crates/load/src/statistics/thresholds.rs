@@ -1,13 +1,46 @@
 //! Judging what the scenario says must hold.
 
-use super::{Statistics, ThresholdResult};
+use super::text::{count_of, duration_us, percent};
+use super::{Statistics, ThresholdResult, ThresholdUnit};
 use crate::scenario::plan::{Measure, Threshold, ThresholdComparison};
 
 /// Judges one threshold over a run of so many seconds. What was not measured does not hold.
 pub(super) fn judge(threshold: &Threshold, statistics: &Statistics, seconds: f64) -> ThresholdResult {
     let measured = measure(&threshold.measure, statistics, seconds);
     let passed = measured.is_some_and(|measured| holds(measured, threshold.comparison, threshold.value));
-    ThresholdResult { text: threshold.text.clone(), measured, passed }
+    let unit = unit(&threshold.measure);
+    ThresholdResult { text: threshold.text.clone(), measured, unit, passed }
+}
+
+impl ThresholdResult {
+    /// What was measured, with its unit, as people read it; the same wherever a threshold is told.
+    #[must_use]
+    pub fn measured_in_words(&self) -> String {
+        let Some(measured) = self.measured.filter(|measured| measured.is_finite()) else {
+            return "nothing was measured".to_owned();
+        };
+        match self.unit {
+            ThresholdUnit::Count => count_of(measured.max(0.0).round() as u64),
+            ThresholdUnit::Microseconds => duration_us(measured),
+            ThresholdUnit::Share => percent(measured),
+            ThresholdUnit::PerSecond if measured < 100.0 => format!("{measured:.2}/s"),
+            ThresholdUnit::PerSecond => format!("{}/s", count_of(measured.round() as u64)),
+        }
+    }
+}
+
+fn unit(measure: &Measure) -> ThresholdUnit {
+    match measure {
+        Measure::Percentile(..) | Measure::Mean(_) | Measure::Max(_) => ThresholdUnit::Microseconds,
+        Measure::ErrorRate => ThresholdUnit::Share,
+        Measure::ReceiveRate => ThresholdUnit::PerSecond,
+        Measure::Errors
+        | Measure::Lost
+        | Measure::Duplicates
+        | Measure::Reordered
+        | Measure::Late
+        | Measure::ConnectedMax => ThresholdUnit::Count,
+    }
 }
 
 /// Times in microseconds, shares as 0 … 1, everything else as it is.
@@ -64,22 +97,24 @@ mod tests {
         statistics.observe(&Observation { outcome: Outcome::Refused, ..connect });
         use Measure::*;
         use ThresholdComparison::*;
-        for (measure, comparison, value, expected) in [
-            (Percentile(Metric::Latency, 50.0), Less, 51_000.0, (Some(50_015.0), true)),
-            (Percentile(Metric::Latency, 99.0), Less, 50_000.0, (Some(99_007.0), false)),
-            (Percentile(Metric::Join, 99.0), Less, 50_000.0, (None, false)),
-            (Percentile(Metric::Labelled(LabelId(3)), 99.0), GreaterOrEqual, 0.0, (None, false)),
-            (Max(Metric::Latency), LessOrEqual, 100_000.0, (Some(100_000.0), true)),
-            (Errors, Equal, 0.0, (Some(1.0), false)),
-            (ErrorRate, LessOrEqual, 0.5, (Some(0.5), true)),
-            (Lost, NotEqual, 0.0, (Some(0.0), false)),
-            (ReceiveRate, Greater, 49.0, (Some(50.0), true)),
-            (ConnectedMax, Equal, 1.0, (Some(1.0), true)),
+        let nothing = "nothing was measured";
+        for (measure, comparison, value, expected, words) in [
+            (Percentile(Metric::Latency, 50.0), Less, 51_000.0, (Some(50_015.0), true), "50.0 ms"),
+            (Percentile(Metric::Latency, 99.0), Less, 50_000.0, (Some(99_007.0), false), "99.0 ms"),
+            (Percentile(Metric::Join, 99.0), Less, 50_000.0, (None, false), nothing),
+            (Percentile(Metric::Labelled(LabelId(3)), 99.0), GreaterOrEqual, 0.0, (None, false), nothing),
+            (Max(Metric::Latency), LessOrEqual, 100_000.0, (Some(100_000.0), true), "100 ms"),
+            (Errors, Equal, 0.0, (Some(1.0), false), "1"),
+            (ErrorRate, LessOrEqual, 0.5, (Some(0.5), true), "50 %"),
+            (Lost, NotEqual, 0.0, (Some(0.0), false), "0"),
+            (ReceiveRate, Greater, 49.0, (Some(50.0), true), "50.00/s"),
+            (ConnectedMax, Equal, 1.0, (Some(1.0), true), "1"),
         ] {
             let threshold = Threshold { text: "as written".to_owned(), measure, comparison, value };
             let result = judge(&threshold, &statistics, 2.0);
             assert_eq!((result.measured, result.passed), expected, "{threshold:?}");
             assert_eq!(result.text, "as written");
+            assert_eq!(result.measured_in_words(), words, "{threshold:?}");
         }
     }
 }

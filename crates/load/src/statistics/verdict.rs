@@ -7,19 +7,22 @@ use super::text::{count_of, duration_us, percent};
 use super::{Counts, GeneratorFacts, Statistics, Verdict};
 use crate::observe::{Kind, Outcome};
 
-/// The 99th percentile of the send lag, and of the read lag, may be this share of the latency's, which contains it.
+/// The 99th percentile of the send lag, of the read lag and of the wait for a CPU may be this share of the latency's,
+/// which contains it.
 pub const SEND_LAG_SHARE_MAX: f64 = 0.2;
-/// Send lag, and read lag, that is never held against a run: it is as fine as sends are scheduled.
+/// Send lag, read lag and wait for a CPU that is never held against a run: it is as fine as sends are scheduled.
 pub const SEND_LAG_US_IGNORED: u64 = 2_000;
-/// The greatest send, begin or read lag, and the longest time to begin a burst (99th percentiles), of a run without any
+/// The greatest send, begin or read lag, wait for a CPU, and time with a burst (99th percentiles), of a run without any
 /// time to compare it with.
 pub const SEND_LAG_US_ALONE_MAX: u64 = 100_000;
-/// The generator's delay of beginnings, and the time that it takes to begin all of a burst (99th percentiles), that is
-/// never held against a run.
+/// The generator's delay of beginnings, and the time that it is busy with a burst (99th percentiles), that is never held
+/// against a run.
 pub const BEGIN_LAG_US_IGNORED: u64 = 20_000;
-/// How long it takes to begin a burst (99th percentile) may be this share of that and of what the server then takes. A
-/// burst says "everybody now": as long as the server takes longer than the generator, it is the server that is measured.
-pub const BURST_SHARE_MAX: f64 = 0.5;
+/// How long the generator is busy with a burst (99th percentile) may be this share of that and of what was measured of
+/// it together. A burst says "everybody now", and what is measured of it contains what lay unread while the generator
+/// was busy: of a server that answers at once, that is all of it, and the two are about equal. Here the generator had
+/// nothing left to do for a third of the time that was measured, or longer: that third is the server's alone.
+pub const BURST_SHARE_MAX: f64 = 0.4;
 /// From here on a thread counts as busy.
 pub const THREAD_BUSY: f64 = 0.9;
 /// Share of the seconds in which a thread of the generator may be busy while what users do lags.
@@ -58,12 +61,14 @@ struct Evidence {
     begin_lag_p99_us: Option<u64>,
     /// Of the slowest among connects, joins and HTTP requests.
     operation_p99_us: Option<u64>,
-    /// From when all of a burst were due until the last had begun.
+    /// From when all of a burst were due until the last had begun and what had come meanwhile was read.
     burst_p99_us: Option<u64>,
     /// A connect with its join, or an HTTP request, as far as those of bursts can be told from the others.
     burst_operation_us: Option<u64>,
     /// How long what users read had been ready at least.
     read_lag_p99_us: Option<u64>,
+    /// How long the generator's threads waited for a CPU before they looked at what users then read.
+    cpu_wait_p99_us: Option<u64>,
     /// Seconds with samples of the generator's CPU, and those among them with a busy thread while users lagged.
     sampled_seconds: u64,
     busy_seconds: u64,
@@ -89,6 +94,7 @@ impl Evidence {
             burst_p99_us: times.burst.quantile_us(0.99),
             burst_operation_us: burst_operation_us(statistics),
             read_lag_p99_us: (generator.read_lag.count > 0).then_some(generator.read_lag.p99_us),
+            cpu_wait_p99_us: (generator.cpu_wait.count > 0).then_some(generator.cpu_wait.p99_us),
             without_means: [Kind::Connect, Kind::Http]
                 .into_iter()
                 .flat_map(|kind| [(kind, Outcome::NoPort), (kind, Outcome::NoDescriptor)])
@@ -123,6 +129,7 @@ impl Evidence {
             self.sends_lagged(),
             self.beginnings_lagged(),
             self.reads_lagged(),
+            self.cpus_were_waited_for(),
             self.threads_were_busy(),
             self.cpu_was_stolen(),
             self.collector_stalled(),
@@ -200,15 +207,16 @@ impl Evidence {
         })
     }
 
-    /// Who is due with many others waits for those before it, in any generator. What matters is whether the server had
-    /// the crowd at once, or got it piecemeal and was done with each piece before the next came.
+    /// Who is due with many others waits for those before it, in any generator, and answers wait until all have begun.
+    /// What matters is whether the server had more to do than the generator, or was done with each piece of the crowd
+    /// before the next came, or before anybody looked.
     fn bursts_lagged(&self) -> Option<String> {
         let burst_us = self.burst_p99_us?;
         let Some(operation_us) = self.burst_operation_us else {
             return (burst_us > SEND_LAG_US_ALONE_MAX).then(|| {
                 format!(
                     "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
-                     moment (99th percentile).",
+                     moment and to read what came meanwhile (99th percentile).",
                     duration_us(burst_us as f64)
                 )
             });
@@ -217,7 +225,8 @@ impl Evidence {
         (burst_us > BEGIN_LAG_US_IGNORED && share > BURST_SHARE_MAX).then(|| {
             format!(
                 "The generator was slower than the burst that it made: it took {} to begin all who were due at one \
-                 moment (99th percentile), longer than the server took for them ({}).",
+                 moment and to read what came meanwhile (99th percentile). That is in what was measured of them ({}), \
+                 and leaves too little of it to the server.",
                 duration_us(burst_us as f64),
                 duration_us(operation_us as f64),
             )
@@ -242,6 +251,30 @@ impl Evidence {
                 "The generator read too late: what came had lain there for {} and more (99th percentile), {} of the \
                  times that it measured ({}).",
                 duration_us(lag_us as f64),
+                percent(share),
+                duration_us(measured_us as f64),
+            )
+        })
+    }
+
+    /// What had come while a thread of the generator was ready to run and others had the CPU. No work of its own shows
+    /// that; it is part of every time that is measured, as reading late is.
+    fn cpus_were_waited_for(&self) -> Option<String> {
+        let wait_us = self.cpu_wait_p99_us?;
+        let Some(measured_us) = self.latency_p99_us.or(self.operation_p99_us) else {
+            return (wait_us > SEND_LAG_US_ALONE_MAX).then(|| {
+                format!(
+                    "The generator waited for a CPU: for 1 % of what came, it was {} or more before it could look.",
+                    duration_us(wait_us as f64)
+                )
+            });
+        };
+        let share = share(wait_us, measured_us.max(1));
+        (wait_us > SEND_LAG_US_IGNORED && share > SEND_LAG_SHARE_MAX).then(|| {
+            format!(
+                "The generator waited for a CPU: it was {} and more (99th percentile) before it could look at what had \
+                 come, {} of the times that it measured ({}). Others use its processors.",
+                duration_us(wait_us as f64),
                 percent(share),
                 duration_us(measured_us as f64),
             )

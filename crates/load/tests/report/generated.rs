@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 use load::report::{Run, metric};
 use load::statistics::{
     Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, PresenceLists,
-    SeriesRow, ServerRow, Severity, Spread, Summary, ThreadUse, ThresholdResult, Times, Verdict,
+    SeriesRow, ServerRow, Severity, Spread, Summary, ThreadUse, ThresholdResult, ThresholdUnit, Times,
+    Verdict,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -137,8 +138,18 @@ fn summary(shape: &Shape, series: &[SeriesRow], times: [&Population; 5]) -> Summ
         ended_by: "finished".to_owned(),
         verdict: Verdict { valid: true, reasons: Vec::new() },
         thresholds: vec![
-            ThresholdResult { text: "p99(latency) < 100ms".to_owned(), measured: Some(182.4), passed: false },
-            ThresholdResult { text: "lost == 0.1%".to_owned(), measured: Some(0.02), passed: true },
+            ThresholdResult {
+                text: "p99 < 100ms".to_owned(),
+                measured: Some(182_400.0),
+                unit: ThresholdUnit::Microseconds,
+                passed: false,
+            },
+            ThresholdResult {
+                text: "error_rate < 0.1%".to_owned(),
+                measured: Some(0.000_2),
+                unit: ThresholdUnit::Share,
+                passed: true,
+            },
         ],
         counts: Counts {
             users_wanted: shape.users,
@@ -227,7 +238,7 @@ fn findings() -> Vec<Finding> {
     vec![
         Finding {
             severity: Severity::Error,
-            text: "The threshold p99(latency) < 100ms was missed: 182 ms.".to_owned(),
+            text: "The threshold `p99 < 100ms` does not hold: 182 ms.".to_owned(),
         },
         Finding {
             severity: Severity::Warning,

@@ -215,6 +215,29 @@ fn the_files_are_a_page_and_two_pictures_of_each_chart() {
 }
 
 #[test]
+fn a_run_is_headed_by_its_scenario_with_what_tells_it_from_others_beneath() {
+    let run = crowd();
+    let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
+    assert!(page.contains("<h1>crowd</h1>"), "{text}");
+    let facts = page.split_once("<p class=\"facts\">").and_then(|(_, rest)| rest.split_once("</p>"));
+    let facts = facts.map(|(facts, _)| facts).unwrap_or_default();
+    assert!(facts.starts_with(&format!("{} · started ", run.configuration)), "{facts}");
+    let mut lines = text.lines();
+    assert!(lines.next().is_some_and(|line| line.starts_with("crowd  seed")), "{text}");
+    assert_eq!(lines.next(), Some(run.configuration.as_str()));
+}
+
+#[test]
+fn thresholds_are_told_with_their_unit_everywhere() {
+    let run = crowd();
+    let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
+    assert!(text.contains("FAILED p99 < 100ms (182 ms)"), "{text}");
+    assert!(text.contains("holds  error_rate < 0.1% (0.02 %)"), "{text}");
+    assert!(page.contains("<code>p99 &lt; 100ms</code> — 182 ms"));
+    assert!(page.contains("<code>error_rate &lt; 0.1%</code> — 0.02 %"));
+}
+
+#[test]
 fn a_file_in_the_way_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("plots"), "not a folder").expect("a file");
@@ -259,6 +282,7 @@ fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
     run.summary.counts.users_stopped = 17;
     run.summary.times.http_intended = Spread { count: 3, ..Spread::default() };
     run.summary.generator.read_lag = Spread { count: 5, ..Spread::default() };
+    run.summary.generator.cpu_wait = Spread { count: 6, ..Spread::default() };
     run.summary.times.begin_lag = Spread { count: 4, ..Spread::default() };
     let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
     assert!(text.contains("17 stopped with the run"), "{text}");
@@ -267,6 +291,7 @@ fn page_and_terminal_say_how_users_ended_and_what_the_generator_did() {
         "HTTP request from when it was due",
         "begin lag of the generator",
         "read lag of the generator",
+        "wait of the generator for a CPU",
         "engine-0 48.0 %, engine-1 31.0 %, collector 3.00 %",
         "250,000 entries at most, 500 in the longest",
         "samples of servers failed",

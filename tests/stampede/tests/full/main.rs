@@ -3,6 +3,7 @@
 
 mod c10k;
 mod chat;
+mod floor;
 mod others;
 mod reports;
 mod throng;

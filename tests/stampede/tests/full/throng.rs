@@ -53,6 +53,33 @@ fn after_each_storm_everybody_is_back() {
 
 #[test]
 #[ignore = "needs throng"]
+fn three_thousand_who_are_cut_at_once_are_all_back_and_all_accounted_for() {
+    let throng = Throng::start();
+    let summary = play("storm", &throng, "--users 3000 --storms 1 --calm 1 --arrivals 1500");
+    let counts = &summary.0["counts"];
+    for (name, count) in [
+        ("users", 3_000),
+        ("users_finished", 3_000),
+        ("connected_max", 3_000),
+        ("connects", 6_000),
+        ("joins", 6_000),
+        ("transactions", 3_000),
+        ("disconnects", 0),
+        ("errors", 0),
+    ] {
+        assert_eq!(summary.count(name), count, "{name}: {counts} {}", summary.0["errors"]);
+    }
+    let back = summary.0["times"]["labelled"].as_array().expect("labels").iter();
+    let back: Vec<_> = back.filter(|one| one["label"] == "back after a storm").collect();
+    assert_eq!(back.len(), 1, "{}", summary.0["times"]);
+    assert_eq!(back[0]["spread"]["count"], 3_000);
+    // The way back begins with each one's own cut: what is due at one moment are the cuts.
+    assert!(summary.0["times"]["burst"]["count"].as_u64() >= Some(3_000), "{}", summary.0["times"]["burst"]);
+    summary.assert_adds_up();
+}
+
+#[test]
+#[ignore = "needs throng"]
 fn held_connections_are_seen_by_the_server_and_its_memory_by_us() {
     let throng = Throng::start();
     let lab = Lab::new();

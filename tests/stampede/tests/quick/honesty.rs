@@ -1,9 +1,11 @@
 //! Whose fault it is: a generator without CPU makes a run INVALID, a slow server does not.
 
+use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use stampede_tests::{Lab, echo, echo_after};
+use stampede_tests::{Lab, Program, echo, echo_after};
 
 #[test]
 fn a_generator_that_is_starved_of_cpu_makes_the_run_invalid() {
@@ -14,9 +16,9 @@ fn a_generator_that_is_starved_of_cpu_makes_the_run_invalid() {
     while !run.program.has_ended() {
         // A tenth of the CPU time is left, in slices, as to a process under a quota.
         run.program.signal(Signal::SIGSTOP);
-        std::thread::sleep(Duration::from_millis(180));
+        thread::sleep(Duration::from_millis(180));
         run.program.signal(Signal::SIGCONT);
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
     let ended = run.ended();
     let summary = ended.summary();
@@ -26,6 +28,43 @@ fn a_generator_that_is_starved_of_cpu_makes_the_run_invalid() {
     // What it counted is right all the same.
     summary.assert_adds_up();
     assert_eq!((summary.count("sent"), summary.count("delivered")), (1000, 1000));
+}
+
+#[test]
+fn a_generator_that_others_keep_from_the_cpu_makes_the_run_invalid_though_it_is_never_late_by_its_own_clock()
+{
+    let (server, _) = echo();
+    // Nothing is due at a time of its own: who waits for the CPU finds the answer only when it runs again.
+    let scenario = "name: starved
+target: URL
+phases: [{ burst: 10 }]
+sessions:
+  - name: speaker
+    steps:
+      - connect: /
+      - loop:
+          times: 20
+          steps:
+            - send: { size: 64, audience: echo }
+            - wait: { echo: true }
+";
+    let lab = Lab::under(&["nice", "-n", "19"]);
+    let hogs = 4 * thread::available_parallelism().map_or(1, usize::from);
+    let hogs: Vec<Program> = (0..hogs)
+        .map(|_| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do :; done"]);
+            Program::start(command)
+        })
+        .collect();
+    let ended = lab.play(&scenario.replace("URL", &server.url()));
+    drop(hogs);
+    let summary = ended.summary();
+    assert!(!summary.is_valid(), "{}", summary.0["generator"]);
+    assert!(summary.reasons().contains("waited for a CPU"), "{}", summary.reasons());
+    assert_eq!((summary.count("sent"), summary.count("delivered")), (200, 200));
+    assert_eq!(ended.code, 3, "{}", ended.words());
+    assert!(ended.output.contains("wait of the generator for a CPU"), "{}", ended.words());
 }
 
 #[test]

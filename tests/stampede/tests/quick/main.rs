@@ -9,7 +9,9 @@ mod live;
 mod losses;
 mod presets;
 mod reports;
+mod rooms;
 mod search;
+mod servers;
 mod tls;
 
 use stampede_tests::Lab;

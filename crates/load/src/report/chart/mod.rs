@@ -32,7 +32,7 @@ pub use percentiles::{Curve, Percentiles};
 pub use raster::{Fonts, NoFonts, RasterError};
 pub use scatter::{Cloud, Scatter};
 pub use theme::{by_variables, variables};
-pub use unit::{Unit, grouped, plain_number};
+pub use unit::{Unit, grouped};
 
 use axis::Axis;
 use canvas::Canvas;

@@ -105,18 +105,6 @@ impl Unit {
     }
 }
 
-/// A figure whose unit is not known here, in three significant digits, and whole where it is whole.
-pub fn plain_number(value: f64) -> String {
-    match value {
-        _ if !value.is_finite() => "–".to_owned(),
-        _ if value.fract() == 0.0 && value.abs() < 1e15 => {
-            let sign = if value < 0.0 { "-" } else { "" };
-            format!("{sign}{}", grouped(value.abs() as u64))
-        }
-        _ => significant(value),
-    }
-}
-
 /// A count with its thousands apart: `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();

@@ -15,7 +15,7 @@ use page::Page;
 /// The report of one run.
 pub fn html(run: &Run) -> String {
     let plots = plots(run);
-    let mut page = Page::new(&title(run), &sections::facts(run));
+    let mut page = Page::new(run.heading(), &sections::facts(run));
     sections::verdict(&mut page, run);
     sections::findings(&mut page, run);
     figures::key_figures(&mut page, run);
@@ -27,7 +27,7 @@ pub fn html(run: &Run) -> String {
 
 /// The report of several runs.
 pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
-    let names: Vec<String> = runs.iter().map(title).collect();
+    let names: Vec<&str> = runs.iter().map(Run::name).collect();
     let mut page = Page::new(&format!("{} configurations", runs.len()), &names.join(" · "));
     sections::invalid_runs(&mut page, runs);
     for plot in plots {
@@ -35,11 +35,4 @@ pub(super) fn several(runs: &[Run], plots: &[Plot], table: &Table) -> String {
     }
     page.section("figures", "Figures", |page| page.push(&table.html()));
     page.finish()
-}
-
-fn title(run: &Run) -> String {
-    match run.configuration.as_str() {
-        "" => run.summary.scenario.clone(),
-        configuration => configuration.to_owned(),
-    }
 }

@@ -1,20 +1,20 @@
 //! The sections of words and tables: verdict, findings, and what Tsung and the C10K test would have printed.
 
-use super::super::chart::{Unit, plain_number};
+use super::super::chart::Unit;
 use super::super::{Run, tsung, wsdemo};
+use super::escape;
 use super::page::Page;
-use super::{escape, title};
 use crate::statistics::Severity;
 
 /// How many doctor's warnings, reasons and the like a page lists; a machine has a dozen.
 const LISTED: usize = 200;
 
-/// What was played, when and how long.
+/// Which run it is, when it was and how long.
 pub(super) fn facts(run: &Run) -> String {
     let summary = &run.summary;
     let named = |name: &str, value: &str| (!value.is_empty()).then(|| format!("{name}{value}"));
     let facts = [
-        named("", if title(run) == summary.scenario { "" } else { &summary.scenario }),
+        named("", if run.name() == run.heading() { "" } else { run.name() }),
         named("started ", &summary.started),
         Some(format!("{} long", Unit::Clock.format(summary.seconds))),
         Some(format!("seed {}", summary.seed)),
@@ -37,9 +37,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run) {
     page.push(&list("", verdict.reasons.iter().map(|reason| format!("<li>{}</li>", escape(reason)))));
     let thresholds = run.summary.thresholds.iter().map(|threshold| {
         let (class, word) = if threshold.passed { ("passed", "holds") } else { ("failed", "failed") };
-        let measured = threshold
-            .measured
-            .map_or("nothing was measured".to_owned(), |value| format!("measured: {}", plain_number(value)));
+        let measured = threshold.measured_in_words();
         format!(
             "<li class=\"{class}\"><b>{word}</b> <code>{}</code> — {}</li>",
             escape(&threshold.text),
@@ -102,7 +100,7 @@ pub(super) fn invalid_runs(page: &mut Page, runs: &[Run]) {
     page.section("verdicts", "Not to be believed", |page| {
         let items = invalid.iter().map(|run| {
             let reasons = run.summary.verdict.reasons.join("; ");
-            format!("<li class=\"error\"><b>INVALID</b> {}: {}</li>", escape(&title(run)), escape(&reasons))
+            format!("<li class=\"error\"><b>INVALID</b> {}: {}</li>", escape(run.name()), escape(&reasons))
         });
         page.push(&list("findings", items));
     });

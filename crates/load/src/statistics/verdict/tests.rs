@@ -100,10 +100,10 @@ fn each_reason_stands_for_itself() {
         (Evidence { burst_p99_us: Some(200_000), ..sound.clone() }, Some("slower than the burst")),
         (Evidence { burst_p99_us: Some(19_000), burst_operation_us: Some(1_000), ..sound.clone() }, None),
         (
-            Evidence { burst_p99_us: Some(21_000), burst_operation_us: Some(20_000), ..sound.clone() },
+            Evidence { burst_p99_us: Some(22_000), burst_operation_us: Some(30_000), ..sound.clone() },
             Some("slower than the burst"),
         ),
-        (Evidence { burst_p99_us: Some(21_000), burst_operation_us: Some(22_000), ..sound.clone() }, None),
+        (Evidence { burst_p99_us: Some(22_000), burst_operation_us: Some(34_000), ..sound.clone() }, None),
         (Evidence { read_lag_p99_us: Some(200_000), ..sound.clone() }, Some("read too late")),
         (Evidence { read_lag_p99_us: Some(90_000), ..sound.clone() }, None),
         (
@@ -115,6 +115,18 @@ fn each_reason_stands_for_itself() {
         (
             Evidence { read_lag_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
             Some("read too late"),
+        ),
+        (Evidence { cpu_wait_p99_us: Some(200_000), ..sound.clone() }, Some("waited for a CPU")),
+        (Evidence { cpu_wait_p99_us: Some(90_000), ..sound.clone() }, None),
+        (
+            Evidence { cpu_wait_p99_us: Some(3_000), latency_p99_us: Some(10_000), ..sound.clone() },
+            Some("waited for a CPU"),
+        ),
+        (Evidence { cpu_wait_p99_us: Some(3_000), latency_p99_us: Some(90_000), ..sound.clone() }, None),
+        (Evidence { cpu_wait_p99_us: Some(1_900), latency_p99_us: Some(2_000), ..sound.clone() }, None),
+        (
+            Evidence { cpu_wait_p99_us: Some(9_000), operation_p99_us: Some(9_000), ..sound.clone() },
+            Some("waited for a CPU"),
         ),
         (Evidence { send_lag_p99_us: Some(200_000), ..sound.clone() }, Some("could not keep up")),
         (Evidence { send_lag_p99_us: Some(90_000), ..sound.clone() }, None),
@@ -223,6 +235,42 @@ fn a_burst_is_judged_by_whether_the_server_had_more_to_do_than_the_generator() {
         let verdict = judge(&run_with_burst(singles, users, begun_ms, time_ms), &GeneratorFacts::default());
         assert_eq!(verdict.valid, is_valid, "{name}: {:?}", verdict.reasons);
         assert!(verdict.reasons.iter().all(|reason| reason.contains("burst")), "{name}: {verdict:?}");
+    }
+}
+
+/// A thousand users that a generator begins within 100 ms; what comes meanwhile it reads in turns of 50 ms. The server
+/// takes so long for each connect and each join, and the generator is busy with the burst for `busy_ms`.
+fn burst_read_in_turns(server_ms: u64, busy_ms: u64) -> Statistics {
+    const USERS: u64 = 1_000;
+    let mut statistics = Statistics::new();
+    let see = |statistics: &mut Statistics, kind: Kind, began: Nanos, at: Nanos| {
+        statistics.observe(&Observation { kind, intended: began, began, at, ..observation() });
+    };
+    let nth = |user: u64, each_us: u64| user * each_us * 1_000;
+    for user in 0..USERS {
+        let began = nth(user, 100);
+        see(&mut statistics, Kind::Arrival, began, began);
+        // The TCP connection is there at once; that it is, is read in a turn, and the upgrade is sent.
+        let upgraded = 100 * MS + nth(user, 50);
+        let open = (150 * MS + nth(user, 50)).max(upgraded + server_ms * MS);
+        let joined = (200 * MS + nth(user, 50)).max(open + server_ms * MS);
+        see(&mut statistics, Kind::Connect, began, open);
+        see(&mut statistics, Kind::Join, open, joined);
+    }
+    let burst = Observation { kind: Kind::Burst, count: 3 * USERS as u32, ..observation() };
+    statistics.observe(&Observation { at: busy_ms * MS, ..burst });
+    statistics
+}
+
+#[test]
+fn what_piles_up_unread_while_a_burst_begins_is_not_taken_for_the_servers_time() {
+    // A server that is faster than a turn keeps the generator busy to the end; else there is nothing more to be read as
+    // soon as all upgrades are sent.
+    let fast = [0, 1, 10].map(|server_ms| (server_ms, 250, false));
+    let slow = [500, 5_000].map(|server_ms| (server_ms, 150, true));
+    for (server_ms, busy_ms, is_valid) in fast.into_iter().chain(slow) {
+        let verdict = judge(&burst_read_in_turns(server_ms, busy_ms), &GeneratorFacts::default());
+        assert_eq!(verdict.valid, is_valid, "{server_ms} ms: {:?}", verdict.reasons);
     }
 }
 
