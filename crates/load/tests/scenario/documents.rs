@@ -5,7 +5,7 @@ use std::fs;
 
 use load::scenario;
 
-use super::{parse, with_steps, workspace};
+use super::{parse, ready_scenarios, with_steps, workspace};
 
 /// Rewrites what is generated: `UPDATE_DOCUMENTS=1 cargo test -p load --test scenario`.
 const UPDATE: &str = "UPDATE_DOCUMENTS";
@@ -26,16 +26,11 @@ fn the_schema_in_the_documents_is_the_formats() {
 
 #[test]
 fn every_ready_scenario_can_be_played() {
-    let folder = workspace().join("bench/scenarios");
-    let mut count = 0;
-    for entry in fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        if path.extension().is_some_and(|extension| extension == "yaml") {
-            scenario::load(&path, &BTreeMap::new()).unwrap_or_else(|errors| panic!("{errors}"));
-            count += 1;
-        }
+    let paths = ready_scenarios();
+    for path in &paths {
+        scenario::load(path, &BTreeMap::new()).unwrap_or_else(|errors| panic!("{errors}"));
     }
-    assert!(count >= 6, "{count} scenarios");
+    assert!(paths.len() >= 10, "{} scenarios", paths.len());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod meaning;
 mod round_trip;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use load::scenario::plan::Plan;
@@ -14,6 +15,23 @@ use load::scenario::{self, ScenarioErrors};
 /// The workspace's folder.
 fn workspace() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The scenarios that lie ready, those in folders among them.
+fn ready_scenarios() -> Vec<PathBuf> {
+    let mut folders = vec![workspace().join("bench/scenarios")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
+                found.push(path);
+            }
+        }
+    }
+    found
 }
 
 /// Reads a scenario beside the ready ones, so that it may name their feeders.

@@ -14,7 +14,7 @@ use load::scenario::template::Part;
 use load::scenario::{self, literal};
 use proptest::prelude::*;
 
-use super::{plan, with_steps, workspace};
+use super::{plan, ready_scenarios, with_steps};
 
 fn read(text: &str) -> Scenario {
     scenario::read(text, "test.yaml", &BTreeMap::new())
@@ -23,11 +23,7 @@ fn read(text: &str) -> Scenario {
 
 #[test]
 fn the_ready_scenarios_print_and_read_back() {
-    for entry in fs::read_dir(workspace().join("bench/scenarios")).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        if path.extension().is_none_or(|extension| extension != "yaml") {
-            continue;
-        }
+    for path in ready_scenarios() {
         let scenario = read(&fs::read_to_string(&path).expect("the scenario can be read"));
         let printed = scenario.to_yaml();
         assert_eq!(read(&printed), scenario, "{}:\n{printed}", path.display());
