@@ -40,8 +40,8 @@ run: page ## Build the page and the server and serve them on http://127.0.0.1:40
 stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1:4000/socket/websocket …")
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
-.PHONY: release
-release: page ## Build the optimised server, and the example programs that the tests talk to
+.PHONY: build
+build: page ## Build the optimised server, and the example programs that the tests talk to
 	cargo build --release --locked --package server --package examples --bins --example echo --example conformance
 
 ##### To change it
@@ -53,9 +53,9 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 test: ## Everything: check, then the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) check
-	@$(MAKE) release
+	@$(MAKE) build
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke sim
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke capacity-smoke soak-smoke sim
 	@$(MAKE) competition-smoke
 
 .PHONY: deps
@@ -88,6 +88,28 @@ fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SEC
 record: page ## Two million people in one room, beside the floor: 40 minutes, as root (RECORD="--clients 500000 …")
 	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
 	bench/record --bin-dir $(RELEASE_DIR) --write $(RECORD)
+
+.PHONY: bench-all
+bench-all: bench-programs ## How much Throng carries, in each of many configurations: three quarters of an hour (ARGUMENTS="--only tls …")
+	bench/capacity --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
+
+.PHONY: soak
+soak: bench-programs ## Ten minutes of mixed traffic, and the slope of the server's memory (ARGUMENTS="--seconds 3600 …")
+	bench/soak --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
+
+.PHONY: bench-programs
+bench-programs: page
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+
+##### To publish it
+
+.PHONY: release
+release: dist ## The archive in dist/, this version's bench-all under bench/results/, and what changed since the last (ARGUMENTS="--only tls …")
+	bench/release --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
+
+.PHONY: dist
+dist: bench-programs ## Pack server and load lab, stripped, with texts and checksum, into dist/
+	.ci/dist $(RELEASE_DIR)
 
 ##### The parts of `check`
 
@@ -124,27 +146,35 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
 	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
 		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
+autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: stampede-tests
-stampede-tests: release programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
+stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws, websockets, faulty servers and a lossy proxy
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --workspace --test quick --test full --locked --quiet -- --include-ignored
 
 .PHONY: competition-smoke
-competition-smoke: release programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
 	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: release programs-for-tests ## The record with 0.2 % of its people: judges counts
+record-smoke: build programs-for-tests ## The record with 0.2 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+.PHONY: capacity-smoke
+capacity-smoke: build programs-for-tests ## One small load of the configurations of bench-all: judges counts
+	bench/capacity --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+.PHONY: soak-smoke
+soak-smoke: build programs-for-tests ## Seconds of the soak with few people: judges counts
+	bench/soak --seconds 8 --users 50 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
 # be built once more with other features.
@@ -153,7 +183,7 @@ programs-for-tests: page
 	cargo build --workspace --bins --tests --locked
 
 .PHONY: tsung
-tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
+tsung: build ## Run Phoenix's two-million scenario, lowered, with Tsung
 	$(PYTHON) tests/tsung/run.py --binary $(RELEASE_DIR)/throng
 
 ##### Files

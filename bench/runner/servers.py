@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 START_PATIENCE_S = 30
@@ -63,6 +63,8 @@ class Floor:
 @dataclass(frozen=True)
 class Throng:
     binary: Path
+    # Further variables of its environment.
+    settings: dict[str, str] = field(default_factory=dict)
 
     @contextlib.contextmanager
     def start(self, scenario) -> Iterator[Running]:
@@ -78,8 +80,10 @@ class Throng:
                 "THRONG_LOG_LEVEL": "warn",
             }
             command = [self.binary, "serve", "--profile", "load-test"]
-            with _process(command, environment, stdout=subprocess.DEVNULL) as process:
+            with _process(command, environment | self.settings, stdout=subprocess.DEVNULL) as process:
                 wait_for_listener(address, process)
+                if secure_address := self.settings.get("THRONG_TLS_LISTEN"):
+                    wait_for_listener(secure_address, process)
                 yield Running(address, process.pid, f"http://{admin}/metrics")
 
 
