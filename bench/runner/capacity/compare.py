@@ -1,4 +1,4 @@
-"""Two results of the capacity benchmarks, each with its spread: what carries more, what less, and what cannot be told."""
+"""Two results of the capacity benchmarks, each with its spread: what carries more, what less, what cannot be told."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,12 @@ from runner.report import number
 MEANING = ("unit", "scenario", "variables", "setup", "until")
 # Of the machine, without which a ratio says nothing of the software.
 MACHINE = ("cores", "model", "memory")
+
+
+SPREAD = (
+    "The largest load that held, up to the one that failed. **More** and **less** are changes beyond that spread; ≥ means "
+    "that the server was not the limit."
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """An answer lies between the load that held and the one that failed. Where these do not overlap, it has changed."""
+        """An answer lies between the load that held and the one that failed: it has changed where these do not overlap."""
         if self.before is None or self.after is None:
             return "new" if self.before is None else "gone"
         if any(self.before.get(key) != self.after.get(key) for key in MEANING):
@@ -44,7 +50,7 @@ class Change:
 def changes(before: dict, after: dict) -> list[Change]:
     """Of all configurations of either result, those of the newer one first."""
     old, new = _by_name(before), _by_name(after)
-    return [Change(f"{group}, {name}", old.get((group, name)), new.get((group, name))) for group, name in {**new, **old}]
+    return [Change(f"{key[0]}, {key[1]}", old.get(key), new.get(key)) for key in {**new, **old}]
 
 
 def markdown(before: dict, after: dict) -> str:
@@ -53,8 +59,7 @@ def markdown(before: dict, after: dict) -> str:
     lines += [f"- before: {before['version']}, {before['commit']}, {before['date']}"]
     lines += [f"- after: {after['version']}, {after['commit']}, {after['date']}"]
     lines += [f"- **another machine**: {difference}" for difference in machine_differences(before, after)]
-    lines += ["", "The largest load that held, up to the one that failed. **More** and **less** are changes beyond that spread;"]
-    lines += ["≥ means that the server was not the limit.", ""]
+    lines += ["", SPREAD, ""]
     table = Table(["configuration", before["version"], after["version"], "ratio", ""], words=1)
     for change in changes(before, after):
         ratio = "" if change.ratio is None else f"{change.ratio:.2f}"

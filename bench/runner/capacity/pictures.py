@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from runner.capacity.plan import Group, Search
+from runner.capacity.search import Outcome
 from runner.competition import bars
 from runner.samples import Spread
 
@@ -14,7 +15,7 @@ from runner.samples import Spread
 STAMPEDES = ("latency-percentiles", "latency-mean", "sent-and-received")
 
 
-def write(group: Group, outcomes: dict[Search, object], stampede: Path, folder: Path) -> list[str]:
+def write(group: Group, outcomes: dict[Search, Outcome], stampede: Path, folder: Path) -> list[str]:
     """All of a group into `folder`; their names."""
     written = [f"{group.name}-capacity.svg"]
     (folder / written[0]).write_text(capacities(group, outcomes))
@@ -24,7 +25,8 @@ def write(group: Group, outcomes: dict[Search, object], stampede: Path, folder: 
             return written
         command = [stampede, "report", *runs, "--output", own, "--json"]
         # Its status is that of the runs, some of which failed: that is what they are for.
-        subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+        command = [str(part) for part in command]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
         for name in STAMPEDES:
             plot = Path(own) / "plots" / f"{name}.svg"
             if plot.exists():
@@ -33,7 +35,7 @@ def write(group: Group, outcomes: dict[Search, object], stampede: Path, folder: 
     return written
 
 
-def capacities(group: Group, outcomes: dict[Search, object]) -> str:
+def capacities(group: Group, outcomes: dict[Search, Outcome]) -> str:
     """A bar for each configuration; the thin line goes up to the load that failed."""
     drawn = []
     for configuration in group.configurations:
@@ -47,7 +49,7 @@ def capacities(group: Group, outcomes: dict[Search, object]) -> str:
     return bars.draw(f"{group.title}: {group.measure}", drawn, in_order=True)
 
 
-def _runs(group: Group, outcomes: dict[Search, object], folder: Path) -> list[Path]:
+def _runs(group: Group, outcomes: dict[Search, Outcome], folder: Path) -> list[Path]:
     """Copies of the runs to be drawn, named as they are to be called: a plot calls a run by its folder."""
     copies = []
     for configuration in group.configurations:

@@ -21,11 +21,11 @@ AROUND_S = 6
 
 # What compresses as people's words do, without a line twice.
 PROSE = (
-    "Good morning! Has anybody read the notes of the new release? I had a look at them on the train, and the part about "
-    "rooms is what we have been waiting for since spring. Martha thinks that we should first try it with one customer, "
+    "Good morning! Has anybody read the notes of the new release? I had a look at them on the train, and the part "
+    "about rooms is what we have been waiting for since spring. Martha thinks that we should first try it with one customer, "
     "perhaps the library, because they are small and complain loudly when something breaks. Let us meet at ten by the "
-    "window, bring coffee, and decide who writes to them. If nobody objects until noon I shall order the second machine "
-    "as well, it is only a matter of weeks until we need it anyway."
+    "window, bring coffee, and decide who writes to them. If nobody objects until noon I shall order the second "
+    "machine as well, it is only a matter of weeks until we need it anyway."
 )
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ def _echo(size: int, begin: int) -> Configuration:
 
 
 def _http(requests: int, begin: int) -> Configuration:
-    variables = {"members": 10, "interval": "100ms", "size": 128, "requests": requests, "visitors": max(requests // 10, 10)}
+    variables = {"members": 10, "interval": "100ms", "size": 128}
+    variables |= {"requests": requests, "visitors": max(requests // 10, 10)}
     search = _search("capacity/http-beside.yaml", begin, CONNECTIONS_PER_SHARD // 10, **variables)
     search = replace(search, until=(*UNTIL, "p99(http) < 250ms"))
     return Configuration(f"{requests:,} requests a second", search, DELIVERIES)
@@ -216,9 +217,9 @@ GROUPS = (
         "Sizes of messages, echoed",
         "clients, each of whom sends ten messages a second",
         "messages a second, there and back",
-        tuple(
-            _echo(size, begin)
-            for size, begin in ((17, 3000), (64, 3000), (256, 3000), (1024, 2000), (4096, 1500), (16_384, 600), (65_536, 150))
+        (
+            *(_echo(size, 3000) for size in (17, 64, 256)),
+            *(_echo(1024, 2000), _echo(4096, 1500), _echo(16_384, 600), _echo(65_536, 150)),
         ),
     ),
     Group(

@@ -7,24 +7,16 @@ from pathlib import Path
 from runner import version
 from runner.capacity import pictures
 from runner.capacity.plan import Configuration, Group, Search
-from runner.capacity.search import Found, Rules
+from runner.capacity.search import Found, Outcome, Rules
 from runner.competition.markup import Table
 from runner.report import now, number
 
 HOW = (
-    "Each answer is the largest load at which all conditions held, found by `stampede search` against a server of its own: "
-    "up until a load fails, then halving between. What failed is at most so much larger as the table says.",
-    "The server has one core and one shard and Stampede the other cores, unless the group says otherwise. **≥** means that "
-    "the generator or the allowed range was the limit, and not the server: it may carry more.",
+    "Each answer is the largest load at which all conditions held, found by `stampede search` against a server of its "
+    "own: up until a load fails, then halving between. What failed is at most so much larger as the table says.",
+    "The server has one core and one shard and Stampede the other cores, unless the group says otherwise. **≥** means "
+    "that the generator or the allowed range was the limit, and not the server: it may carry more.",
 )
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a search found, or why it found nothing."""
-
-    found: Found | None
-    fault: str | None
 
 
 @dataclass(frozen=True)
@@ -169,9 +161,9 @@ def _table(group: Group, outcomes: dict[Search, Outcome]) -> Table:
             table.rows.append([configuration.name, "", "", "", "", outcome.fault or ""])
             continue
         at, scaled = found.at_answer, _scaled(found, configuration)
-        latency = " / ".join(f"{number(at.latency_ms[p])} ms" for p in ("p50", "p99", "max")) if at and at.latency_ms else ""
+        parts = [f"{number(at.latency_ms[part])} ms" for part in ("p50", "p99", "max")] if at and at.latency_ms else []
         cores = f"{at.server_cores:.2f}" if at and at.server_cores is not None else ""
-        table.rows.append([configuration.name, capacity(found), scaled, latency, cores, verdict(found)])
+        table.rows.append([configuration.name, capacity(found), scaled, " / ".join(parts), cores, verdict(found)])
     return table
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from runner import kernel
 from runner.capacity import plan, report, search
 from runner.capacity.plan import Group, Search
-from runner.capacity.report import Facts, Outcome
+from runner.capacity.report import Facts
+from runner.capacity.search import Outcome
 from runner.servers import CONNECTIONS_PER_SHARD
 
 SMOKE_RULES = search.Rules(repeats=1, within_s=1)

@@ -99,6 +99,14 @@ class Found:
         return found[-1] if found else None
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found, or why it found nothing."""
+
+    found: Found | None
+    fault: str | None
+
+
 def play(search: Search, throng: Path, stampede: Path, rules: Rules, folder: Path) -> Found:
     """Searches; the runs stay in `folder`.
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 from runner.capacity import pictures, plan, report, search
 from runner.capacity.plan import Configuration, Group, Search, Setup
-from runner.capacity.report import Facts, Outcome
-from runner.capacity.search import Found, Rules, Run
+from runner.capacity.report import Facts
+from runner.capacity.search import Found, Outcome, Rules, Run
 
 
 class PlanTest(unittest.TestCase):
@@ -144,8 +144,8 @@ def left_by_a_run(folder: Path) -> Path:
     latency = {"count": 100, "mean_us": 1000, "stddev_us": 500, "p50_us": 1000, "p99_us": 9000, "max_us": 20_000}
     counts = {name: 0 for name in search.COUNTS} | {"sent": 10, "delivered": 100}
     (folder / "summary.json").write_text(json.dumps({"times": {"latency": latency}, "counts": counts}))
-    rows = ["second,server,figure,value", "0,pid 1 (throng),cpu,0.4", "1,pid 1 (throng),rss_bytes,7", "1,pid 1 (throng),cpu,0.9"]
-    (folder / "servers.csv").write_text("\n".join(rows) + "\n")
+    rows = ("0,pid 1 (throng),cpu,0.4", "1,pid 1 (throng),rss_bytes,7", "1,pid 1 (throng),cpu,0.9")
+    (folder / "servers.csv").write_text("\n".join(["second,server,figure,value", *rows]) + "\n")
     return folder
 
 

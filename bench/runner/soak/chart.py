@@ -1,6 +1,7 @@
 """Memory over time as SVG, with the line that fits it. No script, no font, no address of anyone."""
 
 import html
+from collections.abc import Callable
 
 from runner.soak.slope import Slope
 
@@ -29,13 +30,14 @@ def draw(title: str, seconds: list[float], values: list[float], warm_up_s: float
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">'
         f'<style>{STYLE}</style>\n<text class="title" x="0" y="18">{name}</text>\n{grid}\n'
-        f'<rect class="warm" x="{LEFT}" y="{TOP}" width="{across(warm_up_s) - LEFT:.1f}" height="{HEIGHT - TOP - BOTTOM}"/>'
+        f'<rect class="warm" x="{LEFT}" y="{TOP}" width="{across(warm_up_s) - LEFT:.1f}" '
+        f'height="{HEIGHT - TOP - BOTTOM}"/>'
         f'<polyline class="line" points="{points}"/>{_fit(seconds, values, warm_up_s, slope, across, up)}\n'
         f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{end:.0f} s</text>\n</svg>\n'
     )
 
 
-def _mark(value: float, up) -> str:
+def _mark(value: float, up: Callable[[float], float]) -> str:
     y = up(value)
     return (
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -43,7 +45,14 @@ def _mark(value: float, up) -> str:
     )
 
 
-def _fit(seconds, values, warm_up_s, slope: Slope | None, across, up) -> str:
+def _fit(
+    seconds: list[float],
+    values: list[float],
+    warm_up_s: float,
+    slope: Slope | None,
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+) -> str:
     judged = [(second, value) for second, value in zip(seconds, values) if second >= warm_up_s]
     if slope is None or not judged:
         return ""

@@ -15,9 +15,9 @@ MIB = 1024 * 1024
 HOUR_S = 3600
 
 ASSUMPTIONS = (
-    "The slope is that of the straight line that fits best (least squares) to the means of blocks of readings after the "
-    "warm-up; its error is half of the 95 % confidence interval by Student's distribution, widened for what likeness is left "
-    "between neighbouring blocks (as of a first-order process). It assumes that the load was the same all the time. A "
+    "The slope is that of the straight line that fits best (least squares) to the means of blocks of readings after "
+    "the warm-up; its error is half of the 95 % confidence interval by Student's distribution, widened for what likeness "
+    "is left between neighbouring blocks (as of a first-order process). It assumes that the load was the same all the time. A "
     "cache or an allocator that still fills looks like growth: the picture tells the two apart, and a longer soak."
 )
 
@@ -81,7 +81,8 @@ def faults(soaked: Soaked) -> list[str]:
     counts = soaked.summary["counts"]
     wrong = [f"{counts[name]} {name.replace('_', ' ')}" for name in ("lost", "duplicates", "errors") if counts[name]]
     wrong += [f"no {name}" for name in DONE if not counts[name]]
-    wrong += [f"{len(soaked.failed_readings)} readings failed: {soaked.failed_readings[0]}"] if soaked.failed_readings else []
+    if soaked.failed_readings:
+        wrong.append(f"{len(soaked.failed_readings)} readings failed: {soaked.failed_readings[0]}")
     if soaked.after.connections:
         wrong.append(f"{soaked.after.connections:.0f} connections are left though nobody is there")
     more = soaked.after.descriptors - soaked.before.descriptors
@@ -125,7 +126,8 @@ def markdown(soaked: Soaked, facts: Facts, picture: str | None) -> str:
     lines += ["", "## Memory and descriptors", "", *_table(soaked, facts, found).markdown()]
     lines += ["", "## What was done", "", *_done(soaked)]
     wrong = faults(soaked)
-    lines += ["", "## What went wrong", "", *([f"- {fault}" for fault in wrong] or ["Nothing: every count is as it should be."])]
+    told = [f"- {fault}" for fault in wrong] or ["Nothing: every count is as it should be."]
+    lines += ["", "## What went wrong", "", *told]
     return "\n".join(lines) + "\n"
 
 
@@ -157,8 +159,9 @@ def _table(soaked: Soaked, facts: Facts, found: dict[str, Slope | None]) -> Tabl
 def _value(name: str, reading: Reading) -> str:
     if name == "descriptors":
         return f"{reading.descriptors:,}"
-    value = reading.rss_bytes if name == "resident memory" else reading.components.get(name.removeprefix("component "), 0)
-    return f"{value / MIB:.2f} MiB"
+    if name == "resident memory":
+        return f"{reading.rss_bytes / MIB:.2f} MiB"
+    return f"{reading.components.get(name.removeprefix('component '), 0) / MIB:.2f} MiB"
 
 
 def _hourly(name: str, one: Slope | None) -> str:
@@ -171,8 +174,8 @@ def _hourly(name: str, one: Slope | None) -> str:
 
 def _done(soaked: Soaked) -> list[str]:
     counts = soaked.summary["counts"]
-    names = ("users", "connects", "joins", "sent", "delivered", "in_flight", "lost", "late", "duplicates", "http", "errors")
-    lines = [f"- {name.replace('_', ' ')}: {counts[name]:,}" for name in names]
+    names = ("users", "connects", "joins", "sent", "delivered", "in_flight", "lost", "late", "duplicates", "http")
+    lines = [f"- {name.replace('_', ' ')}: {counts[name]:,}" for name in (*names, "errors")]
     generator = soaked.summary["verdict"]
     lines += [f"- Stampede's verdict of its own part: {'VALID' if generator['valid'] else 'INVALID'}"]
     return lines + [f"  - {reason}" for reason in generator["reasons"]]

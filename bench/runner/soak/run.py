@@ -1,5 +1,6 @@
 """A soak, from what was asked for to the exit status."""
 
+import http.client
 import json
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 
 from runner import kernel, processes
 from runner.capacity.search import SCENARIOS, SOURCES, can_make_certificates, certificate_in
-from runner.servers import Throng, free_port
+from runner.servers import Running, Throng, free_port
 from runner.soak import report
 from runner.soak.report import Facts, Soaked
 from runner.soak.watch import Watch
@@ -49,7 +50,12 @@ def run(order: Order, folder: Path | None) -> int:
         return 2
     machine = kernel.machine()
     with kernel.settings_for(order.users) as changed:
-        soaked = _soak(order)
+        try:
+            soaked = _soak(order)
+        except (RuntimeError, OSError, http.client.HTTPException) as error:
+            # A server that is gone answers nobody; that is what a soak is for.
+            print(f"fault: {error}", file=sys.stderr)
+            return 1
     facts = Facts(order.command, machine, changed, order.seconds, order.users, order.warm_up_s)
     print(report.markdown(soaked, facts, None))
     if folder:
@@ -78,7 +84,7 @@ def _soak(order: Order) -> Soaked:
         return Soaked(before, watch.readings, after, summary, watch.failed, DESCRIPTORS_SPARE)
 
 
-def _play(order: Order, server, secure: str, folder: Path, watch: Watch) -> dict:
+def _play(order: Order, server: Running, secure: str, folder: Path, watch: Watch) -> dict:
     """Plays the scenario and watches; Stampede's summary."""
     values = {"target": f"ws://{server.address}", "secure": f"wss://{secure}"}
     values |= {"users": order.users, "seconds": order.seconds, "rooms": max(order.users // 10, 2)}
