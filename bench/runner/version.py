@@ -13,12 +13,18 @@ def of_the_workspace() -> str:
 
 
 def commit() -> str:
-    """The commit, and whether there are changes beside it; `unknown` outside a repository."""
+    """The commit, and whether there are changes beside it; `unknown` outside a repository. To read."""
+    name, changed = facts()["commit"], facts()["changed"]
+    return f"{name[:12]}{' with changes' if changed else ''}" if name else "unknown"
+
+
+def facts() -> dict:
+    """The workspace's version, the commit, and whether files differ from it. For result files."""
     try:
-        name = _git("rev-parse", "--short=12", "HEAD")
-        return f"{name} with changes" if _git("status", "--porcelain", "--untracked-files=no") else name
+        name, changes = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return {"throng": of_the_workspace(), "commit": None, "changed": None}
+    return {"throng": of_the_workspace(), "commit": name, "changed": bool(changes)}
 
 
 def _git(*arguments: str) -> str:

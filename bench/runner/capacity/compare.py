@@ -55,12 +55,12 @@ def changes(before: dict, after: dict) -> list[Change]:
 
 def markdown(before: dict, after: dict) -> str:
     """To read."""
-    lines = [f"# {before['version']} and {after['version']}", ""]
-    lines += [f"- before: {before['version']}, {before['commit']}, {before['date']}"]
-    lines += [f"- after: {after['version']}, {after['commit']}, {after['date']}"]
+    old, new = before["version"]["throng"], after["version"]["throng"]
+    lines = [f"# {old} and {new}", ""]
+    lines += [f"- {result['version']['throng']}: {result['version']['commit']}, {result['date']}" for result in (before, after)]
     lines += [f"- **another machine**: {difference}" for difference in machine_differences(before, after)]
     lines += ["", SPREAD, ""]
-    table = Table(["configuration", before["version"], after["version"], "ratio", ""], words=1)
+    table = Table(["configuration", old, new, "ratio", ""], words=1)
     for change in changes(before, after):
         ratio = "" if change.ratio is None else f"{change.ratio:.2f}"
         table.rows.append([change.name, _answer(change.before), _answer(change.after), ratio, change.verdict])
@@ -79,7 +79,7 @@ def _is_beyond(one: dict, other: dict) -> bool:
 
 
 def _by_name(result: dict) -> dict[tuple[str, str], dict]:
-    return {(one["group"], one["name"]): one for one in result["measurements"]}
+    return {(one["group"], one["name"]): one for one in result["details"]["answers"]}
 
 
 def _answer(one: dict | None) -> str:

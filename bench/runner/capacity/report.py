@@ -46,19 +46,22 @@ def markdown(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts,
 
 def data(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts) -> dict:
     """To compare."""
+    configurations = [(group, c, outcomes[c.search]) for group in groups for c in group.configurations]
     return {
+        "format": 1,
         "kind": "capacity",
         "date": f"{now():%Y-%m-%d %H:%M UTC}",
-        "version": version.of_the_workspace(),
-        "commit": version.commit(),
         "command": facts.command,
+        "version": version.facts(),
         "machine": facts.machine,
-        "settings_changed": facts.settings_changed,
+        "settings_changed": {name: list(values) for name, values in facts.settings_changed.items()},
         "missing": facts.missing,
         "smoke": facts.smoke,
-        "rules": asdict(facts.rules),
-        "measurements": [_measurement(group, c, outcomes[c.search]) for group in groups for c in group.configurations],
+        "measurements": [_measurement(*one) for one in configurations if one[2].found and one[2].found.held],
+        "targets": [],
+        "verdicts": [],
         "faults": faults(outcomes, facts.smoke),
+        "details": {"rules": asdict(facts.rules), "answers": [_answer(*one) for one in configurations]},
     }
 
 
@@ -119,6 +122,23 @@ def _count_faults(search: Search, outcome: Outcome) -> list[str]:
 
 
 def _measurement(group: Group, configuration: Configuration, outcome: Outcome) -> dict:
+    """The figure alone, in the form that all results have; its spread goes up to the load that failed."""
+    held = outcome.found.held
+    return {
+        "scenario": group.name,
+        "subject": configuration.name,
+        "name": "largest_load",
+        "unit": "count",
+        "repeats": [held],
+        "median": held,
+        "least": held,
+        "greatest": held if outcome.found.is_at_least else outcome.found.failed,
+        "valid": True,
+    }
+
+
+def _answer(group: Group, configuration: Configuration, outcome: Outcome) -> dict:
+    """All that is known of it."""
     search, found = configuration.search, outcome.found
     described = {
         "group": group.name,

@@ -92,7 +92,8 @@ class ReportTest(unittest.TestCase):
 
     def test_the_data_has_unit_spread_and_verdict(self):
         data = report.data(*reported(answer(100, 110, None, "server")))
-        one = data["measurements"][0]
+        one = data["details"]["answers"][0]
+        self.assertEqual(data["measurements"][0]["greatest"], 110)
         self.assertEqual((one["value"], one["least"], one["greatest"]), (100, 100, 110))
         self.assertEqual((one["unit"], one["verdict"]), ("rooms", "110 does not hold"))
         self.assertTrue(json.dumps(data))
@@ -101,7 +102,7 @@ class ReportTest(unittest.TestCase):
         groups, outcomes, facts = reported(None)
         self.assertEqual(report.faults(outcomes, smoke=False), ["a.yaml: stampede ended with 2 and no answer"])
         self.assertIn("stampede ended with 2", report.markdown(groups, outcomes, facts, {}))
-        self.assertIsNone(report.data(groups, outcomes, facts)["measurements"][0]["value"])
+        self.assertIsNone(report.data(groups, outcomes, facts)["details"]["answers"][0]["value"])
 
     def test_a_smoke_run_judges_counts_and_no_other_does(self):
         lossy = run(5, "failed", counts={"lost": 2, "errors": 0, "sent": 10, "delivered": 8})

@@ -93,25 +93,35 @@ def faults(soaked: Soaked) -> list[str]:
 
 def data(soaked: Soaked, facts: Facts) -> dict:
     """To compare."""
-    found, counts = slopes(soaked, facts), soaked.summary["counts"]
+    found = slopes(soaked, facts)
+    last = (judged(soaked, facts) or [soaked.after])[-1]
     return {
+        "format": 1,
         "kind": "soak",
         "date": f"{now():%Y-%m-%d %H:%M UTC}",
-        "version": version.of_the_workspace(),
-        "commit": version.commit(),
         "command": facts.command,
+        "version": version.facts(),
         "machine": facts.machine,
-        "settings_changed": facts.settings_changed,
-        "seconds": facts.seconds,
-        "users": facts.users,
-        "warm_up_s": facts.warm_up_s,
-        "measurements": [_measurement(name, one) for name, one in found.items()],
-        "verdict": verdict(found["resident memory"]),
-        "counts": counts,
-        "generator": soaked.summary["verdict"],
-        "before": asdict(soaked.before),
-        "after": asdict(soaked.after),
+        "settings_changed": {name: list(values) for name, values in facts.settings_changed.items()},
+        "missing": {},
+        "smoke": False,
+        "measurements": [
+            _figure("rss_bytes", last.rss_bytes, 0),
+            *(_growth(name, one) for name, one in found.items() if one is not None),
+        ],
+        "targets": [],
+        "verdicts": [{"run": "soak"} | {key: soaked.summary["verdict"][key] for key in ("valid", "reasons")}],
         "faults": faults(soaked),
+        "details": {
+            "seconds": facts.seconds,
+            "users": facts.users,
+            "warm_up_s": facts.warm_up_s,
+            "verdict": verdict(found["resident memory"]),
+            "slopes": {name: one and asdict(one) | {"is_within_error": one.is_within_error} for name, one in found.items()},
+            "counts": soaked.summary["counts"],
+            "before": asdict(soaked.before),
+            "after": asdict(soaked.after),
+        },
     }
 
 
@@ -181,18 +191,21 @@ def _done(soaked: Soaked) -> list[str]:
     return lines + [f"  - {reason}" for reason in generator["reasons"]]
 
 
-def _measurement(name: str, one: Slope | None) -> dict:
-    unit = "per hour" if name == "descriptors" else "bytes per hour"
-    if one is None:
-        return {"name": name, "unit": unit, "value": None, "verdict": "too short"}
-    per_hour, error = one.per_second * HOUR_S, one.error * HOUR_S
+def _growth(name: str, one: Slope) -> dict:
+    unit = "" if name == "descriptors" else "_bytes"
+    return _figure(f"{name.replace(' ', '_')}_growth{unit}_per_hour", one.per_second * HOUR_S, one.error * HOUR_S)
+
+
+def _figure(name: str, value: float, error: float) -> dict:
+    """In the form that all results have; its spread is its error."""
     return {
+        "scenario": "soak",
+        "subject": "throng",
         "name": name,
-        "unit": unit,
-        "value": per_hour,
-        "least": per_hour - error,
-        "greatest": per_hour + error,
-        "autocorrelation": one.autocorrelation,
-        "blocks": one.blocks,
-        "verdict": "within its error of 0" if one.is_within_error else "beyond its error",
+        "unit": "bytes" if "bytes" in name else "count",
+        "repeats": [value],
+        "median": value,
+        "least": value - error,
+        "greatest": value + error,
+        "valid": True,
     }

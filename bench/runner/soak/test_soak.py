@@ -65,7 +65,7 @@ class ReportTest(unittest.TestCase):
 
     def test_a_growing_component_is_named(self):
         data = report.data(soaked(grows=0, component=1000.0), FACTS)
-        beyond = [m["name"] for m in data["measurements"] if m["verdict"] == "beyond its error"]
+        beyond = [name for name, one in data["details"]["slopes"].items() if not one["is_within_error"]]
         self.assertEqual(beyond, ["component topics"])
 
     def test_lost_messages_and_what_is_left_behind_are_faults(self):
