@@ -26,7 +26,8 @@ def write(group: Group, outcomes: dict[Search, Outcome], stampede: Path, folder:
         command = [stampede, "report", *runs, "--output", own, "--json"]
         # Its status is that of the runs, some of which failed: that is what they are for.
         command = [str(part) for part in command]
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+        nothing = subprocess.DEVNULL
+        subprocess.run(command, stdin=nothing, stdout=nothing, stderr=nothing, check=False)
         for name in STAMPEDES:
             plot = Path(own) / "plots" / f"{name}.svg"
             if plot.exists():

@@ -173,7 +173,7 @@ def _answer(group: Group, configuration: Configuration, outcome: Outcome) -> dic
 
 
 def _table(group: Group, outcomes: dict[Search, Outcome]) -> Table:
-    table = Table(["", group.load, group.measure, "p50 / p99 / longest", "server's cores", ""], words=1)
+    table = Table(["", "largest load", group.measure, "p50 / p99 / longest", "server's cores", ""], words=1)
     for configuration in group.configurations:
         outcome = outcomes[configuration.search]
         found = outcome.found
