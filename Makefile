@@ -42,8 +42,8 @@ run: page ## Build the page and the server and serve them on http://127.0.0.1:40
 stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1:4000/socket/websocket …")
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
-.PHONY: release
-release: page ## Build the optimised server, and the programs that the tests talk to and count with
+.PHONY: build
+build: page ## Build the optimised server, and the programs that the tests talk to and count with
 	$(GENTLY) cargo build --release --locked --package server --package examples --package gauge --bins \
 		--example echo --example conformance
 
@@ -57,11 +57,11 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) format lint deny programs-for-tests
 	@# The tests mostly wait; the compiler takes what they leave.
-	@$(MAKE) --jobs=3 --output-sync=target unit web release GENTLY='nice -n 19'
+	@$(MAKE) --jobs=3 --output-sync=target unit web build GENTLY='nice -n 19'
 	@$(MAKE) bench-check BUDGETS=bytes
 	@$(MAKE) bench-check BUDGETS=allocations
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke sim
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke capacity-smoke soak-smoke sim
 	@$(MAKE) competition-smoke
 	@$(MAKE) bench-check-smoke
 
@@ -82,7 +82,7 @@ lab: page ## Let every server in peers/ compete with Throng and the floor, and w
 	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: bench-check
-bench-check: release $(if $(filter-out all measured,$(BUDGETS)),,floor) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
+bench-check: build $(if $(filter-out all measured,$(BUDGETS)),,floor) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
@@ -104,6 +104,28 @@ record: page ## Two million people in one room, beside the floor: 40 minutes, as
 seeds: page ## The load tests that the project began with, then and now: 35 minutes, as root (ARGUMENTS="chat --cpu-limit 0.2")
 	cargo build --release --locked --package server --package load --bins
 	bench/seeds --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
+
+.PHONY: bench-all
+bench-all: bench-programs ## How much Throng carries, in each of many configurations: three quarters of an hour (ARGUMENTS="--only tls …")
+	bench/capacity --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
+
+.PHONY: soak
+soak: bench-programs ## Ten minutes of mixed traffic, and the slope of the server's memory (ARGUMENTS="--seconds 3600 …")
+	bench/soak --bin-dir $(RELEASE_DIR) --write $(ARGUMENTS)
+
+.PHONY: bench-programs
+bench-programs: page
+	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+
+##### To publish it
+
+.PHONY: release
+release: dist ## The archive in dist/, this version's bench-all under bench/results/, and what changed since the last (ARGUMENTS="--only tls …")
+	bench/release --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
+
+.PHONY: dist
+dist: bench-programs ## Pack server and load lab, stripped, with texts and checksum, into dist/
+	.ci/dist $(RELEASE_DIR)
 
 ##### The parts of `check`
 
@@ -140,35 +162,43 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 .PHONY: clients
-clients: release programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
+clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
 	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
 		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: release ## Run the Autobahn test-suite, all 517 cases, against the echo example
+autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo example
 	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: stampede-tests
-stampede-tests: release programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
+stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --workspace --test full --locked --quiet -- --ignored
 
 .PHONY: competition-smoke
-competition-smoke: release programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
 	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: release programs-for-tests ## The record with 0.2 % of its people: judges counts
+record-smoke: build programs-for-tests ## The record with 0.2 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
 .PHONY: seeds-smoke
-seeds-smoke: release programs-for-tests ## The seeds with 1 % of their numbers: judges counts
+seeds-smoke: build programs-for-tests ## The seeds with 1 % of their numbers: judges counts
 	bench/seeds --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
 .PHONY: bench-check-smoke
-bench-check-smoke: release programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
+bench-check-smoke: build programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
 	bench/check measured --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+.PHONY: capacity-smoke
+capacity-smoke: build programs-for-tests ## One small load of the configurations of bench-all: judges counts
+	bench/capacity --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+
+.PHONY: soak-smoke
+soak-smoke: build programs-for-tests ## Seconds of the soak with few people: judges counts
+	bench/soak --seconds 8 --users 50 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
 
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
 # be built once more with other features.
@@ -182,7 +212,7 @@ floor:
 	cargo build --release --locked --package floor --package bench-load --bins
 
 .PHONY: tsung
-tsung: release ## Run Phoenix's two-million scenario, lowered, with Tsung
+tsung: build ## Run Phoenix's two-million scenario, lowered, with Tsung
 	$(PYTHON) tests/tsung/run.py --binary $(RELEASE_DIR)/throng
 
 ##### Files

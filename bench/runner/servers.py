@@ -63,7 +63,7 @@ class Floor:
 @dataclass(frozen=True)
 class Throng:
     binary: Path
-    # Further settings, by their variables.
+    # Further variables of its environment.
     settings: dict[str, str] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -82,6 +82,8 @@ class Throng:
             command = [self.binary, "serve", "--profile", "load-test"]
             with _process(command, environment | self.settings, stdout=subprocess.DEVNULL) as process:
                 wait_for_listener(address, process)
+                if secure_address := self.settings.get("THRONG_TLS_LISTEN"):
+                    wait_for_listener(secure_address, process)
                 yield Running(address, process.pid, f"http://{admin}/metrics")
 
 

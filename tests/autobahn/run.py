@@ -78,7 +78,7 @@ def echo_server(binary):
         try:
             server = subprocess.Popen([binary, "--port", str(port)], stdout=log, stderr=subprocess.STDOUT)
         except OSError as error:
-            sys.exit(f"autobahn: cannot start the echo example ({error}); `make release` builds it")
+            sys.exit(f"autobahn: cannot start the echo example ({error}); `make build` builds it")
     try:
         wait_until_listening(port, server)
         yield f"ws://127.0.0.1:{port}/echo/websocket"

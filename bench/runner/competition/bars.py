@@ -1,4 +1,5 @@
-"""Horizontal bars as SVG: the least first, with the spread of the repeats. No script, no font, no address of anyone."""
+"""Horizontal bars as SVG: the least first or in a given order, with the spread of the repeats. No script, no font, no
+address of anyone."""
 
 import html
 from dataclasses import dataclass
@@ -33,9 +34,9 @@ class Bar:
     note: str = ""
 
 
-def draw(title: str, bars: list[Bar]) -> str:
+def draw(title: str, bars: list[Bar], in_order: bool = False) -> str:
     """A picture that stands for itself. Bars begin at zero; the longest fills the width."""
-    bars = sorted(bars, key=lambda bar: bar.spread.median)
+    bars = bars if in_order else sorted(bars, key=lambda bar: bar.spread.median)
     height = TITLE_HEIGHT + ROW_HEIGHT * len(bars) + 8
     greatest = max((bar.spread.greatest for bar in bars), default=0) or 1.0
     scale = (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / greatest

@@ -17,10 +17,10 @@ def client() -> int:
 
 
 @contextlib.contextmanager
-def on(core: int) -> Iterator[None]:
-    """Processes that are started inside inherit the core."""
+def on(*cores: int) -> Iterator[None]:
+    """Processes that are started inside inherit the cores."""
     before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})
+    os.sched_setaffinity(0, cores)
     try:
         yield
     finally:

@@ -285,6 +285,9 @@ pub struct Search {
     /// Runs of each load near the answer, to tell how sure it is
     #[arg(long, default_value_t = 3)]
     pub repeats: u32,
+    /// Begin no further run after so many seconds; the answer is what is known by then
+    #[arg(long, value_name = "SECONDS")]
+    pub within: Option<u64>,
     /// How to run each.
     #[command(flatten)]
     pub run: RunArguments,

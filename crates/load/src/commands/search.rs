@@ -1,5 +1,7 @@
 //! `search`: the largest load that still holds.
 
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 
 use super::exit::{Done, Exit, Failure};
@@ -41,9 +43,14 @@ pub(super) fn search(flags: &cli::Search) -> Done {
         return Ok(Exit::Success);
     }
     let signals = Signals::catch().map_err(Failure::failed)?;
+    let (began, within) = (Instant::now(), flags.within.map(Duration::from_secs));
     let mut search = Search::new(rules);
     let mut steps = Vec::new();
     while let Some(load) = search.next_load() {
+        if within.is_some_and(|within| began.elapsed() >= within) {
+            search.time_is_over();
+            break;
+        }
         let (outcome, step) = attempt(flags, load, &signals)?;
         eprintln!("{load:>12}  {:<8} {}", step.outcome, measured(&step));
         steps.push(step);
@@ -67,13 +74,13 @@ pub(super) fn search(flags: &cli::Search) -> Done {
 
 /// The exit status of a search.
 fn judge(answer: &Answer) -> Exit {
-    match (answer.limit, answer.held) {
-        (Limit::Generator, _) => Exit::Invalid,
-        (Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials | Limit::Stopped, None) => {
-            Exit::Missed
-        }
-        (Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials | Limit::Stopped, Some(_)) => {
-            Exit::Success
+    match answer.limit {
+        Limit::Generator => Exit::Invalid,
+        Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials | Limit::Stopped | Limit::Time => {
+            match answer.held {
+                None => Exit::Missed,
+                Some(_) => Exit::Success,
+            }
         }
     }
 }

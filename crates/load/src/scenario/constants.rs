@@ -1,7 +1,9 @@
-//! Constants of a scenario: `${name}` in any value, replaced before the value is read.
+//! Constants of a scenario: `${name}` in any value, or a term of them, replaced before the value is read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::arithmetic;
 use super::problem::{Complaint, suggestion};
 use super::yaml::{Content, Node, Segment};
 
@@ -105,7 +107,7 @@ impl Replacement<'_> {
         self.complaints.push(Complaint { path: self.path.clone(), at_key: false, message, help });
     }
 
-    /// `${name}` becomes the constant, `$${` becomes `${`.
+    /// `${name}` becomes the constant, `${name * 2}` a number, `$${` becomes `${`.
     fn fill(&self, text: &str) -> Result<String, (String, Option<String>)> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
@@ -125,15 +127,7 @@ impl Replacement<'_> {
                     Some("`$${` stands for `${` itself".to_owned()),
                 ));
             };
-            let Some(value) = self.constants.get(name.trim()) else {
-                let message = format!("there is no variable `{}`", name.trim());
-                let help = suggestion(name.trim(), self.constants.keys().map(String::as_str));
-                return Err((
-                    message,
-                    help.or_else(|| Some("declare it under `variables:` with a default".to_owned())),
-                ));
-            };
-            filled.push_str(value);
+            filled.push_str(&self.value(name.trim())?);
             if filled.len() > VALUE_BYTES_MAX {
                 return Err((format!("longer than {VALUE_BYTES_MAX} bytes with its variables put in"), None));
             }
@@ -141,5 +135,19 @@ impl Replacement<'_> {
         }
         filled.push_str(rest);
         Ok(filled)
+    }
+
+    fn value(&self, name: &str) -> Result<Cow<'_, str>, (String, Option<String>)> {
+        if let Some(value) = self.constants.get(name) {
+            return Ok(Cow::Borrowed(value));
+        }
+        if arithmetic::is_term(name) {
+            let help = "a term is of numbers and variables, with `*` and `/` between blanks";
+            let complaint = |message| (message, Some(help.to_owned()));
+            return arithmetic::value_of(name, self.constants).map(Cow::Owned).map_err(complaint);
+        }
+        let help = suggestion(name, self.constants.keys().map(String::as_str))
+            .unwrap_or_else(|| "declare it under `variables:` with a default".to_owned());
+        Err((format!("there is no variable `{name}`"), Some(help)))
     }
 }

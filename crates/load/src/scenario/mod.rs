@@ -4,6 +4,7 @@
 //! [`source::Scenario`] and compiles it. Nothing here plays anything: the only things touched besides the scenario are
 //! the files that it names and, for `source_addresses: machine`, the machine's list of addresses.
 
+mod arithmetic;
 mod compile;
 mod constants;
 pub mod plan;

@@ -5,15 +5,17 @@ use std::fmt;
 use serde::Serialize;
 
 use super::trials::Trials;
-use super::{Rules, TRIALS_MAX};
+use super::{CutShort, Rules, TRIALS_MAX};
 
 /// What a search has found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Answer {
-    /// The largest load that held, below all that failed.
+    /// The largest load that held, below all that failed or that the generator could not make.
     pub held: Option<u64>,
     /// The smallest load that failed.
     pub failed: Option<u64>,
+    /// The smallest load that the generator could not make: its runs say nothing about the server.
+    pub invalid: Option<u64>,
     /// How often the largest load was run; each time it held.
     pub held_runs: u32,
     /// How often the load that failed was run.
@@ -38,17 +40,23 @@ pub enum Limit {
     Trials,
     /// Somebody stopped the search.
     Stopped,
+    /// The time for the search was over.
+    Time,
 }
 
 impl Answer {
-    pub(super) fn of(trials: &Trials, rules: &Rules, is_stopped: bool) -> Self {
-        let (held, failed) = (trials.largest_held(), trials.smallest_failed());
-        let limit = if is_stopped {
-            Limit::Stopped
-        } else if trials.generator_limit().is_some() {
-            Limit::Generator
+    pub(super) fn of(trials: &Trials, rules: &Rules, cut_short: Option<CutShort>) -> Self {
+        let (held, failed, invalid) =
+            (trials.largest_held(), trials.smallest_failed(), trials.generator_limit());
+        let limit = if let Some(cut_short) = cut_short {
+            match cut_short {
+                CutShort::Stopped => Limit::Stopped,
+                CutShort::Time => Limit::Time,
+            }
         } else if trials.len() >= TRIALS_MAX {
             Limit::Trials
+        } else if invalid.is_some() && invalid == trials.bound() {
+            Limit::Generator
         } else if held.is_none() {
             Limit::NothingHeld
         } else if held.is_some_and(|held| held >= rules.to) {
@@ -57,7 +65,7 @@ impl Answer {
             Limit::Server
         };
         let runs = |load: Option<u64>| load.map_or(0, |load| trials.count(load));
-        Self { held, failed, held_runs: runs(held), failed_runs: runs(failed), limit }
+        Self { held, failed, invalid, held_runs: runs(held), failed_runs: runs(failed), limit }
     }
 
     /// With this confidence a single further run of the largest load holds with at least the returned probability:
@@ -76,6 +84,7 @@ impl fmt::Display for Answer {
                     f.write_str("unknown: the generator was the limit before anything was learned")
                 }
                 Limit::Stopped => f.write_str("unknown: the search was stopped before anything held"),
+                Limit::Time => f.write_str("unknown: the time for the search was over before anything held"),
                 Limit::Server | Limit::Range | Limit::NothingHeld | Limit::Trials => {
                     f.write_str("nothing held, not even the smallest load that was tried")
                 }
@@ -95,14 +104,22 @@ impl fmt::Display for Answer {
             (Limit::Generator, _) => {
                 f.write_str(", and the server may hold more: the generator was the limit")
             }
-            (Limit::Stopped, Some(failed)) => write!(f, ", {failed} does not; the search was stopped"),
-            (Limit::Stopped, None) => f.write_str(", nothing failed yet; the search was stopped"),
+            (Limit::Stopped, failed) => cut_short(f, failed, "the search was stopped"),
+            (Limit::Time, failed) => cut_short(f, failed, "the time for the search was over"),
             (Limit::Range, _) => f.write_str(", the largest that was allowed"),
             (Limit::Trials, _) => {
                 f.write_str("; the limit wanders, and the search ended after its last allowed run")
             }
             (Limit::Server | Limit::NothingHeld, _) => Ok(()),
         }
+    }
+}
+
+/// How far an answer goes that was cut short, and by what.
+fn cut_short(f: &mut fmt::Formatter<'_>, failed: Option<u64>, by: &str) -> fmt::Result {
+    match failed {
+        Some(failed) => write!(f, ", {failed} does not; {by}"),
+        None => write!(f, ", nothing failed yet; {by}"),
     }
 }
 
@@ -115,6 +132,7 @@ mod tests {
         let answer = Answer {
             held: Some(1000),
             failed: Some(1040),
+            invalid: None,
             held_runs: 3,
             failed_runs: 3,
             limit: Limit::Server,

@@ -60,27 +60,36 @@ impl Rules {
 pub struct Search {
     rules: Rules,
     trials: Trials,
-    is_stopped: bool,
+    cut_short: Option<CutShort>,
+}
+
+/// Why a search ended before its answer was known as well as the rules ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CutShort {
+    /// Somebody stopped it.
+    Stopped,
+    /// Its time was over.
+    Time,
 }
 
 impl Search {
     /// A search that has tried nothing. The rules must have passed [`Rules::check`].
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { rules, trials: Trials::default(), is_stopped: false }
+        Self { rules, trials: Trials::default(), cut_short: None }
     }
 
     /// The load to try next; `None` when the answer is known as well as the rules ask.
     #[must_use]
     pub fn next_load(&self) -> Option<u64> {
-        if self.is_stopped || self.trials.len() >= TRIALS_MAX || self.trials.generator_limit().is_some() {
+        if self.cut_short.is_some() || self.trials.len() >= TRIALS_MAX {
             return None;
         }
-        match (self.trials.largest_held(), self.trials.smallest_failed()) {
+        match (self.trials.largest_held(), self.trials.bound()) {
             (None, None) => Some(self.rules.from),
             (Some(held), None) => self.beyond(held),
-            (None, Some(failed)) => self.below(failed),
-            (Some(held), Some(failed)) => self.between(held, failed),
+            (None, Some(bound)) => self.below(bound),
+            (Some(held), Some(bound)) => self.between(held, bound),
         }
     }
 
@@ -91,7 +100,12 @@ impl Search {
 
     /// Somebody stopped the search: there is no further load, and the answer is what is known by now.
     pub fn stop(&mut self) {
-        self.is_stopped = true;
+        self.cut_short = Some(CutShort::Stopped);
+    }
+
+    /// The time for the search is over: there is no further load, and the answer is what is known by now.
+    pub fn time_is_over(&mut self) {
+        self.cut_short = Some(CutShort::Time);
     }
 
     /// All runs so far, in order.
@@ -103,7 +117,7 @@ impl Search {
     /// What is known by now.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        Answer::of(&self.trials, &self.rules, self.is_stopped)
+        Answer::of(&self.trials, &self.rules, self.cut_short)
     }
 
     /// Nothing has failed yet: further up, or the same again at the upper end.
@@ -117,20 +131,22 @@ impl Search {
     }
 
     /// Nothing has held yet: further down, until the load is next to nothing.
-    fn below(&self, failed: u64) -> Option<u64> {
+    fn below(&self, bound: u64) -> Option<u64> {
         const SMALLEST_SHARE: f64 = 1e-3;
-        let next = whole(failed as f64 / self.rules.factor).min(failed.checked_sub(1)?);
+        let next = whole(bound as f64 / self.rules.factor).min(bound.checked_sub(1)?);
         (next >= 1 && next as f64 >= self.rules.from as f64 * SMALLEST_SHARE).then_some(next)
     }
 
-    fn between(&self, held: u64, failed: u64) -> Option<u64> {
-        let is_wide = failed as f64 > held as f64 * (1.0 + self.rules.precision);
+    fn between(&self, held: u64, bound: u64) -> Option<u64> {
+        let is_wide = bound as f64 > held as f64 * (1.0 + self.rules.precision);
         // The geometric middle: loads are compared by their ratio. Neighbours have nothing between them.
-        let middle = whole((held as f64 * failed as f64).sqrt());
-        if is_wide && failed - held > 1 {
-            return Some(middle.clamp(held + 1, failed - 1));
+        let middle = whole((held as f64 * bound as f64).sqrt());
+        if is_wide && bound - held > 1 {
+            return Some(middle.clamp(held + 1, bound - 1));
         }
-        [held, failed].into_iter().find(|load| self.trials.count(*load) < self.rules.repeats)
+        // A load that the generator could not make says nothing about the server, however often it is run.
+        let failed = self.trials.smallest_failed().filter(|failed| *failed == bound);
+        [Some(held), failed].into_iter().flatten().find(|load| self.trials.count(*load) < self.rules.repeats)
     }
 }
 
@@ -178,9 +194,32 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_at_its_limit_ends_the_search_with_what_held() {
-        let answer = run(RULES, |load| if load < 1_000 { Outcome::Held } else { Outcome::Invalid }).answer();
-        assert_eq!((answer.held, answer.limit), (Some(800), Limit::Generator));
+    fn a_generator_at_its_limit_bounds_the_answer_and_is_not_asked_again() {
+        let search = run(RULES, |load| if load < 1_000 { Outcome::Held } else { Outcome::Invalid });
+        let answer = search.answer();
+        let (held, invalid) = (answer.held.expect("something held"), answer.invalid.expect("a bound"));
+        assert!(held < 1_000 && invalid >= 1_000 && invalid as f64 <= held as f64 * 1.05, "{answer:?}");
+        assert_eq!((answer.failed, answer.limit), (None, Limit::Generator));
+        assert_eq!(search.trials().iter().filter(|trial| trial.load == invalid).count(), 1);
+    }
+
+    #[test]
+    fn a_server_that_fails_below_what_the_generator_cannot_make_is_the_limit() {
+        let answer = run(RULES, |load| match load {
+            0..=1_000 => Outcome::Held,
+            1_001..=1_400 => Outcome::Failed,
+            1_401.. => Outcome::Invalid,
+        })
+        .answer();
+        assert_eq!(answer.limit, Limit::Server, "{answer:?}");
+        assert!(answer.failed < answer.invalid);
+    }
+
+    #[test]
+    fn a_generator_that_cannot_even_make_the_first_load_is_asked_for_less() {
+        let answer = run(RULES, |load| if load < 60 { Outcome::Held } else { Outcome::Invalid }).answer();
+        assert_eq!(answer.limit, Limit::Generator);
+        assert!(answer.held.is_some_and(|held| (50..60).contains(&held)), "{answer:?}");
     }
 
     #[test]
@@ -223,6 +262,18 @@ mod tests {
         let answer = search.answer();
         assert_eq!((answer.held, answer.limit), (Some(100), Limit::Stopped));
         assert!(answer.to_string().ends_with("the search was stopped"), "{answer}");
+    }
+
+    #[test]
+    fn a_search_whose_time_is_over_says_what_it_knows() {
+        let mut search = Search::new(RULES);
+        search.record(100, Outcome::Held);
+        search.record(200, Outcome::Failed);
+        search.time_is_over();
+        assert_eq!(search.next_load(), None);
+        let answer = search.answer();
+        assert_eq!((answer.held, answer.failed, answer.limit), (Some(100), Some(200), Limit::Time));
+        assert!(answer.to_string().ends_with("200 does not; the time for the search was over"), "{answer}");
     }
 
     #[test]

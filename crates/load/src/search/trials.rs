@@ -47,9 +47,14 @@ impl Trials {
         self.loads(Outcome::Failed).min()
     }
 
-    /// The largest load that held below all that failed.
+    /// The smallest load that failed or that the generator could not make: the answer lies below it.
+    pub(super) fn bound(&self) -> Option<u64> {
+        self.smallest_failed().into_iter().chain(self.generator_limit()).min()
+    }
+
+    /// The largest load that held below that bound.
     pub(super) fn largest_held(&self) -> Option<u64> {
-        let bound = self.smallest_failed().unwrap_or(u64::MAX);
+        let bound = self.bound().unwrap_or(u64::MAX);
         self.loads(Outcome::Held).filter(|load| *load < bound).max()
     }
 

@@ -265,6 +265,15 @@ fn an_unknown_constant_and_an_unknown_override_are_named() {
 }
 
 #[test]
+fn a_term_of_constants_that_are_no_numbers_is_named_with_its_place() {
+    let text = "variables: { stay: 2s }\ntarget: ws://h\nphases: [burst: '${stay * 2}']\nsessions: [{ name: s, steps: [cut] }]\n";
+    let problems = parse(text).expect_err("it is wrong").problems;
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0].message, "`stay` in `${stay * 2}` is `2s`, which is no number");
+    assert_eq!(problems[0].path, "phases[0].burst");
+}
+
+#[test]
 fn a_long_line_is_shown_around_the_column() {
     let text =
         format!("target: ws://127.0.0.1:4000\nphases: [{{ burst: 1{}, burts: 2 }}]\n", " ".repeat(400));

@@ -17,14 +17,16 @@ fn workspace() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The scenarios that lie ready, those of the seeds among them.
+/// The scenarios that lie ready, those in folders among them.
 fn ready_scenarios() -> Vec<PathBuf> {
-    let folder = workspace().join("bench/scenarios");
+    let mut folders = vec![workspace().join("bench/scenarios")];
     let mut found = Vec::new();
-    for folder in [folder.join("seeds"), folder] {
+    while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("the folder is there") {
             let path = entry.expect("the folder can be read").path();
-            if path.extension().is_some_and(|extension| extension == "yaml") {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml") {
                 found.push(path);
             }
         }

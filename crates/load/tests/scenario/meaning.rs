@@ -205,6 +205,23 @@ sessions:
 }
 
 #[test]
+fn one_constant_scales_others() {
+    let text = "\
+variables: { load: 3, each: 10 }
+target: ws://h
+phases: [burst: '${load * each}']
+sessions: [{ name: s, steps: [cut, think: '${each / load / 100}s'] }]
+";
+    let overrides = BTreeMap::from([("load".to_owned(), "4".to_owned())]);
+    let plan =
+        scenario::parse(text, "x.yaml", &workspace(), &overrides).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(plan.load.phases[0].arrivals, Arrivals::Burst(40));
+    assert!(
+        matches!(plan.sessions[0].steps[1].action, Action::Think(Distribution::Constant(pause)) if pause == 0.025)
+    );
+}
+
+#[test]
 fn until_asks_for_the_opposite_at_the_end() {
     let Action::Loop(inner) = action("- loop: { until: '{{x}} >= 5', steps: [set: { x: 1 }] }") else {
         panic!("the step is a loop")

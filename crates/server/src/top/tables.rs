@@ -36,8 +36,13 @@ pub(super) fn line(look: &Look) -> String {
 
 /// Everything, one table below the other; `busy` as for [`shards`].
 pub(super) fn all(look: &Look, busy: &[f64]) -> String {
-    let tables =
-        [figures(look), shards(look, busy), memory(&look.status), topics(&look.status), readers(&look.status)];
+    let tables = [
+        figures(look),
+        shards(look, busy),
+        memory(&look.status),
+        topics(&look.status),
+        readers(&look.status),
+    ];
     let mut text = String::new();
     for Table { title, lines } in tables {
         if !text.is_empty() {

@@ -46,6 +46,20 @@ fn a_search_that_is_interrupted_says_what_it_knows() {
 }
 
 #[test]
+fn a_search_whose_time_is_over_begins_no_further_run() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    lab.file("scenario.yaml", &scenario(&server.url()));
+    let until = ["search", "scenario.yaml", "--until", "errors == 0", "--from", "2", "--to", "1000000"];
+    // A million runs would be left.
+    let outcome = lab.ask(&[&until[..], &["--factor", "1.001", "--within", "1", "--json"]].concat());
+    assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
+    let found: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    assert_eq!(found["answer"]["limit"], "time", "{found}");
+    assert!(found["answer"]["held"].as_u64().is_some_and(|held| held >= 2), "{found}");
+}
+
+#[test]
 fn a_search_prints_its_scenario_without_playing_it() {
     let (server, _) = echo();
     let lab = Lab::new();

@@ -1,0 +1,154 @@
+"""python3 -m unittest discover -s bench -t bench"""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from xml.etree import ElementTree
+
+from runner.capacity import pictures, plan, report, search
+from runner.capacity.plan import Configuration, Group, Search, Setup
+from runner.capacity.report import Facts
+from runner.capacity.search import Found, Outcome, Rules, Run
+
+
+class PlanTest(unittest.TestCase):
+    def test_all_searches_end_within_three_quarters_of_an_hour(self):
+        self.assertLessEqual(plan.seconds_max(plan.plan([], smoke=False), Rules().within_s), 45 * 60)
+
+    def test_a_search_that_several_groups_have_is_made_once(self):
+        groups = plan.plan([], smoke=False)
+        configurations = [c for group in groups for c in group.configurations]
+        self.assertLess(len(plan.searches(groups)), len(configurations))
+        self.assertEqual({c.search for c in configurations}, set(plan.searches(groups)))
+
+    def test_every_search_finds_its_scenario_and_sets_variables_that_it_has(self):
+        for one in plan.searches(plan.plan([], smoke=False)):
+            text = (search.SCENARIOS / one.scenario).read_text()
+            head = text[text.index("\nvariables:") : text.index("\ntarget:")]
+            for name in ("target", one.vary, *(name for name, _ in one.variables)):
+                self.assertIn(f"\n  {name}:", head, f"{one.scenario} has no {name}")
+
+    def test_a_search_begins_below_the_most(self):
+        for one in plan.searches(plan.plan([], smoke=False)):
+            self.assertLess(one.begin, one.most, one)
+
+    def test_a_smoke_run_plays_one_small_load_of_each_scenario_of_each_group(self):
+        full, small = plan.plan([], smoke=False), plan.plan([], smoke=True)
+        self.assertEqual([group.name for group in small], [group.name for group in full])
+        for large, group in zip(full, small):
+            scenarios = lambda group: {c.search.scenario for c in group.configurations}  # noqa: E731
+            self.assertEqual(scenarios(group), scenarios(large))
+            for configuration in group.configurations:
+                self.assertEqual(configuration.search.begin, configuration.search.most)
+                self.assertLessEqual(configuration.search.begin, 40)
+
+    def test_a_smoke_run_has_every_setup_of_the_server(self):
+        setups = lambda smoke: {one.setup for one in plan.searches(plan.plan([], smoke))}  # noqa: E731
+        self.assertLessEqual({s for s in setups(False) if s.tls or s.compression or s.shards > 1}, setups(True))
+
+    def test_groups_are_chosen_by_name(self):
+        self.assertEqual([group.name for group in plan.plan(["tls", "sizes"], smoke=False)], ["sizes", "tls"])
+
+    def test_what_people_say_fills_a_message_of_512_bytes_with_its_stamp(self):
+        self.assertGreaterEqual(len(plan.PROSE), 464)
+
+
+class SearchTest(unittest.TestCase):
+    def test_the_command_asks_for_each_condition_and_each_variable(self):
+        one = Search("a.yaml", (("size", "16"),), 3, 30, "users", ("p99 < 1s", "lost == 0"), Setup(tls=True))
+        command = search.command_of(one, Path("stampede"), Rules(), "wss://h:1", 7, Path("out"))
+        self.assertEqual([command[i + 1] for i, part in enumerate(command) if part == "--until"], list(one.until))
+        self.assertEqual(
+            [command[i + 1] for i, part in enumerate(command) if part == "--set"], ["target=wss://h:1", "size=16"]
+        )
+        self.assertIn("--insecure", command)
+
+    def test_a_run_is_read_from_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run.of_step({"load": 5, "outcome": "held", "folder": str(left_by_a_run(Path(folder)))})
+        self.assertEqual(run.latency_ms["p99"], 9.0)
+        self.assertEqual(run.counts["delivered"], 100)
+        self.assertEqual(run.server_cores, 0.9)
+
+    def test_an_answer_below_which_only_the_generator_gave_up_is_at_least(self):
+        table = [
+            (answer(10, 12, None, "server"), False),
+            (answer(10, 12, 11, "generator"), True),
+            (answer(10, 12, 20, "server"), False),
+            (answer(10, None, None, "range"), True),
+            (answer(10, None, None, "time"), True),
+            (answer(10, 12, None, "time"), False),
+        ]
+        for found, expected in table:
+            self.assertEqual(found.is_at_least, expected, found)
+
+
+class ReportTest(unittest.TestCase):
+    def test_what_the_generator_bounded_is_said_as_at_least(self):
+        text = report.markdown(*reported(answer(100, None, 120, "generator")), {})
+        self.assertIn("| ten | ≥ 100 | ≥ 10,000 |", text)
+        self.assertIn("the generator was the limit at 120", text)
+
+    def test_the_data_has_unit_spread_and_verdict(self):
+        data = report.data(*reported(answer(100, 110, None, "server")))
+        one = data["details"]["answers"][0]
+        self.assertEqual(data["measurements"][0]["greatest"], 110)
+        self.assertEqual((one["value"], one["least"], one["greatest"]), (100, 100, 110))
+        self.assertEqual((one["unit"], one["verdict"]), ("rooms", "110 does not hold"))
+        self.assertTrue(json.dumps(data))
+
+    def test_a_search_that_could_not_be_made_is_a_fault(self):
+        groups, outcomes, facts = reported(None)
+        self.assertEqual(report.faults(outcomes, smoke=False), ["a.yaml: stampede ended with 2 and no answer"])
+        self.assertIn("stampede ended with 2", report.markdown(groups, outcomes, facts, {}))
+        self.assertIsNone(report.data(groups, outcomes, facts)["details"]["answers"][0]["value"])
+
+    def test_a_smoke_run_judges_counts_and_no_other_does(self):
+        lossy = run(5, "failed", counts={"lost": 2, "errors": 0, "sent": 10, "delivered": 8})
+        outcomes = reported(Found(None, 5, "nothing_held", None, 0, 1, [lossy]))[1]
+        self.assertEqual(report.faults(outcomes, smoke=True), ["a.yaml (1 shard): 2 lost"])
+        self.assertEqual(report.faults(outcomes, smoke=False), [])
+
+    def test_a_smoke_run_in_which_nobody_spoke_is_a_fault(self):
+        silent = run(5, "held", counts={"lost": 0, "errors": 0, "sent": 0, "delivered": 0})
+        outcomes = reported(Found(5, None, "range", None, 1, 0, [silent]))[1]
+        self.assertEqual(len(report.faults(outcomes, smoke=True)), 2)
+
+    def test_the_picture_has_a_bar_for_what_held(self):
+        groups, outcomes, _ = reported(answer(100, 110, None, "server"))
+        picture = pictures.capacities(groups[0], outcomes)
+        ElementTree.fromstring(picture)
+        self.assertIn('class="ours"', picture)
+        groups, outcomes, _ = reported(None)
+        self.assertNotIn("<rect", pictures.capacities(groups[0], outcomes))
+
+
+def answer(held, failed, invalid, limit) -> Found:
+    runs = [run(load, outcome) for load, outcome in ((held, "held"), (failed, "failed"), (invalid, "invalid")) if load]
+    return Found(held, failed, limit, invalid, 2, 2, runs)
+
+
+def run(load: int, outcome: str, counts: dict | None = None) -> Run:
+    latency = {"mean": 1.0, "deviation": 0.5, "p50": 1.0, "p99": 9.0, "max": 20.0}
+    return Run(load, outcome, Path("nowhere"), latency, counts or {"sent": 10, "delivered": 100}, 0.9)
+
+
+def reported(found: Found | None) -> tuple[list[Group], dict[Search, Outcome], Facts]:
+    one = Search("a.yaml", (("seconds", "8"),), 10, 1000)
+    group = Group("group", "A group", "rooms", "deliveries a second", (Configuration("ten", one, per_load=100),))
+    outcome = Outcome(found, None if found else "stampede ended with 2 and no answer")
+    return [group], {one: outcome}, Facts("bench/capacity", {"cores": "2"}, {}, False, {}, Rules())
+
+
+def left_by_a_run(folder: Path) -> Path:
+    latency = {"count": 100, "mean_us": 1000, "stddev_us": 500, "p50_us": 1000, "p99_us": 9000, "max_us": 20_000}
+    counts = {name: 0 for name in search.COUNTS} | {"sent": 10, "delivered": 100}
+    (folder / "summary.json").write_text(json.dumps({"times": {"latency": latency}, "counts": counts}))
+    rows = ("0,pid 1 (throng),cpu,0.4", "1,pid 1 (throng),rss_bytes,7", "1,pid 1 (throng),cpu,0.9")
+    (folder / "servers.csv").write_text("\n".join(["second,server,figure,value", *rows]) + "\n")
+    return folder
+
+
+if __name__ == "__main__":
+    unittest.main()
