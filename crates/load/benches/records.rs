@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use load::observe::{Batch, Observation};
 use load::record::{Collector, CollectorConfig, LogForm, LogWriter, RunFolder, recount_with};
 use load::statistics::Statistics;
-use stream::{Named, Stream};
+use stream::{MESSAGES_PER_SECOND, Named, Stream};
 
 const SECONDS: u64 = 20;
 
@@ -24,7 +24,11 @@ fn main() {
         return;
     }
     for (name, room, receivers) in [("echo", false, 1), ("rooms of 16", true, 16)] {
-        let stream = Stream::of_seconds(room, receivers, SECONDS);
+        let mut endless = Stream::new(room, receivers);
+        let most = (SECONDS * MESSAGES_PER_SECOND) as usize;
+        let mut stream: Vec<Observation> = endless.by_ref().take(most).collect();
+        endless.stop();
+        stream.extend(endless);
         println!("{name}: {} observations", stream.len());
         counting(&stream);
         collecting(&stream, LogForm::None);

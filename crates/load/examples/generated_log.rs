@@ -12,9 +12,10 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use load::observe::{Kind, Observation};
 use load::record::{LogForm, LogWriter, RunFolder};
 use load::statistics::RunFacts;
-use stream::{Named, Stream};
+use stream::{Named, Stream, USERS};
 
 /// Members of a room.
 const RECEIVERS: u32 = 16;
@@ -41,10 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Returns how many rows there are, and how long the run was.
 fn write_log(folder: &RunFolder, form: LogForm, text_bytes: u64) -> Result<(u64, f64), Box<dyn Error>> {
     /// Of a row's text, as it is on average.
-    const ROW_BYTES: u64 = 76;
+    const ROW_BYTES: u64 = 90;
     let file = folder.create_log(form)?.ok_or("a log has a file")?;
     let mut writer = LogWriter::new(file, form, Arc::new(Named))?;
     let mut stream = Stream::new(true, RECEIVERS);
+    writer.add(&Observation { count: USERS, ..Observation::of_nobody(Kind::Arrival, 0) })?;
     let mut last_ns = 0;
     while let Some(seen) = stream.next() {
         if writer.rows() * ROW_BYTES >= text_bytes {
@@ -53,6 +55,7 @@ fn write_log(folder: &RunFolder, form: LogForm, text_bytes: u64) -> Result<(u64,
         last_ns = seen.at;
         writer.add(&seen)?;
     }
+    writer.add(&Observation { count: USERS, ..Observation::of_nobody(Kind::Finish, last_ns) })?;
     writer.flush()?;
     Ok((writer.rows(), last_ns as f64 / 1e9))
 }

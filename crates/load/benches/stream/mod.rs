@@ -7,14 +7,14 @@ use load::observe::{Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
 use load::record::Names;
 
 /// Sends and receipts together.
-const MESSAGES_PER_SECOND: u64 = 100_000;
+pub(crate) const MESSAGES_PER_SECOND: u64 = 100_000;
 /// Users, each of whom speaks in turn.
-const USERS: u32 = 10_000;
+pub(crate) const USERS: u32 = 10_000;
 /// Rooms, if there are any.
 const ROOMS: u32 = 625;
 
 /// Without end, until it is stopped. What is begun and not yet told is a few hundred receipts.
-pub struct Stream {
+pub(crate) struct Stream {
     in_rooms: bool,
     receivers: u32,
     message: u64,
@@ -27,7 +27,7 @@ pub struct Stream {
 }
 
 /// Names of the stream's rooms and source addresses.
-pub struct Named;
+pub(crate) struct Named;
 
 impl Names for Named {
     fn room(&self, room: u32) -> Option<String> {
@@ -43,7 +43,7 @@ impl Names for Named {
 
 impl Stream {
     /// Messages to so many receivers each, who are in rooms or get their echoes.
-    pub fn new(in_rooms: bool, receivers: u32) -> Self {
+    pub(crate) fn new(in_rooms: bool, receivers: u32) -> Self {
         let empty = Self {
             in_rooms,
             receivers,
@@ -57,14 +57,8 @@ impl Stream {
         Self { next_send: Some(first), ..empty }
     }
 
-    /// As many as happen in so many seconds.
-    pub fn of_seconds(in_rooms: bool, receivers: u32, seconds: u64) -> Vec<Observation> {
-        let messages = seconds * MESSAGES_PER_SECOND / u64::from(receivers + 1);
-        Self::new(in_rooms, receivers).take((messages * u64::from(receivers + 1)) as usize).collect()
-    }
-
     /// Nobody sends any more; what was sent is still to come.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.next_send = None;
     }
 

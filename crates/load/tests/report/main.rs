@@ -171,7 +171,7 @@ fn an_invalid_run_says_so_first_and_why() {
     let (word, why) = (page.find(">INVALID<"), page.find("212 ms"));
     assert!(word < why && why < page.find("id=\"findings\"") && word.is_some());
     let text = report::text(&run, Style::Plain);
-    assert_eq!(text.lines().nth(1), Some("INVALID"));
+    assert_eq!(text.lines().nth(2), Some("INVALID"), "below scenario and folder: {text}");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_files_are_a_page_and_two_pictures_of_each_chart() {
 
 #[test]
 fn a_run_is_headed_by_its_scenario_with_what_tells_it_from_others_beneath() {
-    let run = crowd();
+    let run = Run { configuration: "20260102-030405-crowd".to_owned(), ..crowd() };
     let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
     assert!(page.contains("<h1>crowd</h1>"), "{text}");
     let facts = page.split_once("<p class=\"facts\">").and_then(|(_, rest)| rest.split_once("</p>"));
