@@ -3,14 +3,11 @@ here, so that one program can read them all."""
 
 import json
 import re
-import subprocess
-from pathlib import Path
 
+from runner import version
 from runner.samples import Samples, Spread
 
 FORMAT = 1
-
-ROOT = Path(__file__).resolve().parents[2]
 
 # Units stand in the names of figures; the first of these that a name has is its unit.
 UNITS = (
@@ -88,7 +85,7 @@ def document(
         "kind": kind,
         "date": date,
         "command": command,
-        "version": version(),
+        "version": version.facts(),
         "machine": machine,
         "settings_changed": {name: list(values) for name, values in settings_changed.items()},
         "missing": missing,
@@ -99,25 +96,6 @@ def document(
         "faults": list(faults),
         "details": details or {},
     }
-
-
-def version() -> dict:
-    """Of the tree that the runner stands in: the workspace's version, and the commit with whether files differ from it.
-    Nothing is said of a commit where there is no repository."""
-    manifest = (ROOT / "Cargo.toml").read_text()
-    found = re.search(r'^version = "([^"]+)"', manifest, re.MULTILINE)
-    commit = _git("rev-parse", "HEAD")
-    changed = None if commit is None else bool(_git("status", "--porcelain", "--untracked-files=no"))
-    return {"throng": found[1] if found else None, "commit": commit, "changed": changed}
-
-
-def _git(*arguments: str) -> str | None:
-    try:
-        command = ["git", "-C", str(ROOT), *arguments]
-        finished = subprocess.run(command, capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return finished.stdout.strip() if finished.returncode == 0 else None
 
 
 def text_of(data: dict) -> str:

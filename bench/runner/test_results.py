@@ -8,11 +8,11 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from runner import filed, readme, record_result, report, results
+from runner import filed, readme, record_result, report, results, version
 from runner.form import complaints
 from runner.samples import Measurement, Samples
 
-STAMPEDES_SCHEMA = results.ROOT / "docs" / "summary.schema.json"
+STAMPEDES_SCHEMA = version.ROOT / "docs" / "summary.schema.json"
 
 
 class FiledTest(unittest.TestCase):
