@@ -7,7 +7,7 @@ pub enum Outcome {
     Held,
     /// They did not.
     Failed,
-    /// The run says nothing about the server: the generator was the limit.
+    /// The run says nothing about the server: the generator was the limit, or somebody disturbed it.
     Invalid,
 }
 
@@ -19,6 +19,10 @@ pub struct Trial {
     /// What came of it.
     pub outcome: Outcome,
 }
+
+/// So many invalid runs of one load make it one that the generator cannot make. A neighbour on the machine may spoil a
+/// single one.
+const INVALID_RUNS: usize = 2;
 
 /// Runs in the order they were made. A load that failed once does not hold, whatever else it did.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +41,15 @@ impl Trials {
         &self.0
     }
 
-    /// How many runs of this very load there were.
+    /// How many runs of this very load said something about the server.
     pub(super) fn count(&self, load: u64) -> u32 {
-        self.0.iter().filter(|trial| trial.load == load).count() as u32
+        self.0.iter().filter(|trial| trial.load == load && trial.outcome != Outcome::Invalid).count() as u32
+    }
+
+    /// The load of the newest run, if that run was invalid and may have been spoilt.
+    pub(super) fn spoilt(&self) -> Option<u64> {
+        let newest = self.0.last().filter(|trial| trial.outcome == Outcome::Invalid)?;
+        (self.invalid_runs(newest.load) < INVALID_RUNS).then_some(newest.load)
     }
 
     /// The smallest load that failed.
@@ -60,7 +70,11 @@ impl Trials {
 
     /// The smallest load at which the generator was the limit.
     pub(super) fn generator_limit(&self) -> Option<u64> {
-        self.loads(Outcome::Invalid).min()
+        self.loads(Outcome::Invalid).filter(|load| self.invalid_runs(*load) >= INVALID_RUNS).min()
+    }
+
+    fn invalid_runs(&self, load: u64) -> usize {
+        self.loads(Outcome::Invalid).filter(|invalid| *invalid == load).count()
     }
 
     fn loads(&self, outcome: Outcome) -> impl Iterator<Item = u64> {

@@ -25,7 +25,9 @@ fn a_search_finds_the_largest_load_that_holds_to_the_user() {
     assert_eq!((&answer["held"], &answer["failed"]), (&Value::from(9), &Value::from(10)), "{found}");
     assert_eq!(answer["limit"], "server", "{found}");
     let steps = found["steps"].as_array().expect("steps");
-    let loads: Vec<u64> = steps.iter().filter_map(|step| step["load"].as_u64()).collect();
+    let mut loads: Vec<u64> = steps.iter().filter_map(|step| step["load"].as_u64()).collect();
+    // A run that a busy machine spoilt is made once more.
+    loads.dedup();
     assert_eq!(loads, [8, 12, 10, 9], "{found}");
 }
 
