@@ -233,8 +233,8 @@ fn thresholds_are_told_with_their_unit_everywhere() {
     let (page, text) = (report::html(&run), report::text(&run, Style::Plain));
     assert!(text.contains("FAILED p99 < 100ms (182 ms)"), "{text}");
     assert!(text.contains("holds  error_rate < 0.1% (0.02 %)"), "{text}");
-    assert!(page.contains("<code>p99 &lt; 100ms</code> — 182 ms"));
-    assert!(page.contains("<code>error_rate &lt; 0.1%</code> — 0.02 %"));
+    assert!(page.contains("<code>p99 &lt; 100ms</code> — measured: 182 ms"));
+    assert!(page.contains("<code>error_rate &lt; 0.1%</code> — measured: 0.02 %"));
 }
 
 #[test]

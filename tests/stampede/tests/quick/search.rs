@@ -1,8 +1,10 @@
 //! The search for the largest load that holds.
 
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use stampede_tests::{Lab, echo};
+use stampede_tests::{Lab, echo, echo_after};
 
 /// So many users as the load, each with one message.
 fn scenario(url: &str) -> String {
@@ -12,7 +14,8 @@ fn scenario(url: &str) -> String {
 
 #[test]
 fn a_search_finds_the_largest_load_that_holds_to_the_user() {
-    let (server, _) = echo();
+    // Slow beside what a busy machine adds, so that no run is invalid.
+    let (server, _) = echo_after(Duration::from_millis(300));
     let lab = Lab::new();
     lab.file("scenario.yaml", &scenario(&server.url()));
     let range = ["--from", "8", "--to", "100", "--factor", "1.5", "--precision", "1", "--repeats", "1"];

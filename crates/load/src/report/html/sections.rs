@@ -37,7 +37,8 @@ pub(super) fn verdict(page: &mut Page, run: &Run) {
     page.push(&list("", verdict.reasons.iter().map(|reason| format!("<li>{}</li>", escape(reason)))));
     let thresholds = run.summary.thresholds.iter().map(|threshold| {
         let (class, word) = if threshold.passed { ("passed", "holds") } else { ("failed", "failed") };
-        let measured = threshold.measured_in_words();
+        let words = threshold.measured_in_words();
+        let measured = if threshold.measured.is_some() { format!("measured: {words}") } else { words };
         format!(
             "<li class=\"{class}\"><b>{word}</b> <code>{}</code> — {}</li>",
             escape(&threshold.text),
