@@ -58,8 +58,7 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@$(MAKE) format lint deny programs-for-tests
 	@# The tests mostly wait; the compiler takes what they leave.
 	@$(MAKE) --jobs=3 --output-sync=target unit web release GENTLY='nice -n 19'
-	@$(MAKE) bench-check BUDGETS=bytes
-	@$(MAKE) bench-check BUDGETS=allocations
+	@$(MAKE) bench-check BUDGETS=repeatable
 	@$(MAKE) clients
 	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke sim
 	@$(MAKE) competition-smoke
