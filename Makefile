@@ -59,8 +59,7 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@# Not beside the compiler: some tests are played runs, which a busy machine makes INVALID.
 	@$(MAKE) unit
 	@$(MAKE) --jobs=2 --output-sync=target build web
-	@$(MAKE) bench-check BUDGETS=bytes
-	@$(MAKE) bench-check BUDGETS=allocations
+	@$(MAKE) bench-check BUDGETS=repeatable
 	@$(MAKE) clients
 	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
 	@$(MAKE) competition-smoke
