@@ -23,7 +23,7 @@ fn a_comparison_finds_what_got_worse_and_says_so_by_its_exit_status() {
     assert!(told["changes"].is_array(), "{told}");
 }
 
-/// Forty seconds of echoes of a server that thinks so long about each.
+/// Eighty seconds, more than a dozen blocks, of echoes of a server that thinks so long about each.
 fn talk_to(thought_ms: u64) -> Ended {
     let (server, _) = echo_after(Duration::from_millis(thought_ms));
     let ended = Lab::new().play(&format!(
@@ -36,7 +36,7 @@ sessions:
     steps:
       - connect: /
       - loop:
-          times: 40
+          times: 80
           steps:
             - send: {{ size: 64, audience: echo }}
             - pace: 1s
