@@ -39,11 +39,11 @@ pub(super) fn send(folder: &Path, link: &mut Link) -> Result<(), SendError> {
     }
     for path in present {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut file = File::open(&path).map_err(unreadable(&path))?;
+        let file = File::open(&path).map_err(unreadable(&path))?;
         loop {
             let mut chunk = Vec::new();
             let limit = LOG_CHUNK_BYTES as u64;
-            file.by_ref().take(limit).read_to_end(&mut chunk).map_err(unreadable(&path))?;
+            (&file).take(limit).read_to_end(&mut chunk).map_err(unreadable(&path))?;
             if chunk.is_empty() {
                 break;
             }
@@ -69,9 +69,11 @@ impl Kept {
 
     /// Appends to a file. After the first failure nothing more is written.
     pub(super) fn add(&mut self, name: &str, bytes: &str) {
-        if self.loss.is_none() {
-            let failed = |error| format!("{}: {error}", self.folder.join(name).display());
-            self.loss = self.append(name, bytes).map_err(failed).err();
+        if self.loss.is_some() {
+            return;
+        }
+        if let Err(error) = self.append(name, bytes) {
+            self.loss = Some(format!("{}: {error}", self.folder.join(name).display()));
         }
     }
 
