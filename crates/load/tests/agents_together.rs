@@ -269,8 +269,8 @@ fn a_killed_agents_own_folder_tells_what_it_saw_and_the_runs_summary_stays() {
     let (mut two, two_address) = agent(&["--out", &out.display().to_string()]);
     let mut controller = begin(folder.path(), &[&one, &two_address]);
     two.process.kill().expect("it is running");
-    controller.hear(&format!("agent {two_address} was lost"));
     signal(&controller, Signal::SIGINT);
+    controller.hear(&format!("agent {two_address} was lost"));
     controller.process.wait().expect("it ends");
     let kept = kept(folder.path());
     assert_eq!((kept.counts.users, kept.counts.users_failed), (4, 2));
