@@ -61,6 +61,7 @@ fn collecting(stream: &[Observation], log: LogForm) {
         names: Arc::new(Named),
         samples_seed: None,
         parts: None,
+        spans_machines: false,
     };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();

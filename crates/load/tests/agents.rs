@@ -1,80 +1,17 @@
 //! A controller with several agents as processes on this machine.
 
-#![allow(clippy::panic, reason = "a test that cannot go on says why")]
+mod processes;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use load::statistics::{Severity, Summary};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
+use processes::{PATIENCE, agent, kept, run, said, signal, stampede, start, summary};
 
-/// How long anything may take that must happen.
-const PATIENCE: Duration = Duration::from_secs(120);
 const TOKEN: &str = "open sesame";
-
-/// A process that ends with the test.
-struct Running {
-    process: Child,
-    said: Receiver<String>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Running {
-    /// Waits until it says a line with this in it.
-    fn hear(&self, what: &str) -> String {
-        self.hear_any(&[what])
-    }
-
-    /// Waits until it says a line with one of these in it.
-    fn hear_any(&self, what: &[&str]) -> String {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.said.recv_timeout(left) {
-                Ok(line) if what.iter().any(|what| line.contains(what)) => return line,
-                Ok(_) => {}
-                Err(error) => panic!("it never said any of {what:?}: {error}"),
-            }
-        }
-    }
-}
-
-fn stampede() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stampede"));
-    command.env_remove("STAMPEDE_TOKEN").env("NO_COLOR", "1");
-    command
-}
-
-fn start(command: &mut Command) -> Running {
-    let spawned = command.stderr(Stdio::piped()).stdout(Stdio::null()).stdin(Stdio::null()).spawn();
-    let mut process = spawned.expect("a process");
-    let lines = BufReader::new(process.stderr.take().expect("its standard error")).lines();
-    let (say, said) = channel();
-    // What it says is read to its end, so that it never waits for a reader.
-    thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(say.send(line))));
-    Running { process, said }
-}
-
-/// An agent, and where it listens.
-fn agent(flags: &[&str]) -> (Running, String) {
-    let running = start(stampede().args(["agent", "--listen", "127.0.0.1:0"]).args(flags));
-    let line = running.hear("waiting for a controller on ");
-    let address = line.split(" on ").nth(1).and_then(|rest| rest.split(' ').next()).expect("an address");
-    let address = address.to_owned();
-    (running, address)
-}
 
 /// A server that answers each request.
 fn server() -> SocketAddr {
@@ -126,22 +63,6 @@ sessions:
     let path = folder.join("asking.yaml");
     std::fs::write(&path, text).expect("written");
     path
-}
-
-fn run(scenario: &Path, agents: &[&str], flags: &[&str]) -> Command {
-    let mut command = stampede();
-    let out = scenario.parent().expect("its folder").join("runs");
-    command.arg("run").arg(scenario).arg("--out").arg(out).args(["--agents", &agents.join(",")]).args(flags);
-    command
-}
-
-fn summary(output: &Output) -> Summary {
-    let said = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; it said: {said}"))
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -200,20 +121,6 @@ fn the_loss_of_an_agent_loses_its_users_and_nothing_else() {
     let lost = summary.errors.iter().find(|error| error.outcome == "agent_lost").expect("it is an error");
     assert!(lost.count == 20 && lost.example.contains(&two_address), "{lost:?}");
     assert!(summary.findings.iter().any(|finding| finding.severity == Severity::Error));
-}
-
-/// The summary in the only run's folder.
-fn kept(folder: &Path) -> Summary {
-    let runs = std::fs::read_dir(folder.join("runs")).expect("the runs' folder");
-    let run = runs.map_while(Result::ok).next().expect("one run").path();
-    assert!(run.join("report.html").is_file(), "the report is missing");
-    let text = std::fs::read_to_string(run.join("summary.json")).expect("its summary");
-    serde_json::from_str(&text).expect("a summary")
-}
-
-fn signal(running: &Running, signal: Signal) {
-    let pid = i32::try_from(running.process.id()).expect("the id of a process");
-    kill(Pid::from_raw(pid), signal).expect("it is running");
 }
 
 #[test]

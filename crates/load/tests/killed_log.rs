@@ -79,6 +79,7 @@ fn write_until_killed(folder: &Path) {
         names: Arc::new(Unnamed),
         samples_seed: None,
         parts: None,
+        spans_machines: false,
     };
     let collector = Collector::start(config).expect("a collector");
     let sink = collector.sink();

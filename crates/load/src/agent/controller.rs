@@ -16,11 +16,11 @@ use super::protocol::{
     FromAgent, FromController, GREETING_MAX, Go, Hello, Log, PREPARATION_MAX, PROTOCOL, Prepare, Ready,
     SILENCE_MAX, Welcome,
 };
-use super::remote::RemoteRun;
+use super::remote::{Beginning, RemoteRun};
 use super::token::Token;
 use super::transport;
 use crate::doctor::Examination;
-use crate::record::LogForm;
+use crate::record::{LogForm, RunFolder};
 use crate::statistics::MachineFacts;
 
 /// Questions for the time that each estimate of a clock rests on.
@@ -183,7 +183,8 @@ impl Controller {
         LEAD_TIME
     }
 
-    /// Lets all agents begin at `start`, which is `start_unix_ns` since 1970 and lies ahead.
+    /// Lets all agents begin at `start`, which is `start_unix_ns` since 1970 and lies ahead. Their event logs go into
+    /// `folder`, if they keep any.
     ///
     /// # Errors
     /// [`AgentError`], with the first agent that cannot begin; the others are let go then.
@@ -192,6 +193,7 @@ impl Controller {
         start: Instant,
         start_unix_ns: u64,
         labels: Vec<String>,
+        folder: Option<&RunFolder>,
     ) -> Result<RemoteRun, AgentError> {
         let start_ns = nanos(start.saturating_duration_since(self.epoch));
         let machines = self.machines();
@@ -200,7 +202,7 @@ impl Controller {
             Ok(agent)
         };
         let agents = at_once(self.agents, begin)?;
-        RemoteRun::watch(agents, machines, labels, start, self.epoch)
+        RemoteRun::watch(agents, machines, labels, Beginning { start, epoch: self.epoch, folder })
     }
 }
 
@@ -229,6 +231,9 @@ impl Connected {
             | FromAgent::Started { .. }
             | FromAgent::Part(_)
             | FromAgent::Progress(_)
+            | FromAgent::Standing(_)
+            | FromAgent::Published(_)
+            | FromAgent::Log { .. }
             | FromAgent::End(_) => return Err(AgentError::OutOfTurn { agent: agent(), expected: "welcome" }),
         };
         let offset = measure(&mut link, epoch).map_err(of_link)?;
@@ -276,6 +281,9 @@ impl Connected {
             | FromAgent::Started { .. }
             | FromAgent::Part(_)
             | FromAgent::Progress(_)
+            | FromAgent::Standing(_)
+            | FromAgent::Published(_)
+            | FromAgent::Log { .. }
             | FromAgent::End(_) => AgentError::OutOfTurn { agent, expected },
         }
     }
@@ -299,6 +307,9 @@ pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkErr
                 | FromAgent::Started { .. }
                 | FromAgent::Part(_)
                 | FromAgent::Progress(_)
+                | FromAgent::Standing(_)
+                | FromAgent::Published(_)
+                | FromAgent::Log { .. }
                 | FromAgent::End(_) => return Err(LinkError::Garbled("a time was expected".to_owned())),
             }
         };

@@ -5,15 +5,19 @@
 //! their own clocks, and adds up what they counted; [`RemoteRun`] is the run that is on. An agent that is lost takes its
 //! users with it and nothing else. `docs/stampede-agents.md` has the protocol and what it promises.
 //!
-//! Neither side judges anything: agents count as a run on one machine does, and the controller adds.
+//! Where users of several agents meet (barriers, phases that wait, the run's end) the agents say where they stand, and the
+//! controller answers all of them. Neither side judges anything: agents count as a run on one machine does, and the
+//! controller adds.
 
 mod bundle;
 mod clock;
 mod controller;
 mod error;
 mod link;
+mod logs;
 mod protocol;
 mod remote;
+mod rendezvous;
 mod serve;
 mod session;
 mod token;
@@ -25,7 +29,9 @@ pub use clock::{Offset, Probe, error_between_us};
 pub use controller::{Agents, Controller, Request};
 pub use error::AgentError;
 pub use link::LinkError;
-pub use protocol::{BEAT, FILES_BYTES_MAX, FILES_MAX, MESSAGE_BYTES_MAX, PROTOCOL, SILENCE_MAX};
+pub use protocol::{
+    BEAT, FILES_BYTES_MAX, FILES_MAX, LOG_BYTES_MAX, MESSAGE_BYTES_MAX, PROTOCOL, SILENCE_MAX,
+};
 pub use remote::{RemoteEnd, RemoteRun};
 pub use serve::{AgentOptions, ServeError, serve};
 pub use token::Token;

@@ -12,7 +12,12 @@
 //!                                            ←  started
 //! probe (each second)                        →
 //!                                            ←  clock, part and progress (each second)
+//!                                            ←  standing (when it has changed)
+//! word (to all, when they have come so far)  →
 //! stop or abort (if so)                      →
+//!                                            ←  published (when its users are gone)
+//! word (what all published)                  →
+//!                                            ←  log … (if it is asked for)
 //!                                            ←  end
 //! ```
 //!
@@ -25,10 +30,12 @@ use serde::{Deserialize, Serialize};
 
 use super::token::Token;
 use crate::doctor::Examination;
+use crate::ledger::Publications;
+use crate::player::{Standing, Word};
 use crate::statistics::{ErrorExample, GeneratorFacts, Statistics};
 
 /// Version of this protocol.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Whoever was not heard of for so long is gone.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How often either side says something while a run goes on.
@@ -43,6 +50,10 @@ pub(super) const GREETING_BYTES_MAX: usize = 16 * 1024;
 pub const MESSAGE_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Files that one scenario may bring.
 pub const FILES_MAX: usize = 1001;
+/// Bytes of an agent's event log and samples that it sends to its controller; larger ones stay on the agent.
+pub const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+/// Bytes of such a file in one message.
+pub(super) const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// Bytes of all files that one scenario brings.
 pub const FILES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
@@ -63,6 +74,8 @@ pub(super) enum FromController {
     File(File),
     /// The run begins.
     Go(Go),
+    /// To all agents of a run: what they do together.
+    Word(Word),
     /// As `Player::stop`.
     Stop,
     /// As `Player::abort`.
@@ -145,6 +158,17 @@ pub(super) enum FromAgent {
     Part(Box<Statistics>),
     /// Where the run stands.
     Progress(Progress),
+    /// Where it stands with what all agents do together; not where it is the only one.
+    Standing(Standing),
+    /// Its users are gone; this is what they published. Not where it is the only one.
+    Published(Publications),
+    /// The next bytes of a file of its folder, in base64.
+    Log {
+        /// The file's name.
+        name: String,
+        /// What comes next in it.
+        bytes: String,
+    },
     /// The run is over.
     End(Box<End>),
     /// What was asked for cannot be done, or not any longer. The connection ends.
@@ -207,6 +231,8 @@ pub(super) struct End {
     pub(super) examples: Vec<ErrorExample>,
     /// What the agent did itself.
     pub(super) generator: GeneratorFacts,
+    /// Rows of its event log.
+    pub(super) log_rows: u64,
     /// The folder on the agent with its event log, if it keeps one.
     pub(super) folder: Option<String>,
     /// What could not be kept of the run, if anything.

@@ -10,11 +10,14 @@ use super::clock::{Offset, error_between_us};
 use super::controller::{Connected, measure};
 use super::error::AgentError;
 use super::link::LinkError;
+use super::logs::Kept;
 use super::protocol::{BEAT, End, FromAgent, FromController, Progress, SILENCE_MAX};
+use super::rendezvous::Rendezvous;
 use super::totals::{Lost, Totals};
 use crate::live::Users;
-use crate::observe::{Kind, Outcome};
-use crate::record::LiveRow;
+use crate::observe::{Kind, Nanos, Outcome};
+use crate::player::Word;
+use crate::record::{LiveRow, RunFolder, SampleLog};
 use crate::statistics::limits::THREADS_TOLD_MAX;
 use crate::statistics::{
     ErrorExample, GeneratorFacts, MachineFacts, MachineSample, RunFacts, Statistics, ThreadUse,
@@ -28,9 +31,9 @@ const BELATED: Duration = Duration::from_millis(600);
 /// A run that agents play. Dropping it lets them go, which ends it on each.
 pub struct RemoteRun {
     shared: Arc<Shared>,
-    orders: Vec<Sender<FromController>>,
     threads: Vec<JoinHandle<Outcomes>>,
     machines: Vec<MachineFacts>,
+    samples: Mutex<Samples>,
     start: Instant,
 }
 
@@ -50,8 +53,33 @@ pub struct RemoteEnd {
     pub machines: Vec<MachineFacts>,
     /// What could not be kept of the run on which agent.
     pub losses: Vec<String>,
+    /// Rows of all agents' event logs.
+    pub log_rows: u64,
     /// What is to be said besides: agents lost, logs kept.
     pub notices: Vec<String>,
+}
+
+/// What was sampled on the controller's machine, as the run's folder keeps it.
+#[derive(Default)]
+struct Samples {
+    log: Option<SampleLog>,
+    /// Why not all of it is there, if so.
+    failed: Option<String>,
+}
+
+impl Samples {
+    fn of(folder: Option<&RunFolder>) -> Self {
+        match folder.map(RunFolder::sample_log).transpose() {
+            Ok(log) => Self { log, failed: None },
+            Err(error) => Self { log: None, failed: Some(format!("the samples: {error}")) },
+        }
+    }
+
+    fn add(&mut self, second: u32, sample: &MachineSample) {
+        if let Some(Err(error)) = self.log.as_mut().map(|log| log.add(second, sample)) {
+            self.failed.get_or_insert(format!("the samples: {error}"));
+        }
+    }
 }
 
 /// What all agents' threads share.
@@ -62,6 +90,10 @@ struct Shared {
     /// Names for the live view.
     facts: RunFacts,
     agents_lost: AtomicU32,
+    /// What the agents do together; where there is one only, it does it alone.
+    rendezvous: Mutex<Rendezvous>,
+    /// What is said to each.
+    orders: Vec<Sender<FromController>>,
     gone: AtomicBool,
 }
 
@@ -70,6 +102,8 @@ struct Outcomes {
     address: String,
     offset: Offset,
     end: Result<End, Loss>,
+    /// Why its event log is not whole here, if it came and is not.
+    log_loss: Option<String>,
 }
 
 /// How an agent was lost.
@@ -79,31 +113,46 @@ struct Loss {
     who: Lost,
 }
 
+/// When and where a run begins.
+pub(super) struct Beginning<'a> {
+    pub(super) start: Instant,
+    /// What the controller's clock counts from.
+    pub(super) epoch: Instant,
+    /// Where the agents' event logs go, if they keep any, and what is sampled of the servers.
+    pub(super) folder: Option<&'a RunFolder>,
+}
+
 impl RemoteRun {
     pub(super) fn watch(
         agents: Vec<Connected>,
         machines: Vec<MachineFacts>,
         labels: Vec<String>,
-        start: Instant,
-        epoch: Instant,
+        beginning: Beginning<'_>,
     ) -> Result<Self, AgentError> {
+        let Beginning { start, epoch, folder } = beginning;
         let own_sources = |agent: &Connected| agent.ready.as_ref().map_or(0, |ready| ready.sources.len());
         let facts = RunFacts { labels, sources: sources(&agents), ..RunFacts::default() };
+        let offsets: Vec<Offset> = agents.iter().map(|agent| agent.offset).collect();
+        let clock_error_ns = error_between_us(&offsets).saturating_mul(1_000);
+        let (orders, taken): (Vec<_>, Vec<_>) = agents.iter().map(|_| channel()).unzip();
         let shared = Arc::new(Shared {
             totals: Mutex::new(Totals::new(&agents.iter().map(own_sources).collect::<Vec<_>>())),
             latest: Mutex::default(),
             progress: agents.iter().map(|_| Mutex::default()).collect(),
             facts,
             agents_lost: AtomicU32::new(0),
+            rendezvous: Mutex::new(Rendezvous::new(agents.len(), clock_error_ns)),
+            orders,
             gone: AtomicBool::new(false),
         });
-        let mut run = Self { shared, orders: Vec::new(), threads: Vec::new(), machines, start };
-        for (index, agent) in agents.into_iter().enumerate() {
-            let (orders, taken) = channel();
+        let samples = Mutex::new(Samples::of(folder));
+        let mut run = Self { shared, threads: Vec::new(), machines, samples, start };
+        for (index, (agent, taken)) in agents.into_iter().zip(taken).enumerate() {
             let watch = Watch {
                 index,
                 agent,
                 orders: taken,
+                kept: folder.map(|folder| Kept::new(folder.of_agent(index))),
                 shared: Arc::clone(&run.shared),
                 start,
                 epoch,
@@ -111,7 +160,6 @@ impl RemoteRun {
             };
             let thread = thread::Builder::new().name(format!("agent {index}"));
             run.threads.push(thread.spawn(move || watch.run()).map_err(AgentError::Thread)?);
-            run.orders.push(orders);
         }
         Ok(run)
     }
@@ -169,6 +217,7 @@ impl RemoteRun {
 
     /// Adds what was sampled on the controller's machine.
     pub fn sample(&self, second: u32, sample: MachineSample) {
+        lock(&self.samples).add(second, &sample);
         lock(&self.shared.totals).sample(second, sample);
     }
 
@@ -201,12 +250,16 @@ impl RemoteRun {
                 ..GeneratorFacts::default()
             },
             machines: std::mem::take(&mut self.machines),
-            losses: Vec::new(),
+            losses: lock(&self.samples).failed.take().into_iter().collect(),
+            log_rows: 0,
             notices: Vec::new(),
         };
         let offsets: Vec<Offset> = outcomes.iter().map(|outcome| outcome.offset).collect();
         end.generator.clock_error_us = error_between_us(&offsets);
         for (index, outcome) in outcomes.into_iter().enumerate() {
+            let loss =
+                outcome.log_loss.map(|loss| format!("the event log of agent {}: {loss}", outcome.address));
+            end.losses.extend(loss);
             match outcome.end {
                 Ok(of_agent) => end.add(&outcome.address, of_agent),
                 Err(loss) => end.add_loss(index, &outcome.address, &loss),
@@ -219,14 +272,26 @@ impl RemoteRun {
     }
 
     fn order(&self, order: impl Fn() -> FromController) {
+        self.shared.tell_all(order);
+    }
+
+    fn progress(&self) -> impl Iterator<Item = Progress> {
+        self.shared.progress.iter().map(|progress| *lock(progress))
+    }
+}
+
+impl Shared {
+    fn tell_all(&self, order: impl Fn() -> FromController) {
         for orders in &self.orders {
             // An agent that has ended needs no order.
             let _ = orders.send(order());
         }
     }
 
-    fn progress(&self) -> impl Iterator<Item = Progress> {
-        self.shared.progress.iter().map(|progress| *lock(progress))
+    fn tell_words(&self, words: Vec<Word>) {
+        for word in words {
+            self.tell_all(|| FromController::Word(word.clone()));
+        }
     }
 }
 
@@ -274,8 +339,9 @@ impl RemoteEnd {
         all.threads.extend(one.threads.into_iter().map(named));
         all.threads.sort_by(|one, other| other.cpu.total_cmp(&one.cpu));
         all.threads.truncate(THREADS_TOLD_MAX);
+        self.log_rows += end.log_rows;
         self.notices
-            .extend(end.folder.map(|folder| format!("agent {address} keeps its event log in {folder}")));
+            .extend(end.folder.map(|folder| format!("agent {address} has its event log in {folder} too")));
         self.losses.extend(end.losses.iter().map(|loss| format!("agent {address}: {loss}")));
     }
 
@@ -295,6 +361,7 @@ impl RemoteEnd {
             let (kind, outcome) = (Kind::Finish, Outcome::AgentLost);
             self.examples.push(ErrorExample { kind, outcome, code: 0, text: text.clone() });
         }
+        self.losses.push(format!("agent {address} was lost, with what it saw last and its event log"));
         self.notices.push(text);
     }
 }
@@ -318,6 +385,8 @@ struct Watch {
     start: Instant,
     epoch: Instant,
     probed: Instant,
+    /// The agent's event log as it comes.
+    kept: Option<Kept>,
 }
 
 impl Watch {
@@ -325,14 +394,21 @@ impl Watch {
         let end = self.go_on().map_err(|why| {
             self.shared.agents_lost.fetch_add(1, Ordering::Relaxed);
             let after = self.start.elapsed();
-            let at = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
-            let who = lock(&self.shared.totals).lose(self.index, at);
+            let who = lock(&self.shared.totals).lose(self.index, self.now());
             Loss { why, after, who }
         });
+        let words = lock(&self.shared.rendezvous).goes(self.index, self.now());
+        self.shared.tell_words(words);
         if let Some(progress) = self.shared.progress.get(self.index) {
             *lock(progress) = Progress { draining: true, ..Progress::default() };
         }
-        Outcomes { address: self.agent.address, offset: self.agent.offset, end }
+        let log_loss = self.kept.and_then(|kept| kept.loss);
+        Outcomes { address: self.agent.address, offset: self.agent.offset, end, log_loss }
+    }
+
+    /// Nanoseconds since the run's start, by the controller's clock.
+    fn now(&self) -> Nanos {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     fn go_on(&mut self) -> Result<End, LinkError> {
@@ -375,6 +451,22 @@ impl Watch {
                 Ok(None)
             }
             FromAgent::Clock { .. } => Ok(None),
+            FromAgent::Standing(standing) => {
+                let words = lock(&self.shared.rendezvous).stands(self.index, standing, self.now());
+                self.shared.tell_words(words);
+                Ok(None)
+            }
+            FromAgent::Published(publications) => {
+                let words = lock(&self.shared.rendezvous).published(self.index, publications, self.now());
+                self.shared.tell_words(words);
+                Ok(None)
+            }
+            FromAgent::Log { name, bytes } => {
+                if let Some(kept) = &mut self.kept {
+                    kept.add(&name, &bytes);
+                }
+                Ok(None)
+            }
             FromAgent::End(mut end) => {
                 lock(&self.shared.totals).add(self.index, std::mem::take(&mut end.rest));
                 // The clocks may have drifted apart since the start. An agent that goes now has said everything else.

@@ -161,6 +161,7 @@ impl Agent {
             | FromController::Prepare(_)
             | FromController::File(_)
             | FromController::Go(_)
+            | FromController::Word(_)
             | FromController::Stop
             | FromController::Abort => return Err("it did not say who it is".to_owned()),
         };

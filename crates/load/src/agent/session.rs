@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 
 use super::bundle;
 use super::link::{Link, LinkError};
+use super::logs::{self, SendError};
 use super::protocol::{
     BEAT, End, FILES_BYTES_MAX, FILES_MAX, FromAgent, FromController, Go, Log, Prepare, Progress, Ready,
     SILENCE_MAX,
@@ -19,7 +21,7 @@ use super::serve::AgentOptions;
 use crate::doctor::{self, Examination, TargetAddress};
 use crate::live::{Stop, Users};
 use crate::monitor::MonitorConfig;
-use crate::player::{Options, Share};
+use crate::player::{Options, Share, Standing};
 use crate::record::{LogForm, RunFolder};
 use crate::run::{Assignment, Local, Sampling, Signals};
 use crate::scenario::plan::Plan;
@@ -97,6 +99,8 @@ struct Playing {
     parts: Receiver<Statistics>,
     start: Instant,
     last_beat: Instant,
+    /// What was said last of where this agent stands, if there are others.
+    standing: Option<Standing>,
     kept: Option<Kept>,
 }
 
@@ -150,6 +154,12 @@ impl<'a> Session<'a> {
             }
             FromController::Prepare(prepare) => self.prepare(*prepare),
             FromController::Go(go) => self.start(go),
+            FromController::Word(word) => {
+                if let Stage::Playing(playing) = &self.stage {
+                    playing.local.hear(word);
+                }
+                Ok(())
+            }
             FromController::Stop => {
                 if let Stage::Playing(playing) = &self.stage {
                     playing.local.stop();
@@ -228,13 +238,19 @@ impl<'a> Session<'a> {
             playing.last_beat = Instant::now();
             self.link.send(&FromAgent::Progress(playing.progress()))?;
         }
+        playing.meet(&mut self.link)?;
         if !playing.local.has_ended() {
             return Ok(());
         }
         let Stage::Playing(playing) = std::mem::replace(&mut self.stage, Stage::Done) else { return Ok(()) };
-        let (late_parts, end) = playing.finish().map_err(SessionError::Failed)?;
+        let (late_parts, mut end) = playing.finish().map_err(SessionError::Failed)?;
         for part in late_parts {
             self.link.send(&FromAgent::Part(Box::new(part)))?;
+        }
+        match end.folder.as_ref().map(|folder| logs::send(Path::new(folder), &mut self.link)) {
+            Some(Err(SendError::Link(error))) => return Err(error.into()),
+            Some(Err(SendError::Stays(loss))) => end.losses.push(loss),
+            Some(Ok(())) | None => {}
         }
         Ok(self.link.send(&FromAgent::End(Box::new(end)))?)
     }
@@ -270,7 +286,22 @@ impl Playing {
             parts: Some(sink),
         });
         let local = local.map_err(|error| error.to_string())?;
-        Ok(Self { part, local, sampling, parts, start, last_beat: Instant::now(), kept })
+        Ok(Self { part, local, sampling, parts, start, last_beat: Instant::now(), standing: None, kept })
+    }
+
+    /// Says where this agent stands with what all do together, if that has changed.
+    fn meet(&mut self, link: &mut Link) -> Result<(), LinkError> {
+        let standing = self.local.standing();
+        if self.part.prepare.weights.len() < 2 || self.standing.as_ref() == Some(&standing) {
+            return Ok(());
+        }
+        link.send(&FromAgent::Standing(standing.clone()))?;
+        let was_empty = self.standing.as_ref().is_some_and(|before| before.is_empty);
+        if standing.is_empty && !was_empty {
+            link.send(&FromAgent::Published(self.local.publications()))?;
+        }
+        self.standing = Some(standing);
+        Ok(())
     }
 
     fn progress(&self) -> Progress {
@@ -313,6 +344,7 @@ impl Playing {
             rest: played.statistics,
             examples: played.examples,
             generator,
+            log_rows: played.log_rows,
             folder,
             losses,
         };

@@ -6,6 +6,7 @@
 
 mod account;
 mod echoes;
+mod elsewhere;
 mod holes;
 #[cfg(test)]
 mod network;
@@ -14,14 +15,17 @@ mod room;
 mod rooms;
 mod stamp;
 mod table;
+mod timeline;
 mod tracker;
 
 pub use account::Account;
 pub use echoes::{ECHOES_PENDING_MAX, Echo, EchoReceipt, Echoes};
+pub use elsewhere::{Elsewhere, Missing, PUBLISHED_ROOMS_MAX, Publications, Published, Settlement, Stay};
 pub use holes::HOLE_RANGES_MAX;
 pub use recent::{RECENT_SENDERS, WITHDRAWN_MAX};
 pub use room::Publication;
 pub use rooms::{Receipt, Rooms, RoomsFull, Unjudged};
 pub use stamp::{STAMP_BYTES, Stamp};
 pub use table::ROOMS_MAX;
+pub use timeline::{TIMELINE_POINTS_MAX, Timeline};
 pub use tracker::{Seen, Tracker};

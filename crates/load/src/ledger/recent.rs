@@ -52,6 +52,11 @@ impl Recent {
         }
     }
 
+    /// All that were withdrawn, in their order.
+    pub(super) fn withdrawn(&self) -> Vec<u32> {
+        self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Those of `from..to` that were withdrawn, as long as `visit` is called.
     pub(super) fn for_each_withdrawn(&self, from: u32, to: u32, mut visit: impl FnMut(u32)) {
         let withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,14 +1,14 @@
 //! One room: its publications, its members, and what is old enough to be called lost.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::ledger::recent::{RECENT_SENDERS, Recent};
-use crate::ledger::{Account, Stamp, Tracker};
+use crate::ledger::{Account, Stamp, Timeline, Tracker};
 use crate::observe::{Nanos, UserId};
 
 /// Publications of one room that can be numbered; further ones have no index and are not judged.
-const PUBLICATIONS_MAX: u32 = u32::MAX - 1;
+pub(super) const PUBLICATIONS_MAX: u32 = u32::MAX - 1;
 
 /// Where [`Room::state`] counts members.
 const ONE_MEMBER: u64 = 1 << 32;
@@ -20,6 +20,8 @@ pub(super) struct Room {
     state: AtomicU64,
     recent: OnceLock<Box<Recent>>,
     settling: Settling,
+    /// When what was published, where other machines want to know it.
+    timeline: OnceLock<Box<Mutex<Timeline>>>,
 }
 
 /// Which publications are old enough to be called lost when they are missing.
@@ -46,7 +48,13 @@ pub struct Publication {
 
 impl Room {
     pub(super) fn new(name: Arc<str>) -> Self {
-        Self { name, state: AtomicU64::new(0), recent: OnceLock::new(), settling: Settling::default() }
+        Self {
+            name,
+            state: AtomicU64::new(0),
+            recent: OnceLock::new(),
+            settling: Settling::default(),
+            timeline: OnceLock::new(),
+        }
     }
 
     /// Members and next publication.
@@ -73,6 +81,29 @@ impl Room {
         self.recent().set_sender(publication.index, sender);
         self.settling.roll(publication.index, now, settle_after);
         Some(publication)
+    }
+
+    /// Remembers when a publication was made.
+    pub(super) fn note_time(&self, index: u32, at: Nanos) {
+        let timeline = self.timeline.get_or_init(Box::default);
+        // A timeline is whole between any two operations.
+        timeline.lock().unwrap_or_else(PoisonError::into_inner).note(index, at);
+    }
+
+    pub(super) fn timeline(&self) -> Timeline {
+        let timeline = self.timeline.get();
+        timeline
+            .map(|timeline| timeline.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .unwrap_or_default()
+    }
+
+    /// A publication of another machine's has come to a member here, for a room that stands for that machine's.
+    pub(super) fn heard(&self, index: u32, sender: UserId) {
+        let before = self.state.fetch_max(u64::from(index) + 1, Ordering::AcqRel) as u32;
+        // What is that far behind has lost its place to a later one.
+        if before.saturating_sub(index) <= RECENT_SENDERS {
+            self.recent().set_sender(index, sender);
+        }
     }
 
     /// Returns the first publication that the member is to get.

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::ledger::room::{Publication, Room};
+use crate::ledger::elsewhere::{Elsewhere, Heard, PUBLISHED_ROOMS_MAX, Publications, Published};
+use crate::ledger::room::{PUBLICATIONS_MAX, Publication, Room};
 use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
 use crate::observe::{Nanos, UserId};
@@ -15,8 +16,13 @@ use crate::observe::{Nanos, UserId};
 pub struct Rooms {
     /// A missing publication that is this old is lost; a younger one may be on its way.
     settle_after: Nanos,
+    /// The place of this machine among the run's, and how many they are.
+    origin: u16,
+    machines: u16,
     names: RwLock<HashMap<Arc<str>, u32>>,
     table: Table<Room>,
+    /// Other machines' rooms, by the room's number here and the machine, with its number there.
+    elsewhere: RwLock<HashMap<(u32, u16), (u32, Arc<Room>)>>,
     unjudged_order: AtomicU64,
     stale: AtomicU64,
     unjudged_publications: AtomicU64,
@@ -64,10 +70,19 @@ impl Rooms {
     /// No rooms yet. `settle_after` is how long a message may take before it is called lost: the run's drain time.
     #[must_use]
     pub fn new(settle_after: Nanos) -> Self {
+        Self::of_machine(settle_after, 0, 1)
+    }
+
+    /// The same on one of several machines, whose place among them is `origin`.
+    #[must_use]
+    pub fn of_machine(settle_after: Nanos, origin: u16, machines: u16) -> Self {
         Self {
             settle_after,
+            origin,
+            machines,
             names: RwLock::default(),
             table: Table::new(),
+            elsewhere: RwLock::default(),
             unjudged_order: AtomicU64::new(0),
             stale: AtomicU64::new(0),
             unjudged_publications: AtomicU64::new(0),
@@ -120,10 +135,14 @@ impl Rooms {
     /// `sender` publishes to the room now: to be called right before the message goes. `None` where there is no such
     /// room or its numbers are used up; such a message goes without a stamp.
     pub fn publish(&self, room: u32, sender: UserId, now: Nanos) -> Option<Publication> {
-        let publication =
-            self.table.entry(room).and_then(|room| room.publish(sender, now, self.settle_after));
-        if publication.is_none() {
-            self.unjudged_publications.fetch_add(1, Ordering::Relaxed);
+        let room = self.table.entry(room);
+        let publication = room.and_then(|room| room.publish(sender, now, self.settle_after));
+        match (room, publication) {
+            (Some(room), Some(publication)) if self.machines > 1 => room.note_time(publication.index, now),
+            (Some(_), Some(_)) => {}
+            (None, _) | (_, None) => {
+                self.unjudged_publications.fetch_add(1, Ordering::Relaxed);
+            }
         }
         publication
     }
@@ -174,10 +193,65 @@ impl Rooms {
         }
     }
 
-    /// The same for a message that another machine of this run published, by a tracker of that room and origin which
-    /// began as `Tracker::new(index)` with the first that came. Whether the same sender overtook it is not known.
-    pub fn receive_remote(&self, tracker: &mut Tracker, stamp: &Stamp) -> Receipt {
-        self.judge(tracker.observe(stamp.index))
+    /// The same for a message that another machine of this run published and that came in the room of this number here.
+    pub fn receive_elsewhere(&self, elsewhere: &mut Elsewhere, room: u32, stamp: &Stamp) -> Receipt {
+        let is_of_another = stamp.origin < self.machines && stamp.origin != self.origin;
+        if !is_of_another || stamp.index >= PUBLICATIONS_MAX {
+            return Receipt::Unexpected;
+        }
+        let origins = elsewhere.origins_mut();
+        let place = origins.iter().position(|heard| heard.origin == stamp.origin);
+        let place = place.unwrap_or_else(|| {
+            let (number, senders) = self.elsewhere(room, stamp);
+            origins.push(Heard { origin: stamp.origin, room: number, tracker: Tracker::new(0), senders });
+            origins.len() - 1
+        });
+        let heard = &mut origins[place];
+        if heard.room != stamp.room {
+            return Receipt::Unexpected;
+        }
+        heard.senders.heard(stamp.index, stamp.sender);
+        match heard.tracker.observe(stamp.index) {
+            Seen::Overtaken => {
+                self.judge_order(heard.senders.overtaken_by_same_sender(&heard.tracker, stamp))
+            }
+            seen => self.judge(seen),
+        }
+    }
+
+    /// Another machine's room: its number there, as the first of its messages that came here has it.
+    fn elsewhere(&self, room: u32, stamp: &Stamp) -> (u32, Arc<Room>) {
+        let mut elsewhere = self.elsewhere.write().unwrap_or_else(PoisonError::into_inner);
+        let newcomer = || (stamp.room, Arc::new(Room::new("".into())));
+        elsewhere.entry((room, stamp.origin)).or_insert_with(newcomer).clone()
+    }
+
+    /// What this machine published, for the others to judge by.
+    #[must_use]
+    pub fn publications(&self) -> Publications {
+        let mut rooms = HashMap::new();
+        let mut is_whole = true;
+        for (number, room) in (0..self.count()).filter_map(|number| Some((number, self.table.entry(number)?)))
+        {
+            let count = room.state().1;
+            if count == 0 {
+                continue;
+            }
+            if rooms.len() >= PUBLISHED_ROOMS_MAX {
+                is_whole = false;
+                break;
+            }
+            let withdrawn = room.recent().withdrawn();
+            let published = Published { number, count, timeline: room.timeline(), withdrawn };
+            rooms.insert(room.name.to_string(), published);
+        }
+        Publications { rooms, is_whole }
+    }
+
+    /// How many machines play the run.
+    #[must_use]
+    pub fn machines(&self) -> u16 {
+        self.machines
     }
 
     /// What could not be judged so far.

@@ -113,13 +113,6 @@ impl Tracker {
         Account::new(expected, missing, self.missing_within(settled.clamp(self.joined, end), end))
     }
 
-    /// The account of a user by gaps alone, where it is not known what was published: from the first that came to the
-    /// newest. What is missing is lost if the user stayed to the end of the drain, else in flight.
-    #[must_use]
-    pub fn account_gaps(&self, stayed: bool) -> Account {
-        self.leave(self.next, if stayed { self.next } else { self.joined })
-    }
-
     /// Whether publication `index` came, or need not come; `None` if that was forgotten.
     #[must_use]
     pub fn has_seen(&self, index: u32) -> Option<bool> {
@@ -193,7 +186,7 @@ impl Tracker {
     }
 
     /// How many of `from..to` are missing and not forgotten.
-    fn missing_within(&self, from: u32, to: u32) -> u64 {
+    pub(super) fn missing_within(&self, from: u32, to: u32) -> u64 {
         let never_reached = u64::from(to.saturating_sub(from.max(self.next)));
         let in_window = (0..WINDOW.min(self.next))
             .filter(|back| self.window & 1 << back == 0)
@@ -265,15 +258,6 @@ mod tests {
         tracker.depart(3);
         tracker.exclude(3);
         assert_eq!(tracker.leave(3, 3), account(2, 2, 0, 0));
-    }
-
-    #[test]
-    fn a_remote_origin_is_judged_by_its_gaps() {
-        let mut tracker = Tracker::new(7);
-        assert_eq!(tracker.observe(7), Seen::Fresh);
-        assert_eq!(tracker.observe(10), Seen::Fresh);
-        assert_eq!(tracker.account_gaps(true), account(4, 2, 2, 0));
-        assert_eq!(tracker.account_gaps(false), account(4, 2, 0, 2));
     }
 
     #[test]

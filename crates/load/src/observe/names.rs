@@ -70,7 +70,7 @@ impl Kind {
 
 impl Outcome {
     /// Every one of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Ok,
         Self::Unstamped,
         Self::Duplicate,
@@ -79,6 +79,7 @@ impl Outcome {
         Self::Late,
         Self::Lost,
         Self::InFlight,
+        Self::Unjudged,
         Self::Dropped,
         Self::ConnectTimeout,
         Self::Refused,
@@ -116,6 +117,7 @@ impl Outcome {
             Self::Late => "late",
             Self::Lost => "lost",
             Self::InFlight => "in_flight",
+            Self::Unjudged => "unjudged",
             Self::Dropped => "dropped",
             Self::ConnectTimeout => "connect_timeout",
             Self::Refused => "refused",
@@ -154,6 +156,7 @@ impl Outcome {
             b"late" => Some(Self::Late),
             b"lost" => Some(Self::Lost),
             b"in_flight" => Some(Self::InFlight),
+            b"unjudged" => Some(Self::Unjudged),
             b"dropped" => Some(Self::Dropped),
             b"connect_timeout" => Some(Self::ConnectTimeout),
             b"refused" => Some(Self::Refused),

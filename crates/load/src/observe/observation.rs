@@ -41,7 +41,7 @@ pub struct Observation {
     pub label: u16,
     /// Source address, as an index into the run's table of source addresses.
     pub source: u16,
-    /// HTTP status, close code or the like.
+    /// HTTP status, close code or the like; of a [`Kind::Missing`] another machine that sent the messages, from 1.
     pub code: u16,
     /// What.
     pub kind: Kind,
@@ -97,7 +97,8 @@ pub enum Kind {
     /// particular.
     Receive,
     /// Messages that `user` should have got in `room` and did not: `count` of them, `Lost` or `InFlight` (it left, or
-    /// the run was stopped, before they could come).
+    /// the run was stopped, before they could come); or of which cannot be told whether it should, `Unjudged`. `code` is
+    /// the machine that sent them, from 1, if it is not the user's own; these are expected here, and not by a send.
     Missing,
     /// A push was answered, or was not.
     Reply,
@@ -135,6 +136,8 @@ pub enum Outcome {
     Lost,
     /// A message that was on its way when its receiver left or the run was stopped.
     InFlight,
+    /// A message that another machine sent and that did not come, of which cannot be told whether it was expected.
+    Unjudged,
     /// The user was not started: the phase ended before its turn, or a limit of the generator.
     Dropped,
     /// The TCP connect took too long.
@@ -196,6 +199,7 @@ impl Outcome {
             | Self::Late
             | Self::Lost
             | Self::InFlight
+            | Self::Unjudged
             | Self::Stopped => false,
             Self::Dropped
             | Self::ConnectTimeout

@@ -1,7 +1,9 @@
-//! Where users wait for each other, over all shards of the machine.
+//! Where users wait for each other, over all shards of the machine; where the run has other machines, who hears all of
+//! them says when a barrier opens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::together::Gathering;
 use crate::observe::Nanos;
 use crate::scenario::plan::BarrierId;
 
@@ -9,6 +11,8 @@ use crate::scenario::plan::BarrierId;
 #[derive(Debug)]
 pub(crate) struct Barriers {
     all: Vec<Mutex<Barrier>>,
+    /// Whether users on other machines come to them too.
+    has_others: bool,
 }
 
 #[derive(Debug, Default)]
@@ -18,6 +22,8 @@ struct Barrier {
     wanted: Option<u64>,
     /// The number of its next opening.
     next: u32,
+    /// Whether the patience of one that waits is over.
+    is_impatient: bool,
 }
 
 /// A barrier opens: all shards must let those go that wait for this opening.
@@ -33,8 +39,8 @@ pub(crate) struct Opening {
 }
 
 impl Barriers {
-    pub(crate) fn new(count: usize) -> Self {
-        Self { all: (0..count).map(|_| Mutex::default()).collect() }
+    pub(crate) fn new(count: usize, has_others: bool) -> Self {
+        Self { all: (0..count).map(|_| Mutex::default()).collect(), has_others }
     }
 
     /// A user comes to a barrier at which `wanted` are waited for, or `everybody`, where it is known how many that
@@ -50,6 +56,9 @@ impl Barriers {
         let number = barrier.next;
         barrier.waiting += 1;
         barrier.wanted = wanted;
+        if self.has_others {
+            return (number, None);
+        }
         (number, barrier.open_if_complete(id, everybody, now))
     }
 
@@ -63,14 +72,38 @@ impl Barriers {
     /// The patience of a user that waits for an opening is over: it opens for all.
     pub(crate) fn time_out(&self, id: BarrierId, number: u32, now: Nanos) -> Option<Opening> {
         let mut barrier = self.lock(id).filter(|barrier| barrier.next == number)?;
+        if self.has_others {
+            barrier.is_impatient = true;
+            return None;
+        }
         Some(barrier.open(id, false, now))
     }
 
     /// There are fewer users now, or it has become known how many there are: those whom the barriers wait for may all
     /// be there.
     pub(crate) fn recount(&self, everybody: u64, now: Nanos) -> Vec<Opening> {
+        if self.has_others {
+            return Vec::new();
+        }
         let ids = (0..self.all.len()).map(|index| BarrierId(index as u16));
         ids.filter_map(|id| self.lock(id)?.open_if_complete(id, Some(everybody), now)).collect()
+    }
+
+    /// Who is where.
+    pub(crate) fn gatherings(&self) -> Vec<Gathering> {
+        let gathering = |id| {
+            let barrier = self.lock(BarrierId(id))?;
+            let Barrier { waiting, wanted, next: number, is_impatient } = *barrier;
+            Some(Gathering { number, waiting, wanted, is_impatient })
+        };
+        (0..self.all.len() as u16).filter_map(gathering).collect()
+    }
+
+    /// A barrier opens on all machines; returns whether it had not before.
+    pub(crate) fn open(&self, id: BarrierId, number: u32) -> bool {
+        let Some(mut barrier) = self.lock(id).filter(|barrier| barrier.next == number) else { return false };
+        barrier.open(id, true, 0);
+        true
     }
 
     /// Whether there is any.
@@ -93,6 +126,7 @@ impl Barrier {
     fn open(&mut self, barrier: BarrierId, is_complete: bool, at: Nanos) -> Opening {
         let number = self.next;
         self.waiting = 0;
+        self.is_impatient = false;
         self.next = number.wrapping_add(1);
         Opening { barrier, number, at, is_complete }
     }
@@ -110,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_barrier_opens_when_enough_have_come_and_again_for_the_next() {
-        let barriers = Barriers::new(1);
+        let barriers = Barriers::new(1, false);
         for (number, at) in [(0, 70), (1, 900)] {
             assert_eq!(barriers.come(BARRIER, Some(2), None, at - 5), (number, None));
             assert_eq!(barriers.come(BARRIER, Some(2), None, at), (number, Some(opening(number, at, true))));
@@ -119,7 +153,7 @@ mod tests {
 
     #[test]
     fn everybody_is_waited_for_once_it_is_known_how_many_that_are() {
-        let barriers = Barriers::new(1);
+        let barriers = Barriers::new(1, false);
         assert_eq!(barriers.come(BARRIER, None, None, 1), (0, None));
         assert_eq!(barriers.recount(3, 2), []);
         assert_eq!(barriers.come(BARRIER, None, Some(3), 3), (0, None));
@@ -129,7 +163,7 @@ mod tests {
 
     #[test]
     fn patience_that_is_over_opens_for_all_and_only_once() {
-        let barriers = Barriers::new(1);
+        let barriers = Barriers::new(1, false);
         assert_eq!(barriers.come(BARRIER, Some(9), None, 1), (0, None));
         assert_eq!(barriers.time_out(BARRIER, 0, 2), Some(opening(0, 2, false)));
         assert_eq!(barriers.come(BARRIER, Some(9), None, 3), (1, None));
@@ -138,9 +172,23 @@ mod tests {
 
     #[test]
     fn who_has_gone_is_not_counted() {
-        let barriers = Barriers::new(1);
+        let barriers = Barriers::new(1, false);
         assert_eq!(barriers.come(BARRIER, Some(2), None, 1), (0, None));
         barriers.go(BARRIER, 0);
         assert_eq!(barriers.come(BARRIER, Some(2), None, 2), (0, None));
+    }
+
+    #[test]
+    fn with_other_machines_a_barrier_says_who_is_there_and_opens_when_it_is_told() {
+        let barriers = Barriers::new(1, true);
+        assert_eq!(barriers.come(BARRIER, Some(1), None, 1), (0, None));
+        assert_eq!(barriers.recount(1, 2), []);
+        let there = Gathering { number: 0, waiting: 1, wanted: Some(1), is_impatient: false };
+        assert_eq!(barriers.gatherings(), [there]);
+        assert_eq!(barriers.time_out(BARRIER, 0, 3), None);
+        assert_eq!(barriers.gatherings(), [Gathering { is_impatient: true, ..there }]);
+        assert_eq!([barriers.open(BARRIER, 0), barriers.open(BARRIER, 0)], [true, false]);
+        let after = Gathering { number: 1, waiting: 0, is_impatient: false, ..there };
+        assert_eq!(barriers.gatherings(), [after]);
     }
 }

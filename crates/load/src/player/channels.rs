@@ -70,7 +70,7 @@ impl Shard {
         let Some(membership) = membership.filter(|_| is_open) else {
             return self.not_ready(place, "leave: the topic is not joined");
         };
-        self.stage.rooms.depart(membership.room, &mut membership.tracker);
+        membership.depart(&self.stage);
         let join_ref = membership.join_ref;
         client.doing = Doing::Leaving;
         client.awaited = reference;

@@ -195,7 +195,9 @@ impl Shard {
         let room = self.stage.rooms.intern(name).ok()?;
         let tracker = self.stage.rooms.join(room);
         let topic = topic_tag(name);
-        self.clients.item_mut(place)?.enter(Membership { tracker, room, join_ref, topic, echo, presence });
+        let elsewhere = self.elsewhere(self.now());
+        let membership = Membership { tracker, room, join_ref, topic, echo, presence, elsewhere };
+        self.clients.item_mut(place)?.enter(membership);
         Some(room)
     }
 

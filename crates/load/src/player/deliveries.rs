@@ -1,12 +1,13 @@
 //! What a user sends to rooms and what it gets of them: numbers before a message goes, judgement when one comes, the
 //! account when the user leaves.
 
-use crate::ledger::{Echo, EchoReceipt, Receipt, STAMP_BYTES, Stamp, Tracker};
+use crate::ledger::{Echo, EchoReceipt, Elsewhere, Receipt, STAMP_BYTES, Stamp, Tracker};
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Audience, Body};
 use crate::scenario::template::{Part, Template};
 
 use super::shard::Shard;
+use super::stage::Stage;
 
 /// [`Stamp::index`] of a message to no room that is the sender's own to get back.
 const TO_SELF: u32 = 0;
@@ -31,6 +32,8 @@ pub(crate) struct Membership {
     pub(crate) echo: bool,
     /// Whether who is present is kept.
     pub(crate) presence: bool,
+    /// What came of other machines, where there are any.
+    pub(crate) elsewhere: Option<Box<Elsewhere>>,
 }
 
 /// A message that is about to go.
@@ -47,6 +50,16 @@ pub(crate) struct Publication {
     pub(crate) at: Nanos,
     /// As it stands in the message; `None` where it cannot be judged.
     pub(crate) stamp: Option<[u8; STAMP_BYTES]>,
+}
+
+impl Membership {
+    /// The user begins to leave: what is published from now on is not expected of it.
+    pub(super) fn depart(&mut self, stage: &Stage) {
+        stage.rooms.depart(self.room, &mut self.tracker);
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.depart(stage.clock.now());
+        }
+    }
 }
 
 /// A number for a topic's text (FNV-1a). A user has few topics, so two of them all but never share one.
@@ -184,7 +197,7 @@ impl Shard {
         let run_tag = self.stage.run_tag;
         for stamp in Stamp::find_all(body).filter(|stamp| stamp.run_tag == run_tag) {
             is_told = true;
-            self.receive_stamped(place, &stamp, body.len(), at);
+            self.receive_stamped(place, room, &stamp, body.len(), at);
         }
         if is_told {
             return;
@@ -205,7 +218,7 @@ impl Shard {
         self.see(seen, String::new);
     }
 
-    fn receive_stamped(&mut self, place: u32, stamp: &Stamp, bytes: usize, at: Nanos) {
+    fn receive_stamped(&mut self, place: u32, room: u32, stamp: &Stamp, bytes: usize, at: Nanos) {
         let mut seen = self.of_client(place, Kind::Receive, Outcome::Ok, at);
         seen.intended = stamp.intended;
         seen.began = stamp.sent();
@@ -214,21 +227,19 @@ impl Shard {
         seen.bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let Some(client) = self.clients.item_mut(place) else { return };
         let is_own = stamp.sender == client.user;
-        if stamp.room != NO_ROOM {
-            let is_local = stamp.origin == self.stage.origin;
+        if stamp.room != NO_ROOM && stamp.origin != self.stage.origin {
+            // Numbers of rooms are each machine's own: this is the one in which it came. It was expected, as it came;
+            // what did not come is judged at the end.
+            seen.room = room;
+            seen.outcome = outcome_of(self.receive_elsewhere(place, room, stamp));
+            seen.count = u32::from(matches!(seen.outcome, Outcome::Ok | Outcome::Reordered));
+        } else if stamp.room != NO_ROOM {
             let membership = client.memberships_mut().find(|one| one.room == stamp.room);
             seen.outcome = match membership {
-                // The numbers of another machine's rooms mean nothing here, so its messages are counted unjudged: each is
-                // expected because it came.
-                _ if !is_local => Outcome::Ok,
                 None => Outcome::Unexpected,
                 Some(membership) if is_own && !membership.echo => Outcome::Unexpected,
                 Some(membership) => outcome_of(self.stage.rooms.receive(&mut membership.tracker, stamp)),
             };
-            if !is_local {
-                seen.room = NO_ROOM;
-                seen.count = 1;
-            }
         } else if stamp.index == TO_NOBODY {
             seen.outcome = Outcome::Unstamped;
         } else if is_own {
@@ -270,12 +281,13 @@ impl Shard {
     pub(super) fn depart(&mut self, place: u32) {
         let Some(client) = self.clients.item_mut(place) else { return };
         for membership in client.memberships_mut() {
-            self.stage.rooms.depart(membership.room, &mut membership.tracker);
+            membership.depart(&self.stage);
         }
     }
 
     /// The user has left a room: its account. `outcome` says how.
-    pub(super) fn settle(&mut self, place: u32, membership: Membership, outcome: Outcome, at: Nanos) {
+    pub(super) fn settle(&mut self, place: u32, mut membership: Membership, outcome: Outcome, at: Nanos) {
+        self.keep_stay(place, &mut membership, at);
         let Membership { tracker, room, join_ref, .. } = membership;
         let account = self.stage.rooms.account(room, tracker, at);
         self.missing(place, room, Outcome::Lost, account.lost, at);

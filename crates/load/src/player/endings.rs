@@ -1,6 +1,8 @@
 //! How a shard's part of a run ends: nobody begins anything new, messages on their way get their time, everybody closes,
 //! and every user has its finish.
 
+use std::sync::Arc;
+
 use engine::Io;
 
 use super::client::{Doing, Line};
@@ -45,6 +47,11 @@ pub(crate) enum Phase {
     },
     /// The last users have their closes answered.
     Leaving {
+        /// What ends the run.
+        why: Why,
+    },
+    /// Nobody is left; what other machines published is waited for.
+    Settling {
         /// What ends the run.
         why: Why,
     },
@@ -107,14 +114,15 @@ impl Shard {
                 true
             }
             Phase::Leaving { why } => {
-                if self.clients.len() == 0 {
-                    self.phase = Phase::Over;
-                    while let Some(burst) = self.crowds.next_left(now) {
-                        self.see_burst(&burst);
-                    }
-                    self.feed.close();
-                    self.stage.shard_has_ended(why, &self.read_lag, self.waits.seen());
+                let is_empty = self.clients.len() == 0;
+                if is_empty {
+                    self.stage.together.shard_is_empty();
+                    self.phase = Phase::Settling { why };
                 }
+                is_empty
+            }
+            Phase::Settling { why } => {
+                self.settle_elsewhere(why, now);
                 false
             }
             Phase::Over => false,
@@ -126,7 +134,11 @@ impl Shard {
         match self.phase {
             Phase::Playing | Phase::Quieting { .. } => false,
             Phase::Draining { until, .. } => at > until.saturating_sub(nanos(self.stage.plan.drain) / 2),
-            Phase::Closing { .. } | Phase::Cutting { .. } | Phase::Leaving { .. } | Phase::Over => true,
+            Phase::Closing { .. }
+            | Phase::Cutting { .. }
+            | Phase::Leaving { .. }
+            | Phase::Settling { .. }
+            | Phase::Over => true,
         }
     }
 
@@ -139,6 +151,7 @@ impl Shard {
             | Phase::Closing { .. }
             | Phase::Cutting { .. }
             | Phase::Leaving { .. }
+            | Phase::Settling { .. }
             | Phase::Over => None,
         }
     }
@@ -147,6 +160,23 @@ impl Shard {
     pub(super) fn next_arrival(&self, now: Nanos) -> Option<Nanos> {
         let is_playing = self.phase == Phase::Playing && !self.arrivals.is_over(now);
         is_playing.then(|| self.arrivals.next_due()).flatten()
+    }
+
+    /// Judges what came of other machines, as soon as it is known what they published, and ends. Who was aborted waits
+    /// for nothing.
+    fn settle_elsewhere(&mut self, why: Why, now: Nanos) {
+        let settlement = match self.stage.together.settlement() {
+            Some(settlement) => settlement,
+            None if why == Why::Aborted || !self.stage.together.has_others() => Arc::default(),
+            None => return,
+        };
+        self.settle_stays(&settlement, now);
+        self.phase = Phase::Over;
+        while let Some(burst) = self.crowds.next_left(now) {
+            self.see_burst(&burst);
+        }
+        self.feed.close();
+        self.stage.shard_has_ended(why, &self.read_lag, self.waits.seen());
     }
 
     fn look_for_the_end(&mut self, now: Nanos) -> bool {
@@ -163,6 +193,8 @@ impl Shard {
         }
         let course = &self.stage.course;
         let is_over = self.arrivals.is_over(now) && course.is_over() && course.active() == 0;
+        // Others may still send to those that only listen here.
+        let is_over = is_over && self.stage.together.finish();
         if is_over {
             self.stop(Why::Finished);
         }

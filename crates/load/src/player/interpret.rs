@@ -293,7 +293,6 @@ impl Shard {
         timeout: Nanos,
     ) -> Flow {
         let now = self.now();
-        let users = users.map(|users| self.stage.part_of(users));
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let (number, opening) = self.stage.barriers.come(barrier, users, self.stage.everybody(), now);
         client.doing = Doing::AtBarrier;
@@ -312,7 +311,7 @@ impl Shard {
     /// A barrier has opened: those that wait for this opening go on, on all shards from the same moment. What it takes
     /// until a shard hears of it is its own delay.
     pub(super) fn open_barrier(&mut self, opening: Opening) {
-        let at = opening.at;
+        let (at, now) = (opening.at, self.now());
         let Some(waiting) = self.at_barrier.get_mut(usize::from(opening.barrier.0)) else { return };
         let (released, kept) =
             std::mem::take(waiting).into_iter().partition(|entry| entry.2 == opening.number);
@@ -327,14 +326,18 @@ impl Shard {
             if !is_here {
                 continue;
             }
-            client.doing = Doing::Ready;
+            // Where it opens on all machines at once, that moment lies ahead.
+            let is_ahead = at > now;
+            client.doing = if is_ahead { Doing::Pausing } else { Doing::Ready };
             client.ready_at = at;
-            client.step_due = NEVER;
+            client.step_due = if is_ahead { at } else { NEVER };
             seen.began = client.step_began;
             seen.intended = seen.began;
             self.see(seen, || "the barrier was not complete in time".to_owned());
             self.set_timer(place);
-            self.ready.push_back(place);
+            if !is_ahead {
+                self.ready.push_back(place);
+            }
         }
     }
 

@@ -40,11 +40,13 @@ mod requests;
 mod response;
 mod roster;
 mod sessions;
+mod settling;
 mod shard;
 mod sources;
 mod speech;
 mod stage;
 mod targets;
+mod together;
 mod trust;
 mod upgrade;
 mod waits;
@@ -62,9 +64,10 @@ pub use error::PlayError;
 pub use gauges::Gauges;
 pub use options::{Options, Share};
 pub use stage::Why;
+pub use together::{Gathering, Pause, Standing, Word};
 pub(crate) use trust::client_config;
 
-use crate::ledger::Rooms;
+use crate::ledger::{Publications, Rooms};
 use crate::observe::{Batch, Examples};
 use crate::scenario::plan::{Plan, Sources};
 use crate::schedule::{self, Schedule};
@@ -111,7 +114,6 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
     let setting = Setting {
         clock: Clock::new(options.start, options.start_unix_ns),
         share: options.share,
-        part: share.clone(),
         run_tag: options.run_tag,
         shards: shards as u16,
         targets,
@@ -182,6 +184,23 @@ impl Player {
     /// Cuts everybody off now. Every user still has its finish, every room its account.
     pub fn abort(&self) {
         self.brake().abort();
+    }
+
+    /// Where this machine stands with what all machines of the run do together.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.stage.standing()
+    }
+
+    /// What this machine's users published, once they are gone.
+    #[must_use]
+    pub fn publications(&self) -> Publications {
+        self.stage.rooms.publications()
+    }
+
+    /// Takes a word to all machines of the run.
+    pub fn hear(&self, word: Word) {
+        self.stage.hear(word);
     }
 
     /// Whether nothing new begins any more, and what is on its way is waited for.

@@ -1,7 +1,8 @@
 //! Where the shards of the machine have to agree about the course of the run: when a phase has waited for its users, and
 //! when nobody comes any more.
 //!
-//! Users of other machines are not known here: a phase waits for this machine's users.
+//! Users of other machines are not known here: where there are any, a phase that has waited for this machine's users
+//! pauses until it is said that all machines' have finished.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,8 @@ use crate::observe::Nanos;
 #[derive(Debug)]
 pub(crate) struct Course {
     shards: usize,
+    /// Whether users on other machines are waited for too.
+    has_others: bool,
     /// Users that have arrived and not finished for good.
     active: AtomicU64,
     state: Mutex<State>,
@@ -25,11 +28,15 @@ struct State {
     not_before: Nanos,
     /// Shards whose schedule has come to its end.
     done: usize,
+    /// When the next phase may begin, where only other machines are waited for.
+    pause: Option<Nanos>,
+    /// Pauses so far.
+    pauses: u32,
 }
 
 impl Course {
-    pub(crate) fn new(shards: usize) -> Self {
-        Self { shards, active: AtomicU64::new(0), state: Mutex::default() }
+    pub(crate) fn new(shards: usize, has_others: bool) -> Self {
+        Self { shards, has_others, active: AtomicU64::new(0), state: Mutex::default() }
     }
 
     /// A user has arrived.
@@ -73,9 +80,30 @@ impl Course {
         if state.waiting < self.shards || self.active() > 0 {
             return None;
         }
-        let State { not_before, .. } =
-            std::mem::replace(state, State { done: state.done, ..State::default() });
-        Some(not_before.max(now))
+        let not_before = std::mem::take(&mut state.not_before).max(now);
+        state.waiting = 0;
+        if self.has_others {
+            state.pause = Some(not_before);
+            return None;
+        }
+        Some(not_before)
+    }
+
+    /// The number of the pause that is on, and when the next phase may begin.
+    pub(crate) fn pause(&self) -> Option<(u32, Nanos)> {
+        let state = self.lock();
+        state.pause.map(|not_before| (state.pauses, not_before))
+    }
+
+    /// All machines' users have finished: the pause of this number is over. Returns whether it was on.
+    pub(crate) fn resume(&self, number: u32) -> bool {
+        let mut state = self.lock();
+        let is_on = state.pause.is_some() && state.pauses == number;
+        if is_on {
+            state.pause = None;
+            state.pauses = state.pauses.wrapping_add(1);
+        }
+        is_on
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -90,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_next_phase_begins_with_the_end_of_the_last_user() {
-        let course = Course::new(2);
+        let course = Course::new(2, false);
         course.enter();
         assert_eq!([course.wait(10, 5), course.wait(10, 6)], [None, None]);
         assert_eq!(course.leave(50), Some(50));
@@ -99,7 +127,7 @@ mod tests {
 
     #[test]
     fn users_that_finish_early_begin_nothing() {
-        let course = Course::new(2);
+        let course = Course::new(2, false);
         course.enter();
         assert_eq!(course.wait(10, 5), None);
         assert_eq!(course.leave(7), None);
@@ -108,8 +136,18 @@ mod tests {
 
     #[test]
     fn nobody_comes_any_more_when_all_shards_say_so() {
-        let course = Course::new(2);
+        let course = Course::new(2, false);
         assert!(!course.done() && !course.is_over());
         assert!(course.done() && course.is_over());
+    }
+
+    #[test]
+    fn with_other_machines_a_phase_pauses_until_all_have_finished() {
+        let course = Course::new(1, true);
+        assert_eq!((course.wait(10, 5), course.pause()), (None, Some((0, 10))));
+        assert_eq!([course.resume(1), course.resume(0), course.resume(0)], [false, true, false]);
+        course.enter();
+        assert_eq!((course.wait(20, 15), course.pause()), (None, None), "its user is still there");
+        assert_eq!((course.leave(30), course.pause()), (None, Some((1, 30))));
     }
 }

@@ -13,7 +13,7 @@ use crate::scenario::template::{Part, Template};
 /// memory.
 const FILLER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Numbers that all users of the machine share.
+/// Numbers that all users share; those of several machines are never the same.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     sequences: Vec<AtomicU64>,
@@ -36,11 +36,14 @@ impl Numbers {
         }
     }
 
+    /// From 1 on. Every machine counts in steps of the number of machines.
     fn sequence(&self, index: u16) -> u64 {
-        self.sequences.get(usize::from(index)).map_or(0, |next| next.fetch_add(1, Ordering::Relaxed) + 1)
+        let next = self.sequences.get(usize::from(index));
+        let before = next.map_or(0, |next| next.fetch_add(1, Ordering::Relaxed));
+        before * self.machines + self.machine + 1
     }
 
-    /// Every machine counts in steps of the number of machines.
+    /// From 0 on, in the same way.
     fn unique(&self) -> u64 {
         self.unique.fetch_add(1, Ordering::Relaxed) * self.machines + self.machine
     }

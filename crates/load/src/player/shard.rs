@@ -28,6 +28,7 @@ use super::sources::SourceRotation;
 use super::stage::{Mail, Stage};
 use super::waits::Waits;
 use crate::draw::Rng;
+use crate::ledger::Stay;
 use crate::observe::{Batch, Kind, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
 use crate::statistics::Population;
@@ -65,6 +66,8 @@ pub(crate) struct Shard {
     pub(super) phase: Phase,
     /// Users who are due at the same moment.
     pub(super) crowds: Crowds,
+    /// Members that have left, until it is known what other machines published.
+    pub(super) stays: Vec<Stay>,
     /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
     pub(super) read_lag: Population,
     /// How long the thread waited for a CPU before it looked.
@@ -111,6 +114,7 @@ impl Shard {
             frame: Vec::new(),
             phase: Phase::Playing,
             crowds: Crowds::default(),
+            stays: Vec::new(),
             read_lag: Population::default(),
             waits: Waits::default(),
             events: 0,

@@ -13,10 +13,10 @@ use super::options::Share;
 use super::phases::Course;
 use super::render::Numbers;
 use super::targets::Targets;
+use super::together::{Pause, Standing, Together, Word};
 use crate::ledger::Rooms;
 use crate::observe::{Examples, Nanos};
-use crate::scenario::plan::Plan;
-use crate::schedule;
+use crate::scenario::plan::{BarrierId, Plan};
 use crate::statistics::Population;
 
 /// A run on this machine.
@@ -26,7 +26,8 @@ pub(crate) struct Stage {
     pub(crate) clock: Clock,
     /// The place of this machine among the run's.
     pub(crate) origin: u16,
-    part: schedule::Share,
+    /// What is known of the run's other machines.
+    pub(crate) together: Together,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
@@ -51,7 +52,7 @@ pub(crate) struct Stage {
 pub(crate) enum Mail {
     /// A phase that waited for its users is over; the next one begins.
     Proceed(Nanos),
-    /// Nobody comes any more, and who came has finished.
+    /// Nobody comes any more, and who came has finished, here or on all machines.
     NobodyIsLeft,
     /// A barrier has opened.
     Open(Opening),
@@ -102,8 +103,6 @@ pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
     pub(crate) clock: Clock,
     pub(crate) share: Share,
-    /// The same share, as users are counted.
-    pub(crate) part: schedule::Share,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
     pub(crate) targets: Targets,
@@ -112,21 +111,23 @@ pub(crate) struct Setting {
 impl Stage {
     /// The stage, and where it is said once that the last shard has ended.
     pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
-        let Setting { plan, clock, share, part, run_tag, shards, targets } = setting;
+        let Setting { plan, clock, share, run_tag, shards, targets } = setting;
         let (ended, end) = mpsc::channel();
+        let (origin, machines) = (share.index as u16, share.weights.len() as u16);
+        let settle_after = super::clock::nanos(plan.drain);
         let stage = Self {
             clock,
-            origin: share.index as u16,
-            part,
+            origin,
+            together: Together::new(machines),
             run_tag,
             shards,
             targets,
-            rooms: Arc::new(Rooms::new(super::clock::nanos(plan.drain))),
+            rooms: Arc::new(Rooms::of_machine(settle_after, origin, machines)),
             examples: Arc::default(),
             gauges: Arc::default(),
             numbers: Numbers::new(&plan, &share),
-            course: Course::new(usize::from(shards)),
-            barriers: Barriers::new(plan.barriers.len()),
+            course: Course::new(usize::from(shards), machines > 1),
+            barriers: Barriers::new(plan.barriers.len(), machines > 1),
             mailboxes: OnceLock::new(),
             draining: AtomicBool::new(false),
             playing: AtomicUsize::new(usize::from(shards)),
@@ -181,11 +182,6 @@ impl Stage {
         }
     }
 
-    /// How many of so many users this machine plays, for a barrier that waits for them.
-    pub(crate) fn part_of(&self, users: u64) -> u64 {
-        self.part.count_of(users).max(1)
-    }
-
     /// How many users a barrier for everybody waits for, once it is known.
     pub(crate) fn everybody(&self) -> Option<u64> {
         self.course.is_over().then(|| self.course.active())
@@ -195,6 +191,48 @@ impl Stage {
         let Some(everybody) = self.everybody() else { return };
         for opening in self.barriers.recount(everybody, now) {
             self.tell_all(Mail::Open(opening));
+        }
+    }
+
+    /// Where this machine stands with what all machines of the run do together.
+    pub(crate) fn standing(&self) -> Standing {
+        let draining = self.is_draining();
+        Standing {
+            barriers: self.barriers.gatherings(),
+            // Who drains comes to no barrier.
+            everybody: if draining {
+                Some(0)
+            } else {
+                self.everybody().filter(|_| !self.barriers.is_empty())
+            },
+            pause: self.course.pause().map(|(number, not_before)| Pause { number, not_before }),
+            has_finished: draining || self.together.has_finished_here(),
+            is_empty: self.together.empty() >= usize::from(self.shards),
+        }
+    }
+
+    /// A word to all machines.
+    pub(crate) fn hear(&self, word: Word) {
+        match word {
+            Word::Open { barrier, number, at, is_complete } => {
+                let barrier = BarrierId(barrier);
+                if self.barriers.open(barrier, number) {
+                    self.tell_all(Mail::Open(Opening { barrier, number, at, is_complete }));
+                }
+            }
+            Word::Proceed { number, at } => {
+                if self.course.resume(number) {
+                    self.tell_all(Mail::Proceed(at));
+                }
+            }
+            Word::Finish => {
+                self.together.finish_everywhere();
+                self.tell_all(Mail::NobodyIsLeft);
+            }
+            Word::Settle(settlement) => {
+                self.together.settle(Arc::new(settlement));
+                self.tell_all(Mail::NobodyIsLeft);
+            }
         }
     }
 

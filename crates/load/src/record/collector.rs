@@ -41,6 +41,8 @@ pub struct CollectorConfig {
     /// Where what was counted is handed on after each second, if it is: what is counted then begins anew, and the end
     /// leaves only the rest. While it is full, parts grow.
     pub parts: Option<SyncSender<Statistics>>,
+    /// Whether other machines play users of the same run, so that publications have receivers there too.
+    pub spans_machines: bool,
 }
 
 /// Starts collectors.
@@ -63,7 +65,7 @@ impl Collector {
         let sample_log = folder.map(RunFolder::sample_log).transpose()?;
         let (sink, batches) = sync_channel(BATCHES_MAX);
         let shared = Arc::new(Shared::default());
-        let statistics = config.samples_seed.map_or_else(Statistics::new, Statistics::with_samples);
+        let statistics = beginning(config.samples_seed, config.spans_machines);
         let work = Work { config, statistics, log, sample_log, shared: Arc::clone(&shared), shown: None };
         let start_thread = thread::Builder::new().name("collector".to_owned());
         let folder = work.config.folder.clone();
@@ -72,6 +74,11 @@ impl Collector {
             .map_err(|error| in_folder(folder.as_ref(), error))?;
         Ok(CollectorHandle { sink, shared, thread: Some(thread) })
     }
+}
+
+fn beginning(samples_seed: Option<u64>, spans_machines: bool) -> Statistics {
+    let statistics = samples_seed.map_or_else(Statistics::new, Statistics::with_samples);
+    if spans_machines { statistics.of_several_machines() } else { statistics }
 }
 
 fn in_folder(folder: Option<&RunFolder>, error: io::Error) -> FolderError {
@@ -279,7 +286,7 @@ impl Work {
         let Some(parts) = &self.config.parts else { return };
         // Each part draws its samples anew, so each has a seed of its own.
         let seed = self.config.samples_seed.map(|seed| seed.wrapping_add(u64::from(second) + 1));
-        let next = seed.map_or_else(Statistics::new, Statistics::with_samples);
+        let next = beginning(seed, self.config.spans_machines);
         let part = std::mem::replace(&mut self.statistics, next);
         if let Err(TrySendError::Full(part) | TrySendError::Disconnected(part)) = parts.try_send(part) {
             self.statistics = part;

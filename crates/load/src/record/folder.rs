@@ -28,6 +28,11 @@ const SAMPLES: &str = "samples.jsonl";
 /// The C10K test's result from its random samples, which an event log does not tell.
 const WSDEMO: &str = "wsdemo.txt";
 
+/// Folders of the agents that played a run, each named by its number from 1.
+const AGENTS: &str = "agents";
+/// What a recount needs of an agent's folder.
+pub const AGENT_FILES: [&str; 4] = [FACTS, "events.csv.zst", "events.csv", SAMPLES];
+
 /// Bytes of the C10K test's result: a hundred times what it takes.
 const WSDEMO_BYTES_MAX: u64 = 1 << 20;
 
@@ -103,6 +108,32 @@ impl RunFolder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where the files of an agent lie that played a part of the run; agents are counted from 0.
+    #[must_use]
+    pub fn of_agent(&self, agent: usize) -> PathBuf {
+        self.path.join(AGENTS).join((agent + 1).to_string())
+    }
+
+    /// The folders of the agents that played the run and whose files are here, in their order.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub fn agents(&self) -> Result<Vec<PathBuf>, FolderError> {
+        let path = self.path.join(AGENTS);
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&path)(error)),
+        };
+        let mut agents = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed(&path))?;
+            agents.extend(entry.file_name().to_str().and_then(|name| name.parse::<usize>().ok()));
+        }
+        agents.sort_unstable();
+        Ok(agents.into_iter().map(|agent| path.join(agent.to_string())).collect())
     }
 
     /// Makes the event log's file; `None` for [`LogForm::None`].

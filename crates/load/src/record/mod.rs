@@ -19,7 +19,7 @@ mod tests;
 
 pub use collector::{BATCHES_MAX, Collected, Collector, CollectorConfig, CollectorHandle, LiveRow};
 pub use ending::summary;
-pub use folder::{FolderError, RunFolder, SampleLog};
+pub use folder::{AGENT_FILES, FolderError, RunFolder, SampleLog};
 pub use histograms::Histograms;
 pub use log_reader::{EventLog, LogError, Part, Rows};
 pub use log_thread::{FLUSH_INTERVAL, LogWritten};

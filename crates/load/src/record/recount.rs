@@ -63,7 +63,8 @@ impl std::fmt::Display for RecountError {
 
 impl std::error::Error for RecountError {}
 
-/// Counts the run in this folder anew, with all cores, in memory that does not grow with the log.
+/// Counts the run in this folder anew, with all cores, in memory that does not grow with the log. Of a run that agents
+/// played it is the sum of their logs, one after the other.
 ///
 /// # Errors
 /// See [`RecountError`].
@@ -77,15 +78,52 @@ pub fn recount(folder: &Path) -> Result<Recount, RecountError> {
 /// See [`RecountError`].
 pub fn recount_with(folder: &Path, threads: usize) -> Result<Recount, RecountError> {
     let folder = RunFolder::open(folder).map_err(RecountError::Folder)?;
+    let agents = folder.agents().map_err(RecountError::Folder)?;
+    if agents.is_empty() {
+        return recount_one(&folder, threads, Statistics::new);
+    }
+    let mut whole = Recount {
+        statistics: Statistics::new().of_several_machines(),
+        facts: folder.read_facts().map_err(RecountError::Folder)?.unwrap_or_default(),
+        rows: 0,
+        is_torn: false,
+    };
+    let mut sources = Vec::new();
+    for agent in agents {
+        let agent = RunFolder::open(&agent).map_err(RecountError::Folder)?;
+        let mut part = recount_one(&agent, threads, || Statistics::new().of_several_machines())?;
+        part.statistics.shift_sources(u16::try_from(sources.len()).unwrap_or(u16::MAX));
+        sources.append(&mut part.facts.sources);
+        whole.statistics.merge(&part.statistics);
+        whole.rows += part.rows;
+        whole.is_torn |= part.is_torn;
+    }
+    for (second, sample) in folder.read_samples().map_err(RecountError::Folder)? {
+        whole.statistics.add_sample(second, sample);
+    }
+    // A run that was killed has not written whose addresses they are.
+    if whole.facts.sources.len() < sources.len() {
+        whole.facts.sources = sources;
+    }
+    Ok(whole)
+}
+
+/// Counts the log of one machine.
+fn recount_one(
+    folder: &RunFolder,
+    threads: usize,
+    beginning: fn() -> Statistics,
+) -> Result<Recount, RecountError> {
     let mut facts = folder.read_facts().map_err(RecountError::Folder)?.unwrap_or_default();
     let parts =
         EventLog::find(folder.path()).and_then(|log| log.parts(threads)).map_err(RecountError::Log)?;
     let tables = Tables::of(&facts);
     let counted = thread::scope(|scope| {
-        let counting: Vec<_> = parts.iter().map(|part| scope.spawn(|| count(part, &tables))).collect();
+        let counting: Vec<_> =
+            parts.iter().map(|part| scope.spawn(|| count(part, &tables, beginning()))).collect();
         counting.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
     });
-    let mut whole = Counted::default();
+    let mut whole = Counted { statistics: beginning(), ..Counted::default() };
     for part in counted {
         let part =
             part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(RecountError::Log)?;
@@ -107,9 +145,9 @@ struct Counted {
     is_torn: bool,
 }
 
-fn count(part: &Part, tables: &Tables) -> Result<Counted, LogError> {
+fn count(part: &Part, tables: &Tables, statistics: Statistics) -> Result<Counted, LogError> {
     let mut rows = part.rows()?;
-    let mut counted = Counted::default();
+    let mut counted = Counted { statistics, ..Counted::default() };
     let mut labels = Known::new(&tables.labels);
     let mut sources = Known::new(&tables.sources);
     while let Some(Row { observation, label, source, .. }) = rows.next_row()? {

@@ -46,6 +46,7 @@ fn collector(folder: &RunFolder, log: LogForm, start: Instant) -> CollectorHandl
         names: Arc::new(Named),
         samples_seed: None,
         parts: None,
+        spans_machines: false,
     };
     Collector::start(config).expect("a collector")
 }

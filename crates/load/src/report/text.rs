@@ -185,6 +185,9 @@ fn counts(run: &Run) -> String {
                 grouped(counts.unexpected)
             ),
         ));
+        if counts.unjudged > 0 {
+            lines.push(("", format!("{} between machines not judged", grouped(counts.unjudged))));
+        }
     }
     lines.push((
         "payload",

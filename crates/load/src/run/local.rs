@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::RunError;
 use super::names::RunNames;
+use crate::ledger::Publications;
 use crate::live::Users;
-use crate::player::{self, Gauges, Options, Player};
+use crate::player::{self, Gauges, Options, Player, Standing, Word};
 use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
 use crate::scenario::plan::Plan;
 use crate::statistics::{
@@ -71,6 +72,7 @@ impl Local {
             names: Arc::clone(&names) as Arc<dyn crate::record::Names>,
             samples_seed,
             parts,
+            spans_machines: options.share.weights.len() > 1,
         })?;
         let player = player::start(plan, options, collector.sink())?;
         // Both are set here and nowhere else.
@@ -111,6 +113,21 @@ impl Local {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.player.has_ended()
+    }
+
+    /// Where this machine stands with what all machines of the run do together.
+    pub(crate) fn standing(&self) -> Standing {
+        self.player.standing()
+    }
+
+    /// What this machine's users published, once they are gone.
+    pub(crate) fn publications(&self) -> Publications {
+        self.player.publications()
+    }
+
+    /// Takes a word to all machines of the run.
+    pub(crate) fn hear(&self, word: Word) {
+        self.player.hear(word);
     }
 
     pub(crate) fn stop(&self) {

@@ -88,7 +88,7 @@ impl Ready {
             })?)),
             Self::Away(controller) => {
                 let labels = job.plan.labels.clone();
-                Ok(Players::Remote(controller.start(start, unix_ns(started), labels)?))
+                Ok(Players::Remote(controller.start(start, unix_ns(started), labels, Some(folder))?))
             }
         }
     }
@@ -181,8 +181,7 @@ impl Players {
                     generator: end.generator,
                     machines: Some(end.machines),
                     losses: end.losses,
-                    // Each agent's log is a folder of its own.
-                    log_rows: 0,
+                    log_rows: end.log_rows,
                     notices: end.notices,
                 })
             }

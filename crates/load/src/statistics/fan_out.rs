@@ -19,6 +19,9 @@ pub(super) struct Publications {
     younger: HashMap<u64, Publication, MessageHash>,
     older: HashMap<u64, Publication, MessageHash>,
     settled: Settled,
+    /// Whether receivers on other machines may be heard of after all those of the sender's.
+    #[serde(default)]
+    spans_machines: bool,
 }
 
 /// One publication.
@@ -28,6 +31,9 @@ struct Publication {
     /// Unknown until the send is seen.
     expected: Option<u32>,
     received: u32,
+    /// Receipts on other machines than the sender's: how many there should be is not known.
+    #[serde(default)]
+    received_elsewhere: u32,
     first: Nanos,
     last: Nanos,
 }
@@ -52,15 +58,27 @@ impl Publications {
 
     /// A message of a room was delivered as expected.
     pub(super) fn received(&mut self, receive: &Observation) {
-        let (intended, at) = (receive.intended, receive.at);
+        let at = receive.at;
+        // What another machine sent is expected because it came.
+        let received_elsewhere = receive.count.min(1);
+        let received = 1 - received_elsewhere;
+        let unheard = Publication::unheard(receive.intended);
         self.note(
             receive.message,
-            Publication { intended, expected: None, received: 1, first: at, last: at },
+            Publication { received, received_elsewhere, first: at, last: at, ..unheard },
         );
+    }
+
+    /// Receivers on other machines may be heard of later: see [`Statistics::of_several_machines`].
+    ///
+    /// [`Statistics::of_several_machines`]: super::Statistics::of_several_machines
+    pub(super) fn span_machines(&mut self) {
+        self.spans_machines = true;
     }
 
     /// Adds what was seen afterwards, or elsewhere.
     pub(super) fn merge(&mut self, other: &Self) {
+        self.spans_machines |= other.spans_machines;
         for (&message, publication) in other.older.iter().chain(&other.younger) {
             self.note(message, *publication);
         }
@@ -92,7 +110,7 @@ impl Publications {
         let half = if self.older.contains_key(&message) { &mut self.older } else { &mut self.younger };
         let publication = half.entry(message).or_insert_with(|| Publication::unheard(news.intended));
         publication.merge(&news);
-        if publication.is_complete() {
+        if publication.is_complete() && !self.spans_machines {
             self.settled.settle(publication);
             half.remove(&message);
         } else if self.younger.len() >= OPEN_PUBLICATIONS_MAX / 2 {
@@ -103,7 +121,7 @@ impl Publications {
     fn make_room(&mut self) {
         for (_, publication) in self.older.drain() {
             self.settled.settle(&publication);
-            self.settled.early += 1;
+            self.settled.early += u64::from(publication.expected.is_some() && !publication.is_complete());
         }
         std::mem::swap(&mut self.younger, &mut self.older);
     }
@@ -111,13 +129,14 @@ impl Publications {
 
 impl Publication {
     fn unheard(intended: Nanos) -> Self {
-        Self { intended, expected: None, received: 0, first: Nanos::MAX, last: 0 }
+        Self { intended, expected: None, received: 0, received_elsewhere: 0, first: Nanos::MAX, last: 0 }
     }
 
     fn merge(&mut self, other: &Self) {
         self.intended = self.intended.min(other.intended);
         self.expected = self.expected.or(other.expected);
         self.received = self.received.saturating_add(other.received);
+        self.received_elsewhere = self.received_elsewhere.saturating_add(other.received_elsewhere);
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
     }
@@ -130,11 +149,12 @@ impl Publication {
 impl Settled {
     fn settle(&mut self, publication: &Publication) {
         // One receiver is no fan-out, and without the send it is not known how many there should be.
-        if publication.expected.is_none_or(|expected| expected < 2) {
+        let receivers = |expected: u32| expected.saturating_add(publication.received_elsewhere);
+        if publication.expected.is_none_or(|expected| receivers(expected) < 2) {
             return;
         }
         self.publications += 1;
-        if publication.received > 0 {
+        if publication.received > 0 || publication.received_elsewhere > 0 {
             self.first_receiver.record(elapsed_us(publication.intended, publication.first));
         }
         if publication.is_complete() {
@@ -245,5 +265,23 @@ mod tests {
         assert!(publications.younger.len() + publications.older.len() <= OPEN_PUBLICATIONS_MAX);
         assert!(publications.settled_early() >= sent - OPEN_PUBLICATIONS_MAX as u64);
         assert_eq!(publications.so_far().0.publications, sent);
+    }
+
+    #[test]
+    fn receivers_on_other_machines_come_first_or_last_as_well() {
+        let elsewhere = |at| Observation { count: 1, ..receipt(7, at) };
+        let (mut senders, mut others) = (Publications::default(), Publications::default());
+        [&mut senders, &mut others].into_iter().for_each(Publications::span_machines);
+        senders.sent(&send(7, 1));
+        senders.received(&receipt(7, 20 * MILLISECOND));
+        others.received(&elsewhere(10 * MILLISECOND));
+        others.received(&elsewhere(30 * MILLISECOND));
+        for order in [[&senders, &others], [&others, &senders]] {
+            let mut all = Publications::default();
+            order.into_iter().for_each(|part| all.merge(part));
+            let (fan_out, _) = all.so_far();
+            assert_eq!((fan_out.publications, fan_out.complete), (1, 1));
+            assert_eq!((fan_out.first_receiver.max_us, fan_out.last_receiver.max_us), (10_000, 30_000));
+        }
     }
 }

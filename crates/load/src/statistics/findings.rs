@@ -102,6 +102,12 @@ impl Findings {
                 alone(counts.unexpected),
             ),
             (
+                Severity::Warning,
+                "from other machines that may have been lost, or not expected: it cannot be told",
+                counts.unjudged,
+                alone(counts.unjudged),
+            ),
+            (
                 Severity::Info,
                 "on their way when their receiver left or the run was stopped",
                 counts.in_flight,

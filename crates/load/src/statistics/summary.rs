@@ -65,6 +65,9 @@ pub struct ThresholdResult {
     pub text: String,
     /// What was measured, in `unit`; `None` when there was nothing to measure, which fails.
     pub measured: Option<f64>,
+    /// How many more it may be, as it cannot be told; it holds only if it holds with these too.
+    #[serde(default)]
+    pub unjudged: u64,
     /// What `measured` is measured in.
     #[serde(default)]
     pub unit: ThresholdUnit,
@@ -129,6 +132,10 @@ pub struct Counts {
     pub late: u64,
     /// Expected deliveries that were on their way when their receiver left or the run was stopped.
     pub in_flight: u64,
+    /// Deliveries between machines that did not come and of which cannot be told whether they were expected; of a machine
+    /// that was lost, one for each receiver that may have missed some. They are not in the sum.
+    #[serde(default)]
+    pub unjudged: u64,
     /// Deliveries that came again.
     pub duplicates: u64,
     /// Deliveries that a later message of the same sender overtook; each is among the delivered.

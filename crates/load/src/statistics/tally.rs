@@ -61,6 +61,14 @@ impl Statistics {
         Self { samples: Some(Samples::new(seed)), ..Self::default() }
     }
 
+    /// Nothing counted yet of one of several machines, whose publications have receivers on the others too: they stay open
+    /// until there is no room, so that what the machines saw of each can be put together.
+    #[must_use]
+    pub fn of_several_machines(mut self) -> Self {
+        self.publications.span_machines();
+        self
+    }
+
     /// Counts one observation.
     pub fn observe(&mut self, seen: &Observation) {
         match seen.kind {
@@ -307,6 +315,14 @@ impl Statistics {
 
     fn missing(&mut self, seen: &Observation) {
         let missing = u64::from(seen.count);
+        if seen.outcome == Outcome::Unjudged {
+            self.counts.unjudged += missing;
+            return;
+        }
+        // What another machine sent was expected by its receiver, and not by a send that was counted here.
+        if seen.code != 0 {
+            self.counts.expected += missing;
+        }
         if seen.outcome == Outcome::Lost {
             self.counts.lost += missing;
         } else {

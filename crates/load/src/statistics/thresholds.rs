@@ -7,9 +7,14 @@ use crate::scenario::plan::{Measure, Threshold, ThresholdComparison};
 /// Judges one threshold over a run of so many seconds. What was not measured does not hold.
 pub(super) fn judge(threshold: &Threshold, statistics: &Statistics, seconds: f64) -> ThresholdResult {
     let measured = measure(&threshold.measure, statistics, seconds);
-    let passed = measured.is_some_and(|measured| holds(measured, threshold.comparison, threshold.value));
+    // What may have been lost must not pass for what was not.
+    let unjudged = if threshold.measure == Measure::Lost { statistics.counts().unjudged } else { 0 };
+    let passed = measured.is_some_and(|measured| {
+        let holds = |measured: f64| holds(measured, threshold.comparison, threshold.value);
+        holds(measured) && holds(measured + unjudged as f64)
+    });
     let unit = unit(&threshold.measure);
-    ThresholdResult { text: threshold.text.clone(), measured, unit, passed }
+    ThresholdResult { text: threshold.text.clone(), measured, unjudged, unit, passed }
 }
 
 impl ThresholdResult {
@@ -19,8 +24,12 @@ impl ThresholdResult {
         let Some(measured) = self.measured.filter(|measured| measured.is_finite()) else {
             return "nothing was measured".to_owned();
         };
+        let unjudged = match self.unjudged {
+            0 => String::new(),
+            unjudged => format!(", and {} that cannot be judged", count_of(unjudged)),
+        };
         match self.unit {
-            ThresholdUnit::Count => count_of(measured.max(0.0).round() as u64),
+            ThresholdUnit::Count => count_of(measured.max(0.0).round() as u64) + &unjudged,
             ThresholdUnit::Microseconds => duration_us(measured),
             ThresholdUnit::Share => percent(measured),
             ThresholdUnit::PerSecond if measured < 100.0 => format!("{measured:.2}/s"),
@@ -116,5 +125,30 @@ mod tests {
             assert_eq!(result.text, "as written");
             assert_eq!(result.measured_in_words(), words, "{threshold:?}");
         }
+    }
+
+    #[test]
+    fn what_may_have_been_lost_does_not_pass_for_nothing_lost() {
+        let missing =
+            |outcome, count| Observation { kind: Kind::Missing, outcome, count, code: 2, ..observation() };
+        let mut statistics = Statistics::new();
+        statistics.observe(&missing(Outcome::Lost, 2));
+        statistics.observe(&missing(Outcome::Unjudged, 3));
+        use ThresholdComparison::{Equal, LessOrEqual};
+        for (comparison, value, passed) in
+            [(LessOrEqual, 5.0, true), (LessOrEqual, 4.0, false), (Equal, 2.0, false)]
+        {
+            let threshold = Threshold { text: String::new(), measure: Measure::Lost, comparison, value };
+            let result = judge(&threshold, &statistics, 1.0);
+            assert_eq!(result.passed, passed, "{threshold:?}");
+            assert_eq!(result.measured_in_words(), "2, and 3 that cannot be judged");
+        }
+        let counts = statistics.counts();
+        assert_eq!(
+            (counts.expected, counts.lost, counts.unjudged),
+            (2, 2, 3),
+            "what another machine sent was expected"
+        );
+        assert!(counts.adds_up());
     }
 }

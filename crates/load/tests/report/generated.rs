@@ -141,12 +141,14 @@ fn summary(shape: &Shape, series: &[SeriesRow], times: [&Population; 5]) -> Summ
             ThresholdResult {
                 text: "p99 < 100ms".to_owned(),
                 measured: Some(182_400.0),
+                unjudged: 0,
                 unit: ThresholdUnit::Microseconds,
                 passed: false,
             },
             ThresholdResult {
                 text: "error_rate < 0.1%".to_owned(),
                 measured: Some(0.000_2),
+                unjudged: 0,
                 unit: ThresholdUnit::Share,
                 passed: true,
             },

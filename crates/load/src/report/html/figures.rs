@@ -120,9 +120,13 @@ fn deliveries(run: &Run) -> String {
         grouped(counts.in_flight)
     );
     let holds = if sum == counts.expected { "" } else { " — <b>this does not add up</b>" };
+    let unjudged = match counts.unjudged {
+        0 => String::new(),
+        unjudged => format!(", {} between machines that cannot be judged", grouped(unjudged)),
+    };
     format!(
         "<p class=\"note\">Deliveries: {equation}{holds}. Beside them: {} duplicates, {} reordered, {} unexpected, {} \
-         without a stamp.</p>\n",
+         without a stamp{unjudged}.</p>\n",
         grouped(counts.duplicates),
         grouped(counts.reordered),
         grouped(counts.unexpected),

@@ -26,6 +26,12 @@ pub(super) fn facts(run: &Run) -> String {
 pub(super) fn verdict(page: &mut Page, run: &Run) {
     let verdict = &run.summary.verdict;
     let (class, word, says) = match verdict.valid {
+        true if run.summary.counts.unjudged > 0 => (
+            "verdict",
+            "VALID",
+            "The generator kept up, and what could be judged adds up: of some deliveries between machines it cannot be told \
+             whether they were lost.",
+        ),
         true => {
             ("verdict", "VALID", "The generator kept up and the counts add up: the figures are the server's.")
         }
