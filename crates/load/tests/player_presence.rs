@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 use load::observe::{Kind, Outcome};
-use load::scenario::plan::{
-    Action, Arrivals, Audience, BarrierId, Body, Connect, Dialect, Join, Plan, Push,
-};
+use load::scenario::plan::{Action, Arrivals, Audience, BarrierId, Body, Connect, Dialect, Join, Plan, Push};
 use load::scenario::template::Template;
 use play::servers::{Frames, Said, say, say_close, serve, upgrade};
 use play::{DEADLINE, connect, load, plan, think};
@@ -24,7 +22,10 @@ const PRESENT_MAX: u64 = 100_000;
 
 /// A server that says after a join who is there, and for each push of an event what the test has for it, before it
 /// replies. Tells of each push of `done`, which it does not reply to.
-fn server(state: String, pushes: &'static [(&'static str, &'static str, &'static str)]) -> (SocketAddr, Receiver<()>) {
+fn server(
+    state: String,
+    pushes: &'static [(&'static str, &'static str, &'static str)],
+) -> (SocketAddr, Receiver<()>) {
     let (tell, told) = channel();
     let tell = Mutex::new(tell);
     let state = Arc::new(state);
@@ -150,7 +151,11 @@ fn who_does_not_ask_for_a_list_keeps_none() {
 
 #[test]
 fn a_list_has_a_bound() {
-    let people: Vec<String> = (0..=PRESENT_MAX).map(|number| format!(r#""{number}":{{"metas":[{{}}]}}"#)).collect();
+    let people: Vec<String> =
+        (0..=PRESENT_MAX).map(|number| format!(r#""{number}":{{"metas":[{{}}]}}"#)).collect();
     let (address, done) = server(format!("{{{}}}", people.join(",")), &[]);
-    assert_eq!(lists(pushing(address, true, &[]), &done), [PRESENT_MAX * USERS, PRESENT_MAX * USERS, PRESENT_MAX]);
+    assert_eq!(
+        lists(pushing(address, true, &[]), &done),
+        [PRESENT_MAX * USERS, PRESENT_MAX * USERS, PRESENT_MAX]
+    );
 }

@@ -25,7 +25,10 @@ fn a_report_of_a_log_of_100_mb_takes_no_more_memory_than_one_of_a_tenth_of_it() 
     let small = report(parent.path(), LARGE / 10);
     assert!(small < BYTES_MAX, "{small} bytes were resident for {} bytes of log", LARGE / 10);
     let large = report(parent.path(), LARGE);
-    assert!(large < small + FURTHER_BYTES_MAX, "{large} bytes were resident for {LARGE} bytes of log, {small} before");
+    assert!(
+        large < small + FURTHER_BYTES_MAX,
+        "{large} bytes were resident for {LARGE} bytes of log, {small} before"
+    );
 }
 
 /// Makes a run with a log of so many bytes and has it reported. The most memory that a report has taken until now, in
@@ -41,9 +44,11 @@ fn report(parent: &Path, log_bytes: u64) -> u64 {
         .output()
         .expect("stampede runs");
     let told = String::from_utf8_lossy(&output.stderr);
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"));
+    let summary: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"));
     let counts = &summary["counts"];
-    let counted = ["sent", "received"].map(|name| counts[name].as_u64().expect("a count")).iter().sum::<u64>();
+    let counted =
+        ["sent", "received"].map(|name| counts[name].as_u64().expect("a count")).iter().sum::<u64>();
     assert_eq!(counted + 2, rows, "every row was read, those of arrivals and ends too: {counts}");
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system tells");
     u64::try_from(usage.max_rss()).expect("a size") * 1024

@@ -26,8 +26,7 @@ impl Terminal {
     /// Starts a program on a terminal of its own.
     #[must_use]
     pub fn start(mut command: Command) -> Self {
-        let size =
-            Winsize { ws_row: ROWS as u16, ws_col: COLUMNS as u16, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: ROWS as u16, ws_col: COLUMNS as u16, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).expect("the system has terminals");
         let end = || Stdio::from(pty.slave.try_clone().expect("a descriptor"));
         command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm-256color").env_remove("NO_COLOR");

@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_line_has_the_memory_that_was_last_sampled_of_each_server() {
-        let server = |name: &str, rss_bytes| ServerRow { name: name.into(), rss_bytes, ..ServerRow::default() };
+        let server =
+            |name: &str, rss_bytes| ServerRow { name: name.into(), rss_bytes, ..ServerRow::default() };
         let with = |servers| {
             let mut status = running();
             status.latest.servers = servers;
@@ -203,7 +204,8 @@ mod tests {
         assert!(one.ends_with("steal 0 %  server rss 5,120 KiB"), "{one}");
         let belated = last(reporter.lines(&with(vec![server("a", None)]), true));
         assert!(belated.ends_with("  server rss 5,120 KiB"), "{belated}");
-        let two = last(reporter.lines(&with(vec![server("a", Some(6 << 20)), server("b", Some(1024))]), true));
+        let two =
+            last(reporter.lines(&with(vec![server("a", Some(6 << 20)), server("b", Some(1024))]), true));
         assert!(two.ends_with("  a rss 6,144 KiB  b rss 1 KiB"), "{two}");
     }
 

@@ -79,10 +79,12 @@ sessions:
         let ended = lab.play(&scenario);
         let summary = ended.summary();
         assert_eq!(summary.count("connected_max"), ACCEPTED, "{}", ended.words());
-        let failed = ["connect_timeout", "handshake_timeout"].map(|outcome| summary.errors("connect", outcome).0);
+        let failed =
+            ["connect_timeout", "handshake_timeout"].map(|outcome| summary.errors("connect", outcome).0);
         assert_eq!(failed.iter().sum::<u64>(), summary.count("users") - ACCEPTED, "{}", summary.0["errors"]);
         let findings = summary.0["findings"].as_array().expect("findings");
-        let words = findings.iter().filter_map(|finding| finding["text"].as_str()).collect::<Vec<_>>().join("\n");
+        let words =
+            findings.iter().filter_map(|finding| finding["text"].as_str()).collect::<Vec<_>>().join("\n");
         assert!(words.contains(&format!("Connections stop at {ACCEPTED}")), "{words}");
         serving.join().expect("the server ends with its clients");
     }

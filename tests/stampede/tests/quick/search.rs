@@ -42,7 +42,8 @@ fn a_search_makes_its_answer_and_what_fails_so_often_and_says_how_sure_it_is() {
     let lab = Lab::new();
     lab.file("scenario.yaml", &scenario(&server.url()));
     let until = ["search", "scenario.yaml", "--until", "connected_max <= 5"];
-    let range = ["--from", "4", "--to", "50", "--factor", "1.5", "--precision", "1", "--repeats", "3", "--json"];
+    let range =
+        ["--from", "4", "--to", "50", "--factor", "1.5", "--precision", "1", "--repeats", "3", "--json"];
     let outcome = lab.ask(&[&until[..], &range].concat());
     assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
     let found: Value = serde_json::from_str(&outcome.output).expect("JSON");

@@ -73,7 +73,8 @@ fn a_run_is_shown_on_the_whole_screen_until_a_key_stops_it_and_the_report_follow
     run.wait_for("phase 1 of 1");
     run.press("q");
     let (code, screen) = run.ended();
-    let folder = fs::read_dir(lab.path("runs")).expect("a folder").next().expect("a run").expect("its folder");
+    let folder =
+        fs::read_dir(lab.path("runs")).expect("a folder").next().expect("a run").expect("its folder");
     let text = fs::read_to_string(folder.path().join("summary.json")).expect("a summary");
     let summary = stampede_tests::Summary(serde_json::from_str(&text).expect("JSON"));
     assert_eq!(summary.0["ended_by"], "stopped");
