@@ -84,6 +84,12 @@ impl Diagnosis {
     /// What stands in the way, gravest first, each with what changes it.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
+        self.findings().into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// The same with how grave each is: [`State::Caution`] or [`State::Stop`].
+    #[must_use]
+    pub fn findings(&self) -> Vec<(State, String)> {
         let bounds = self.bounds.iter().map(|bound| {
             let label = bound.resource.label();
             let text = format!(
@@ -95,10 +101,10 @@ impl Diagnosis {
         let checks = self.checks.iter().map(|check| {
             (check.state, with_remedy(format!("{}: {}", check.subject, check.text), check.remedy.as_deref()))
         });
-        let mut warnings: Vec<(State, String)> =
+        let mut findings: Vec<(State, String)> =
             bounds.chain(checks).filter(|(state, _)| *state >= State::Caution).collect();
-        warnings.sort_by_key(|(state, _)| Reverse(*state));
-        warnings.into_iter().map(|(_, text)| text).collect()
+        findings.sort_by_key(|(state, _)| Reverse(*state));
+        findings
     }
 }
 

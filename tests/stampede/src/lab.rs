@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
 
 use crate::program::{Outcome, built};
-use crate::{Ended, Program};
+use crate::{Ended, Program, Terminal};
 
 static STAMPEDE: LazyLock<PathBuf> = LazyLock::new(|| built("load", "stampede"));
 static FLOOR: LazyLock<PathBuf> = LazyLock::new(|| built("floor", "floor"));
@@ -73,13 +73,24 @@ impl Lab {
     /// Starts Stampede in it.
     #[must_use]
     pub fn start(&self, arguments: &[&str]) -> Program {
-        let words = self.wrapper.iter().map(Path::new).chain([STAMPEDE.as_path()]).collect::<Vec<_>>();
+        Program::start(self.command(&self.wrapper, arguments))
+    }
+
+    /// Starts Stampede in it, on a terminal of its own.
+    #[must_use]
+    pub fn start_on_terminal(&self, arguments: &[&str]) -> Terminal {
+        // In a session of its own it does not find the terminal that the tests are run on.
+        Terminal::start(self.command(&["setsid"], arguments))
+    }
+
+    fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let words = wrapper.iter().map(Path::new).chain([STAMPEDE.as_path()]).collect::<Vec<_>>();
         let mut command = Command::new(words[0]);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = self.programs.iter().cloned().chain(std::env::split_paths(&path));
         command.args(&words[1..]).env("PATH", std::env::join_paths(folders).expect("folders of programs"));
         command.args(arguments).current_dir(self.folder.path()).env_remove("STAMPEDE_TOKEN");
-        Program::start(command)
+        command
     }
 
     /// Runs Stampede in it, to the end.

@@ -160,6 +160,17 @@ impl Peer {
         String::from_utf8(head).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
+    /// Reads the body of a request whose head was read; none where the head does not say how long it is.
+    ///
+    /// # Errors
+    /// The client has gone.
+    pub fn body(&mut self, head: &str) -> io::Result<Vec<u8>> {
+        let length = header(head, "content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok(body)
+    }
+
     /// Sends bytes as they are.
     ///
     /// # Errors
@@ -245,12 +256,17 @@ pub(crate) fn path_of(head: &str) -> &str {
     head.split(' ').nth(1).unwrap_or("/")
 }
 
+/// The value of a header line.
+fn header<'h>(head: &'h str, wanted: &str) -> Option<&'h str> {
+    head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case(wanted).then(|| value.trim())
+    })
+}
+
 /// The 101 response to a request.
 pub(crate) fn upgrade_response(head: &str) -> io::Result<String> {
-    let key = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("sec-websocket-key").then(|| value.trim())
-    });
+    let key = header(head, "sec-websocket-key");
     let key = key.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no WebSocket was asked for"))?;
     Ok(format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\

@@ -70,6 +70,8 @@ pub struct Request<'a> {
     pub keeps_samples: bool,
     /// The event log that each agent keeps.
     pub log: LogForm,
+    /// How many pairs each agent's floor is measured with, if it is.
+    pub floor: Option<u32>,
 }
 
 impl<'a> Request<'a> {
@@ -85,6 +87,7 @@ impl<'a> Request<'a> {
             looks_at_targets: true,
             keeps_samples: false,
             log: LogForm::None,
+            floor: None,
         }
     }
 }
@@ -150,6 +153,7 @@ impl Controller {
                         LogForm::Csv => Log::Csv,
                         LogForm::Zstd => Log::Zstd,
                     },
+                    floor: request.floor,
                 },
             )
         };
@@ -170,9 +174,10 @@ impl Controller {
     #[must_use]
     pub fn machines(&self) -> Vec<MachineFacts> {
         let mut machines = Vec::new();
-        for (address, examination) in self.doctor() {
-            let facts = MachineFacts::from(examination);
-            machines.push(MachineFacts { name: format!("{} ({address})", facts.name), ..facts });
+        for agent in &self.agents {
+            let Some(ready) = &agent.ready else { continue };
+            let facts = ready.machine();
+            machines.push(MachineFacts { name: format!("{} ({})", facts.name, agent.address), ..facts });
         }
         machines
     }

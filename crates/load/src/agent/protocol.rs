@@ -21,7 +21,8 @@
 //!                                            ←  end
 //! ```
 //!
-//! Either side is gone for the other when its connection ends or when nothing was heard of it for [`SILENCE_MAX`].
+//! Either side is gone for the other when its connection ends or when nothing was heard of it for [`SILENCE_MAX`]; before
+//! `go` an agent is patient for as long as another one may take to prepare.
 //! `hello` and `refused` keep their form in all versions, so that two versions can tell each other that they differ.
 
 use std::time::Duration;
@@ -32,7 +33,7 @@ use super::token::Token;
 use crate::doctor::Examination;
 use crate::ledger::Publications;
 use crate::player::{Standing, Word};
-use crate::statistics::{ErrorExample, GeneratorFacts, Statistics};
+use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, Statistics};
 
 /// Version of this protocol.
 pub const PROTOCOL: u32 = 2;
@@ -42,7 +43,8 @@ pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 pub const BEAT: Duration = Duration::from_secs(1);
 /// How long a connection may take to be opened, and to say who it is.
 pub(super) const GREETING_MAX: Duration = Duration::from_secs(5);
-/// How long an agent may take to look at its machine and to read the scenario.
+/// How long an agent may take to read the scenario, to look at its machine and to measure its floor; and how long those
+/// that are ready wait for the others.
 pub(super) const PREPARATION_MAX: Duration = Duration::from_secs(120);
 /// Bytes of one message of somebody who has not yet said who it is.
 pub(super) const GREETING_BYTES_MAX: usize = 16 * 1024;
@@ -113,6 +115,9 @@ pub(super) struct Prepare {
     pub(super) keeps_samples: bool,
     /// Whether the agent keeps an event log, in a run's folder of its own.
     pub(super) log: Log,
+    /// How many pairs the agent's floor is measured with, if it is.
+    #[serde(default)]
+    pub(super) floor: Option<u32>,
 }
 
 /// Forms of an event log, as `record::LogForm` has them.
@@ -205,8 +210,20 @@ pub(super) enum Refusal {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Ready {
     pub(super) examination: Examination,
+    /// What the floor came to, as a machine's facts have it; nothing where it was not asked for.
+    #[serde(default)]
+    pub(super) floor: Vec<(String, String)>,
     /// Source addresses, by the index that its observations name them by.
     pub(super) sources: Vec<String>,
+}
+
+impl Ready {
+    /// The machine as results carry it.
+    pub(super) fn machine(&self) -> MachineFacts {
+        let mut facts = MachineFacts::from(&self.examination);
+        facts.facts.extend(self.floor.iter().cloned());
+        facts
+    }
 }
 
 /// Where a run stands on one agent.

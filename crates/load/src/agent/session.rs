@@ -14,11 +14,12 @@ use super::bundle;
 use super::link::{Link, LinkError};
 use super::logs::{self, SendError};
 use super::protocol::{
-    BEAT, End, FILES_BYTES_MAX, FILES_MAX, FromAgent, FromController, Go, Log, Prepare, Progress, Ready,
-    SILENCE_MAX,
+    BEAT, End, FILES_BYTES_MAX, FILES_MAX, FromAgent, FromController, Go, Log, PREPARATION_MAX, Prepare,
+    Progress, Ready, SILENCE_MAX,
 };
 use super::serve::AgentOptions;
 use crate::doctor::{self, Examination, TargetAddress};
+use crate::floor;
 use crate::live::{Stop, Users};
 use crate::monitor::MonitorConfig;
 use crate::player::{Options, Share, Standing};
@@ -27,7 +28,7 @@ use crate::run::{Assignment, Local, Sampling, Signals};
 use crate::scenario::plan::Plan;
 use crate::scenario::{self, Context};
 use crate::schedule::{self, Schedule};
-use crate::statistics::{MachineFacts, RunFacts, Statistics};
+use crate::statistics::{RunFacts, Statistics};
 
 /// How long one look for a message takes, when none comes. Users are played by threads of their own.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -86,7 +87,7 @@ enum Stage {
 struct Part {
     prepare: Prepare,
     plan: Arc<Plan>,
-    examination: Examination,
+    ready: Ready,
     /// The scenario's files; the player reads the authorities when it starts.
     _files: TempDir,
 }
@@ -137,12 +138,20 @@ impl<'a> Session<'a> {
             }
             match self.link.receive(INTERVAL)? {
                 Some(message) => self.hear(message)?,
-                None if self.link.silent_for() > SILENCE_MAX => {
-                    return Err(LinkError::Silent(SILENCE_MAX).into());
+                None if self.link.silent_for() > self.patience() => {
+                    return Err(LinkError::Silent(self.patience()).into());
                 }
                 None => {}
             }
             self.play()?;
+        }
+    }
+
+    /// For how long the controller may say nothing: while others prepare it has nothing to say.
+    fn patience(&self) -> Duration {
+        match self.stage {
+            Stage::Idle | Stage::Prepared(_) => PREPARATION_MAX,
+            Stage::Playing(_) | Stage::Done => SILENCE_MAX,
         }
     }
 
@@ -200,14 +209,16 @@ impl<'a> Session<'a> {
         let plan = scenario.and_then(|scenario| scenario.compile(&context));
         let plan = plan.map_err(|errors| SessionError::Failed(errors.to_string()))?;
         let examination = examine(&plan, &prepare)?;
+        let floor = prepare.floor.map(measured_floor).transpose()?.unwrap_or_default();
         let sources = crate::player::source_names(&plan.sources);
+        let ready = Ready { examination, floor, sources };
         self.stage = Stage::Prepared(Box::new(Part {
             prepare,
             plan: Arc::new(plan),
-            examination: examination.clone(),
+            ready: ready.clone(),
             _files: folder,
         }));
-        Ok(self.link.send(&FromAgent::Ready(Box::new(Ready { examination, sources })))?)
+        Ok(self.link.send(&FromAgent::Ready(Box::new(ready)))?)
     }
 
     fn start(&mut self, go: Go) -> Result<(), SessionError> {
@@ -365,7 +376,7 @@ impl Kept {
             labels: plan.labels.clone(),
             sources: crate::player::source_names(&plan.sources),
             thresholds: plan.thresholds.clone(),
-            machines: vec![MachineFacts::from(&part.examination)],
+            machines: vec![part.ready.machine()],
             ..RunFacts::default()
         };
         folder.write_scenario(&part.prepare.scenario).map_err(|error| error.to_string())?;
@@ -392,6 +403,12 @@ fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> 
     };
     let tls = doctor::trust(plan).map_err(|error| SessionError::Failed(error.to_string()))?;
     Ok(doctor::examine(clients, &targets, &plan.sources, tls.as_ref()))
+}
+
+/// Measures what this machine can do at best, for the machine's facts.
+fn measured_floor(pairs: u32) -> Result<Vec<(String, String)>, SessionError> {
+    let report = floor::report(pairs as usize).map_err(|error| SessionError::Failed(error.to_string()))?;
+    Ok(floor::facts(&report))
 }
 
 fn failed(what: &'static str) -> impl Fn(io::Error) -> SessionError {

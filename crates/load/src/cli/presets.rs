@@ -199,9 +199,21 @@ pub struct Storm {
 /// `http`.
 #[derive(Args, Debug)]
 pub struct Http {
-    /// URLs, of one or several servers, asked in turn
-    #[arg(required = true)]
+    /// URLs, of one or several servers, asked in turn; each may be written as a line of --file
+    #[arg(required_unless_present = "file")]
     pub urls: Vec<String>,
+    /// A file with one request a line, as Siege has them: `URL`, `URL POST body`, or `URL POST <FILE`
+    #[arg(long, short, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Method of the requests that name none [default: POST with --data, else GET]
+    #[arg(long)]
+    pub method: Option<String>,
+    /// Body of the requests that name no method
+    #[arg(long, value_name = "BODY")]
+    pub data: Option<String>,
+    /// Content type of the bodies
+    #[arg(long, default_value = "application/x-www-form-urlencoded", value_name = "TYPE")]
+    pub content_type: String,
     /// Users at the same time
     #[arg(long, short, default_value_t = 25)]
     pub concurrent: u64,

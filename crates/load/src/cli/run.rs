@@ -36,10 +36,10 @@ pub struct RunArguments {
     /// Threads with connections [default: what cores and descriptors ask for]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Measure this machine's floor before the run, with so many pairs (`--floor=PAIRS`, 5000 without a number), and put
-    /// it into the report; not with --agents, who make the load there
+    /// Measure the machine's floor before the run, with so many pairs (`--floor=PAIRS`, 5000 without a number), and put
+    /// it into the report; with --agents each agent measures its own
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, require_equals = true, default_missing_value = "5000",
-          value_parser = clap::value_parser!(u32).range(100..), conflicts_with = "agents")]
+          value_parser = clap::value_parser!(u32).range(100..))]
     pub floor: Option<u32>,
     /// Play the users on these agents instead: HOST:PORT, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT")]

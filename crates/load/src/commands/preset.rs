@@ -48,7 +48,8 @@ pub(super) fn hold(flags: &Hold) -> Done {
     play_job(&job, &settings, &flags.run, |results| memory_log(results, flags.every.max(1)))
 }
 
-/// Time, memory and connections of each server, as the log of the original's shell loop had them.
+/// Time, memory and connections of each server, as the log of the original's shell loop had them: what the lines said
+/// while it ran, together.
 fn memory_log(results: &Results, every_seconds: u64) -> String {
     let mut text = String::new();
     let rows = results.run.series.iter().filter(|row| u64::from(row.second).is_multiple_of(every_seconds));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::live::figures::{clock, count, one_line, share, time_us};
 use crate::live::{Board, Stage, Status};
+use crate::statistics::ServerRow;
 
 /// How often a line is due unless the user wants otherwise.
 pub const INTERVAL: Duration = Duration::from_secs(5);
@@ -45,6 +46,8 @@ struct Reporter {
     stage: Stage,
     errors_said: BTreeSet<(String, String, u16)>,
     reasons_said: usize,
+    /// Memory of each server by its name, in bytes, as last sampled: a second's sample comes after its other figures.
+    memory: Vec<(String, u64)>,
 }
 
 impl Reporter {
@@ -52,14 +55,34 @@ impl Reporter {
     fn lines(&mut self, status: &Status, figures_due: bool) -> Vec<String> {
         let mut lines = Vec::new();
         self.news(status, &mut lines);
+        self.note_memory(&status.latest.servers);
         let began = status.stage != Stage::Starting;
         if began && (figures_due || status.stage == Stage::Ended) {
-            lines.push(figures_line(status));
+            lines.push(figures_line(status) + &self.memory_text());
         }
         if status.stage == Stage::Ended {
             lines.push(format!("{}  ended: {}", clock(status.elapsed_seconds), status.ended_by));
         }
         lines
+    }
+
+    fn note_memory(&mut self, servers: &[ServerRow]) {
+        for server in servers {
+            let Some(bytes) = server.rss_bytes else { continue };
+            match self.memory.iter_mut().find(|(name, _)| *name == server.name) {
+                Some((_, known)) => *known = bytes,
+                None => self.memory.push((server.name.clone(), bytes)),
+            }
+        }
+    }
+
+    /// Each server's memory; a single one needs no name.
+    fn memory_text(&self) -> String {
+        let one = |name: &str, bytes: u64| format!("  {name} rss {} KiB", count(bytes / 1024));
+        match self.memory.as_slice() {
+            [(_, bytes)] => one("server", *bytes),
+            several => several.iter().map(|(name, bytes)| one(&one_line(name), *bytes)).collect(),
+        }
     }
 
     fn news(&mut self, status: &Status, lines: &mut Vec<String>) {
@@ -164,6 +187,26 @@ mod tests {
         status.verdict.reasons.push("send lag p99 12 ms".into());
         assert_eq!(reporter.lines(&status, false), ["01:05  INVALID so far: send lag p99 12 ms"]);
         assert!(reporter.lines(&status, false).is_empty());
+    }
+
+    #[test]
+    fn a_line_has_the_memory_that_was_last_sampled_of_each_server() {
+        let server =
+            |name: &str, rss_bytes| ServerRow { name: name.into(), rss_bytes, ..ServerRow::default() };
+        let with = |servers| {
+            let mut status = running();
+            status.latest.servers = servers;
+            status
+        };
+        let mut reporter = Reporter::default();
+        let last = |lines: Vec<String>| lines.last().cloned().unwrap_or_default();
+        let one = last(reporter.lines(&with(vec![server("a", Some(5 << 20))]), true));
+        assert!(one.ends_with("steal 0 %  server rss 5,120 KiB"), "{one}");
+        let belated = last(reporter.lines(&with(vec![server("a", None)]), true));
+        assert!(belated.ends_with("  server rss 5,120 KiB"), "{belated}");
+        let two =
+            last(reporter.lines(&with(vec![server("a", Some(6 << 20)), server("b", Some(1024))]), true));
+        assert!(two.ends_with("  a rss 6,144 KiB  b rss 1 KiB"), "{two}");
     }
 
     #[test]

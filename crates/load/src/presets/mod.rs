@@ -7,6 +7,7 @@ mod fan_out;
 mod hold;
 mod http;
 mod place;
+mod request_line;
 mod rooms;
 mod storm;
 
@@ -42,6 +43,8 @@ pub enum PresetError {
     Number(&'static str, String, &'static str),
     /// A file that cannot be read.
     File(PathBuf, io::Error),
+    /// A line that is no request: where it stands, and what is wrong with it.
+    RequestLine(String, String),
     /// A file without a line.
     EmptyFile(PathBuf),
 }
@@ -52,6 +55,7 @@ impl fmt::Display for PresetError {
             Self::Url(url, expected) => write!(f, "`{url}` is not {expected}"),
             Self::Number(flag, value, expected) => write!(f, "{flag} {value}: it must be {expected}"),
             Self::File(path, error) => write!(f, "{} cannot be read: {error}", path.display()),
+            Self::RequestLine(place, why) => write!(f, "{place}: {why}"),
             Self::EmptyFile(path) => write!(f, "{} has no URL; one is expected on each line", path.display()),
         }
     }

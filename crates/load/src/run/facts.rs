@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime};
 use jiff::Timestamp;
 
 use super::error::RunError;
+use super::findings::Found;
 use super::job::{Job, Settings};
 use super::local::Played;
 use crate::doctor::{self, TargetAddress};
@@ -14,8 +15,8 @@ use crate::statistics::{MachineFacts, RunFacts};
 /// What a machine is looked at for where a plan does not know how many users come.
 const UNKNOWN_CROWD: u64 = 1_000;
 
-/// This machine, with its floor if that is asked for.
-pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, RunError> {
+/// This machine, with its floor if that is asked for, and what the doctor found on it.
+pub(super) fn machine(job: &Job, settings: &Settings) -> Result<(MachineFacts, Found), RunError> {
     let targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
     let tls = doctor::trust(&job.plan)?;
     let crowd = job.users().unwrap_or(UNKNOWN_CROWD);
@@ -24,7 +25,8 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<MachineFacts, Ru
     if let Some(pairs) = settings.floor {
         facts.facts.extend(floor::facts(&floor::report(pairs as usize)?));
     }
-    Ok(facts)
+    let found = Found { machine: facts.name.clone(), findings: examination.diagnosis.findings() };
+    Ok((facts, found))
 }
 
 /// What is known when the run begins.

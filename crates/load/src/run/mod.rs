@@ -5,6 +5,7 @@
 
 mod error;
 mod facts;
+mod findings;
 mod job;
 mod local;
 mod names;
@@ -23,6 +24,7 @@ pub use signals::Signals;
 pub(crate) use local::{Assignment, Local};
 pub(crate) use sampling::Sampling;
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -40,6 +42,8 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     let board = Arc::new(Board::new(Status::starting(&job.plan.name, &job.target(), job.plan.seed)));
     let mut views = Views::bind(&board, settings)?;
     let ready = Ready::new(job, settings)?;
+    // A standard error that nobody reads is no reason not to run.
+    let _ = findings::say(&ready.found(), settings.show, &mut io::stderr());
     let folder = RunFolder::create(&settings.out, &job.plan.name)?;
     folder.write_scenario(&job.yaml)?;
     let lead_time = ready.lead_time();

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::error::RunError;
 use super::facts;
+use super::findings::Found;
 use super::job::{Job, Settings};
 use super::local::{Assignment, Local, Played, random_tag, unix_ns};
 use crate::agent::{Controller, RemoteRun, Request};
+use crate::doctor::Examination;
 use crate::live::Users;
 use crate::monitor::GeneratorSamples;
 use crate::player::{Options, Share};
@@ -20,7 +22,7 @@ const LEAD_TIME: Duration = Duration::from_millis(100);
 /// Machines that are ready to play.
 pub(super) enum Ready {
     /// This one.
-    Here(MachineFacts),
+    Here(MachineFacts, Found),
     /// Agents.
     Away(Controller),
 }
@@ -36,12 +38,16 @@ pub(super) enum Players {
 impl Ready {
     /// Looks at the machine, or finds the agents and has them look at theirs.
     pub(super) fn new(job: &Job, settings: &Settings) -> Result<Self, RunError> {
-        let Some(agents) = &settings.agents else { return Ok(Self::Here(facts::machine(job, settings)?)) };
+        let Some(agents) = &settings.agents else {
+            let (machine, found) = facts::machine(job, settings)?;
+            return Ok(Self::Here(machine, found));
+        };
         let mut controller = Controller::connect(agents)?;
         let request = Request {
             threads: settings.threads,
             keeps_samples: job.keeps_samples,
             log: settings.log,
+            floor: settings.floor,
             ..Request::play(&job.yaml, &job.base_dir, random_tag()?)
         };
         controller.prepare(&request)?;
@@ -50,15 +56,28 @@ impl Ready {
 
     pub(super) fn machines(&self) -> Vec<MachineFacts> {
         match self {
-            Self::Here(machine) => vec![machine.clone()],
+            Self::Here(machine, _) => vec![machine.clone()],
             Self::Away(controller) => controller.machines(),
         }
+    }
+
+    /// What the doctor found on each machine.
+    pub(super) fn found(&self) -> Vec<Found> {
+        let controller = match self {
+            Self::Here(_, found) => return vec![found.clone()],
+            Self::Away(controller) => controller,
+        };
+        let of_agent = |(address, examination): (&str, &Examination)| Found {
+            machine: format!("{} ({address})", examination.facts.name),
+            findings: examination.diagnosis.findings(),
+        };
+        controller.doctor().into_iter().map(of_agent).collect()
     }
 
     /// How long before its first user the run must be started.
     pub(super) fn lead_time(&self) -> Duration {
         match self {
-            Self::Here(_) => LEAD_TIME,
+            Self::Here(..) => LEAD_TIME,
             Self::Away(controller) => controller.lead_time(),
         }
     }
@@ -72,7 +91,7 @@ impl Ready {
         started: SystemTime,
     ) -> Result<Players, RunError> {
         match self {
-            Self::Here(_) => Ok(Players::Local(Local::start(Assignment {
+            Self::Here(..) => Ok(Players::Local(Local::start(Assignment {
                 plan: Arc::clone(&job.plan),
                 options: Options {
                     shards: settings.threads,

@@ -240,3 +240,18 @@ fn check_element(element: Element<'_>, depth: usize, findings: &mut Findings) ->
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::VOCABULARY;
+
+    #[test]
+    fn the_sample_with_every_element_has_every_element_of_the_vocabulary() {
+        let sample = include_str!("samples/everything.xml");
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() };
+        let document = roxmltree::Document::parse_with_options(sample, options).expect("well-formed");
+        let missing = |name: &&str| !document.descendants().any(|node| node.has_tag_name(*name));
+        let names: Vec<&str> = VOCABULARY.iter().map(|word| word.name).filter(missing).collect();
+        assert!(names.is_empty(), "{names:?} stand nowhere in it");
+    }
+}

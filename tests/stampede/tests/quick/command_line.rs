@@ -38,7 +38,6 @@ fn a_flag_that_would_do_nothing_is_refused_with_exit_status_2() {
         (&["search", "tsung.xml", "--until", "errors == 0"], "load=100"),
         (&["hold", url, "--set", "users=3"], "users=3"),
         (&["c10k", "127.0.0.1", "1", "--set", "users=3"], "users=3"),
-        (&["hold", url, "--floor", "--agents", "127.0.0.1:1"], "--agents"),
         (&["chat", url, "--json"], "--load"),
     ] {
         let outcome = lab.ask(arguments);

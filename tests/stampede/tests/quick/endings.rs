@@ -1,7 +1,7 @@
 //! Whatever ends a run, its folder is complete and its event log says the same as its summary.
 
 use nix::sys::signal::Signal;
-use stampede_tests::{Ended, Lab, Summary, echo, wait_until};
+use stampede_tests::{Ended, Lab, Opcode, Server, Summary, echo, wait_until};
 
 const USERS: u32 = 10;
 
@@ -60,6 +60,36 @@ fn when_the_target_dies_every_user_is_accounted_for() {
     assert_eq!(summary.count("users_failed"), users, "{}", summary.0["errors"]);
     assert_eq!(ended.code, summary.exit_code(), "{}", ended.words());
     assert_ne!(ended.code, 0);
+    assert_log_and_summary_agree(&lab, &ended, &summary);
+}
+
+#[test]
+fn echoes_that_come_when_the_run_is_over_are_late_and_the_account_adds_up() {
+    const ECHOES: u64 = 3;
+    // Every echo is held back until the client closes, which it does when the run has drained.
+    let server = Server::start(|peer| {
+        peer.upgrade()?;
+        let mut held = Vec::new();
+        loop {
+            let frame = peer.frame()?;
+            if frame.opcode != Opcode::Close {
+                held.push(frame);
+                continue;
+            }
+            held.iter().try_for_each(|frame| peer.send(frame))?;
+            return peer.send(&frame);
+        }
+    });
+    let lab = Lab::new();
+    let scenario =
+        crate::echoes(&server.url(), USERS, ECHOES as u32, "20ms").replace("drain: 2s", "drain: 200ms");
+    let ended = lab.play(&scenario);
+    let summary = ended.summary();
+    let sent = u64::from(USERS) * ECHOES;
+    let counts = ["expected", "late", "delivered", "lost", "in_flight"].map(|name| summary.count(name));
+    assert_eq!(counts, [sent, sent, 0, 0, 0], "{}", summary.0["counts"]);
+    let findings = summary.0["findings"].to_string();
+    assert!(findings.contains("after the run's end"), "{findings}");
     assert_log_and_summary_agree(&lab, &ended, &summary);
 }
 

@@ -7,11 +7,13 @@ mod honesty;
 mod http;
 mod live;
 mod losses;
+mod plateau;
 mod presets;
 mod reports;
 mod rooms;
 mod search;
 mod servers;
+mod terminal;
 mod tls;
 
 use stampede_tests::Lab;

@@ -65,3 +65,22 @@ fn users_come_from_each_address_of_a_range() {
     assert!(connects.iter().all(|connects| *connects > 0), "{connects:?} {}", ended.words());
     assert_eq!(connects.iter().sum::<u64>(), 9, "{connects:?} {}", ended.words());
 }
+
+#[test]
+fn what_the_doctor_finds_is_said_before_the_first_user_comes() {
+    let (server, _) = echo();
+    let lab = Lab::new();
+    let scenario = crate::echoes(&server.url(), 1, 1, "10ms");
+    let told = lab.start_scenario(&scenario, &[]).ended().complaints;
+    assert!(told.contains(": caution: cores: the target runs here too"), "{told}");
+    assert!(!told.contains("begins all the same"), "{told}");
+    let quiet = lab.start_scenario(&scenario, &["--quiet"]).ended().complaints;
+    assert!(!quiet.contains("doctor: "), "{quiet}");
+
+    let nobody = crate::echoes("ws://127.0.0.1:1", 1, 1, "10ms");
+    let ended = lab.start_scenario(&nobody, &["--quiet"]).ended();
+    let told = &ended.complaints;
+    assert!(told.contains(": stop: 127.0.0.1:1: cannot be reached: "), "{told}");
+    assert!(told.contains("doctor: the run begins all the same"), "{told}");
+    assert_eq!(ended.summary().errors("connect", "refused").0, 1, "{}", ended.words());
+}

@@ -1,5 +1,6 @@
 //! The search for the largest load that holds.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -32,6 +33,34 @@ fn a_search_finds_the_largest_load_that_holds_to_the_user() {
     // A run that a busy machine spoilt is made once more.
     loads.dedup();
     assert_eq!(loads, [8, 12, 10, 9], "{found}");
+}
+
+#[test]
+fn a_search_makes_its_answer_and_what_fails_so_often_and_says_how_sure_it_is() {
+    const REPEATS: u64 = 3;
+    let (server, _) = echo_after(Duration::from_millis(300));
+    let lab = Lab::new();
+    lab.file("scenario.yaml", &scenario(&server.url()));
+    let until = ["search", "scenario.yaml", "--until", "connected_max <= 5"];
+    let range =
+        ["--from", "4", "--to", "50", "--factor", "1.5", "--precision", "1", "--repeats", "3", "--json"];
+    let outcome = lab.ask(&[&until[..], &range].concat());
+    assert_eq!(outcome.code, 0, "{}{}", outcome.output, outcome.complaints);
+    let found: Value = serde_json::from_str(&outcome.output).expect("JSON");
+    let answer = &found["answer"];
+    assert_eq!((&answer["held"], &answer["failed"]), (&Value::from(5), &Value::from(6)), "{found}");
+    let runs = |load: u64, outcome: &str| {
+        let steps = found["steps"].as_array().expect("steps").iter();
+        steps.filter(|step| step["load"] == load && step["outcome"] == outcome).count() as u64
+    };
+    // Runs that a busy machine spoilt are made once more, and are none of these.
+    assert_eq!((runs(5, "held"), runs(5, "failed")), (REPEATS, 0), "{found}");
+    assert_eq!(runs(6, "held"), 0, "{found}");
+    assert_eq!(answer["held_runs"], REPEATS, "{found}");
+    assert_eq!(answer["failed_runs"], runs(6, "failed"), "{found}");
+    let folders: BTreeSet<&str> =
+        found["steps"].as_array().expect("steps").iter().filter_map(|step| step["folder"].as_str()).collect();
+    assert_eq!(Some(folders.len()), found["steps"].as_array().map(Vec::len), "each run has its own: {found}");
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! What the doctor found in the way of a run, said before its first user comes.
+//!
+//! It never keeps a run from beginning: who tests a limit on purpose meets what was foretold, and it is counted.
+
+use std::io::{self, Write};
+
+use super::job::Show;
+use crate::doctor::State;
+
+/// What was found on one machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    /// The machine's name; an agent's with its address.
+    pub(super) machine: String,
+    /// Gravest first, each with what changes it.
+    pub(super) findings: Vec<(State, String)>,
+}
+
+/// Says what was found. Where nothing is to be shown, only what the run cannot go well with.
+pub(super) fn say(found: &[Found], show: Show, out: &mut dyn Write) -> io::Result<()> {
+    let least = match show {
+        Show::View | Show::Lines(_) => State::Caution,
+        Show::Nothing => State::Stop,
+    };
+    let mut stops = false;
+    for Found { machine, findings } in found {
+        for (state, text) in findings.iter().filter(|(state, _)| *state >= least) {
+            writeln!(out, "doctor: {machine}: {}: {text}", word(*state))?;
+            stops |= *state == State::Stop;
+        }
+    }
+    if stops {
+        writeln!(out, "doctor: the run begins all the same, and counts what fails")?;
+    }
+    Ok(())
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Ok => "ok",
+        State::Note => "note",
+        State::Caution => "caution",
+        State::Stop => "stop",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(show: Show) -> String {
+        let caution = (State::Caution, "cores: shared".to_owned());
+        let stop = (State::Stop, "source ports: enough for 1 of 2 clients; change it: do".to_owned());
+        let found = [
+            Found { machine: "here".to_owned(), findings: vec![stop, caution.clone()] },
+            Found { machine: "there".to_owned(), findings: vec![caution] },
+        ];
+        let mut out = Vec::new();
+        say(&found, show, &mut out).expect("memory takes everything");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn every_finding_is_said_with_its_machine_and_a_run_that_shows_nothing_says_what_stops_it() {
+        let stop = "doctor: here: stop: source ports: enough for 1 of 2 clients; change it: do\n";
+        let end = "doctor: the run begins all the same, and counts what fails\n";
+        let cautions = "doctor: here: caution: cores: shared\ndoctor: there: caution: cores: shared\n";
+        assert_eq!(said(Show::View), format!("{stop}{cautions}{end}"));
+        assert_eq!(said(Show::Lines(5)), said(Show::View));
+        assert_eq!(said(Show::Nothing), format!("{stop}{end}"));
+    }
+}
