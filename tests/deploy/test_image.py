@@ -49,7 +49,8 @@ class Running(unittest.TestCase):
             container = self.built(folder)
             port, admin = programs.free_port(), programs.free_port()
             settings = {"THRONG_LISTEN": f"127.0.0.1:{port}", "THRONG_ADMIN_LISTEN": f"127.0.0.1:{admin}"}
-            variables = [f"--env={name}={value}" for name, value in {**settings, "THRONG_SHUTDOWN_SPREAD": "0s"}.items()]
+            settings["THRONG_SHUTDOWN_SPREAD"] = "0s"
+            variables = [f"--env={key}={value}" for key, value in settings.items()]
             command = [*buildah(folder), "run", "--isolation=chroot", *variables, container]
             log = folder / "throng.log"
             with programs.running([*command, "--", "/usr/local/bin/throng", "serve"], log):
