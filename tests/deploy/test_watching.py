@@ -50,11 +50,13 @@ class Watching(unittest.TestCase):
         self.assert_all_answered([dashboards.Query("rule", rule["name"]) for rule in rules])
 
     def test_every_rule_is_evaluated_without_an_error(self) -> None:
-        evaluated = lambda: all(rule["health"] != "unknown" for rule in self.watched.rules())
-        programs.until("every rule was evaluated", evaluated)
+        programs.until("every rule was evaluated", self.every_rule_was_evaluated)
         for rule in self.watched.rules():
             with self.subTest(rule=rule["name"]):
                 self.assertEqual((rule["health"], rule.get("lastError", "")), ("ok", ""))
+
+    def every_rule_was_evaluated(self) -> bool:
+        return all(rule["health"] != "unknown" for rule in self.watched.rules())
 
     def test_no_alert_about_the_server_fires_while_all_is_well(self) -> None:
         # Those about the machine may: it also compiles.
