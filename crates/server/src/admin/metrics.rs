@@ -71,7 +71,7 @@ impl Collector for GatewayCollector {
 
 fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     let closed = snapshot.closed.iter().map(|(reason, count)| (reason.label(), *count));
-    let slow = snapshot
+    let slow: u64 = snapshot
         .closed
         .iter()
         .filter(|(reason, _)| *reason == CloseReason::SlowConsumer)
