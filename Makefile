@@ -53,7 +53,7 @@ build: page ## Build the optimised server, and the programs that the tests talk 
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn and Tsung against the release build, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung and Prometheus against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) format lint deny programs-for-tests
 	@# Not beside the compiler: some tests are played runs, which a busy machine makes INVALID.
@@ -61,7 +61,7 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@$(MAKE) --jobs=2 --output-sync=target build web
 	@$(MAKE) bench-check BUDGETS=repeatable
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
+	@$(MAKE) --jobs=2 --output-sync=target autobahn stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
 	@$(MAKE) competition-smoke
 	@$(MAKE) bench-check-smoke
 
@@ -178,6 +178,11 @@ autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo 
 stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
 		cargo test --workspace --test full --locked --quiet -- --ignored
+
+.PHONY: deploy-tests
+deploy-tests: build programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
+	THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
+		$(PYTHON) -m unittest discover --start-directory tests/deploy --pattern 'test_*.py' --top-level-directory tests/deploy
 
 .PHONY: competition-smoke
 competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts

@@ -2,6 +2,7 @@
 
 mod memory;
 mod page;
+mod process;
 
 use axum::Router;
 use axum::extract::State;
@@ -17,12 +18,14 @@ use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// The path of the scrapes.
 pub(super) fn router(handle: Handle) -> Router {
     let mut registry = Registry::default();
     let resident_bytes_at_start = handle.memory().resident_bytes;
-    registry.register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start }));
+    let started = SystemTime::now();
+    registry.register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start, started }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 
@@ -43,6 +46,8 @@ struct GatewayCollector {
     handle: Handle,
     /// What the process takes without any connection.
     resident_bytes_at_start: u64,
+    /// When the process began, but for the moment that its own beginning took.
+    started: SystemTime,
 }
 
 impl fmt::Debug for GatewayCollector {
@@ -58,6 +63,7 @@ impl Collector for GatewayCollector {
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
+        process::encode(&mut page, self.started)?;
         let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
         memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
     }
@@ -65,7 +71,7 @@ impl Collector for GatewayCollector {
 
 fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     let closed = snapshot.closed.iter().map(|(reason, count)| (reason.label(), *count));
-    let slow = snapshot
+    let slow: u64 = snapshot
         .closed
         .iter()
         .filter(|(reason, _)| *reason == CloseReason::SlowConsumer)
@@ -133,6 +139,12 @@ fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "Open connections of a shard.",
         "shard",
         numbered().map(|(index, shard)| (index, shard.connections)),
+    )?;
+    page.counters(
+        "throng_shard_busy_seconds",
+        "Time that a shard did not sleep; a second a second is all that it can.",
+        "shard",
+        numbered().map(|(index, shard)| (index, Duration::from_micros(shard.busy_us_total).as_secs_f64())),
     )?;
     page.gauges(
         "throng_mailbox_depth",

@@ -1,7 +1,9 @@
 //! The page under construction, metric by metric. The encoder appends `_total` to the names of counters.
 
 use gateway::Histogram;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeCounterValue, EncodeExemplarValue, EncodeGaugeValue, MetricEncoder,
+};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::exemplar::Exemplar;
 use std::fmt;
@@ -15,11 +17,11 @@ impl<'a> Page<'a> {
         Page { encoder }
     }
 
-    pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+    pub(super) fn gauge<V: EncodeGaugeValue>(&mut self, name: &str, help: &str, value: V) -> fmt::Result {
         self.encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    pub(super) fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+    pub(super) fn counter<V: Number>(&mut self, name: &str, help: &str, value: V) -> fmt::Result {
         encode_counter(&mut self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?, value)
     }
 
@@ -37,12 +39,12 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    pub(super) fn counters<L: AsRef<str>>(
+    pub(super) fn counters<L: AsRef<str>, V: Number>(
         &mut self,
         name: &str,
         help: &str,
         label: &'static str,
-        values: impl Iterator<Item = (L, u64)>,
+        values: impl Iterator<Item = (L, V)>,
     ) -> fmt::Result {
         let mut family = self.encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
         for (of, value) in values {
@@ -62,6 +64,11 @@ impl<'a> Page<'a> {
     }
 }
 
-fn encode_counter(encoder: &mut MetricEncoder<'_>, value: u64) -> fmt::Result {
-    encoder.encode_counter::<[(&str, &str); 0], u64, u64>(&value, None::<&Exemplar<_, _>>)
+/// What a counter counts: things, or seconds.
+pub(super) trait Number: EncodeCounterValue + EncodeExemplarValue {}
+impl Number for u64 {}
+impl Number for f64 {}
+
+fn encode_counter<V: Number>(encoder: &mut MetricEncoder<'_>, value: V) -> fmt::Result {
+    encoder.encode_counter::<[(&str, &str); 0], V, V>(&value, None::<&Exemplar<_, _>>)
 }

@@ -1,0 +1,102 @@
+"""Compose and Kubernetes: by the validators that are there, and otherwise what can be seen by reading."""
+
+import shutil
+import unittest
+
+import documents
+from programs import DEPLOY, run
+
+COMPOSE = DEPLOY / "docker" / "compose.yaml"
+KUBERNETES = DEPLOY / "kubernetes"
+# Of a kind that Kubernetes itself does not have, and that only who has the operator applies.
+OF_AN_OPERATOR = {"servicemonitor.yaml"}
+
+
+class Manifests(unittest.TestCase):
+    def test_docker_reads_the_composition(self) -> None:
+        docker = shutil.which("docker")
+        if docker is None or run(docker, "compose", "version")[0] != 0:
+            self.skipTest("there is no `docker compose` here")
+        environment = {"GRAFANA_PASSWORD": "test", "PATH": "/usr/bin:/bin"}
+        status, said = run(docker, "compose", "--file", COMPOSE, "config", "--quiet", environment=environment)
+        self.assertEqual(status, 0, said)
+
+    def test_every_service_of_the_composition_has_limits_and_files_that_are_there(self) -> None:
+        composition = documents.one(COMPOSE)
+        for name, service in composition["services"].items():
+            with self.subTest(service=name):
+                self.assertGreater(service["cpus"], 0)
+                self.assertRegex(service["mem_limit"], r"^\d+m$")
+                for volume in service.get("volumes", []):
+                    self.assert_source_is_there(volume.split(":")[0], composition["volumes"])
+
+    def assert_source_is_there(self, source: str, volumes: dict) -> None:
+        if source.startswith(".."):
+            self.assertTrue((COMPOSE.parent / source).exists(), source)
+        elif not source.startswith("/"):
+            self.assertIn(source, volumes)
+
+    def test_kubeconform_reads_the_manifests(self) -> None:
+        kubeconform = shutil.which("kubeconform")
+        if kubeconform is None:
+            self.skipTest("there is no kubeconform here")
+        paths = [path for path in manifests() if path.name not in OF_AN_OPERATOR]
+        status, said = run(kubeconform, "-strict", "-summary", *paths)
+        self.assertEqual(status, 0, said)
+
+    def test_the_kustomization_has_every_manifest_that_needs_no_operator(self) -> None:
+        listed = documents.one(KUBERNETES / "kustomization.yaml")["resources"]
+        self.assertEqual(set(listed), {path.name for path in manifests()} - OF_AN_OPERATOR)
+
+    def test_every_selector_finds_the_labels_that_it_means(self) -> None:
+        pod = self.document("Deployment")["spec"]["template"]["metadata"]["labels"]
+        selectors = [
+            self.document("Deployment")["spec"]["selector"]["matchLabels"],
+            self.document("PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+            *[service["spec"]["selector"] for service in of_kind("Service")],
+        ]
+        for selector in selectors:
+            self.assertLessEqual(selector.items(), pod.items())
+        monitor = self.document("ServiceMonitor")["spec"]
+        watched = [
+            service
+            for service in of_kind("Service")
+            if monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+        ]
+        self.assertEqual([service["metadata"]["name"] for service in watched], ["throng-admin"])
+        ports = {port["name"] for port in watched[0]["spec"]["ports"]}
+        self.assertEqual({endpoint["port"] for endpoint in monitor["endpoints"]}, ports)
+
+    def test_the_pod_is_nobody_has_limits_and_probes_ports_that_it_has(self) -> None:
+        pod = self.document("Deployment")["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        ports = {port["name"] for port in container["ports"]}
+        for probe in ("livenessProbe", "readinessProbe"):
+            self.assertIn(container[probe]["httpGet"]["port"], ports)
+        self.assertTrue(pod["securityContext"]["runAsNonRoot"])
+        self.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        self.assertLessEqual({mount["name"] for mount in container["volumeMounts"]}, volumes)
+
+    def test_the_budget_of_disruptions_lets_a_node_be_emptied(self) -> None:
+        replicas = self.document("Deployment")["spec"]["replicas"]
+        allowed = self.document("PodDisruptionBudget")["spec"]["maxUnavailable"]
+        self.assertTrue(1 <= allowed <= replicas)
+
+    def document(self, kind: str) -> dict:
+        (only,) = of_kind(kind)
+        return only
+
+
+def manifests() -> list:
+    """Every file but the kustomization."""
+    return [path for path in sorted(KUBERNETES.glob("*.yaml")) if path.name != "kustomization.yaml"]
+
+
+def of_kind(kind: str) -> list[dict]:
+    """All documents of a kind."""
+    return [document for path in manifests() for document in documents.all_of(path) if document["kind"] == kind]
+
+
+if __name__ == "__main__":
+    unittest.main()
