@@ -95,7 +95,7 @@ fn a_newcomer_to_a_server_that_closes_is_told_to_come_back() {
 
 #[test]
 fn a_rate_of_closing_makes_the_end_as_long_as_it_takes() {
-    let mut server = Throng::start(&["--set", "shutdown.spread=0s", "--set", "shutdown.closes_per_second=1"]);
+    let server = Throng::start(&["--set", "shutdown.spread=0s", "--set", "shutdown.closes_per_second=1"]);
     let _clients = clients(&server, 3);
     server.signal(Signal::SIGTERM);
     server.logged("closing 3 connections over 3s");
