@@ -114,6 +114,12 @@ impl Admission {
         self.stripes.iter().map(of).sum::<usize>() as u64
     }
 
+    /// Whose connections are counted there.
+    pub(crate) fn ip(&self, index: AddressIndex) -> IpAddr {
+        let (at, place) = index.parts();
+        lock(&self.stripes[at]).addresses[place].ip
+    }
+
     pub(crate) fn leave(&self, index: AddressIndex) {
         let (at, place) = index.parts();
         let now_ms = self.began.elapsed().as_millis() as u64;
@@ -139,6 +145,15 @@ pub(crate) struct Visit {
 impl Visit {
     pub(crate) fn new(admission: Arc<Admission>, address: AddressIndex) -> Visit {
         Visit { admission, address: Mutex::new(Some(address)) }
+    }
+
+    /// A connection of a proxy's, which carries other people's requests: each of those is counted for itself.
+    pub(crate) fn uncounted(admission: Arc<Admission>) -> Visit {
+        Visit { admission, address: Mutex::new(None) }
+    }
+
+    pub(crate) fn is_counted(&self) -> bool {
+        lock(&self.address).is_some()
     }
 
     /// From here on the caller counts the connection out.

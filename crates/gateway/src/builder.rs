@@ -6,15 +6,18 @@ use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::life::Life;
 use crate::limits::{BadLimit, Limits};
+use crate::listening::{Listening, ListeningTls};
 use crate::longpoll::BODIES_KIB_MAX;
 use crate::memory::{Account, Allowance, BudgetTooSmall, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
+use crate::pace::Pace;
+use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{HubConfig, PatternError, ShardIndex};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -30,6 +33,7 @@ impl Gateway {
         GatewayBuilder {
             listen: Vec::new(),
             listen_tls: Vec::new(),
+            trusted_proxies: Vec::new(),
             mounts: Vec::new(),
             router: axum::Router::new(),
             shards: None,
@@ -41,8 +45,9 @@ impl Gateway {
 
 /// What a gateway is to be.
 pub struct GatewayBuilder {
-    listen: Vec<SocketAddr>,
-    listen_tls: Vec<(SocketAddr, Arc<rustls::ServerConfig>)>,
+    listen: Vec<Listening>,
+    listen_tls: Vec<ListeningTls>,
+    trusted_proxies: Vec<Network>,
     mounts: Vec<Mount>,
     router: axum::Router,
     shards: Option<usize>,
@@ -64,6 +69,8 @@ pub enum StartError {
     MemoryBudget(BudgetTooSmall),
     /// The sockets or threads of the shards could not be made; an address in use is the usual case.
     Engine(engine::StartError),
+    /// A listener waits for proxies, and none is trusted.
+    NoTrustedProxy(SocketAddr),
     /// A TLS address could not be listened on.
     ListenTls(SocketAddr, io::Error),
     /// The system has no random numbers, threads or runtime for us.
@@ -73,7 +80,15 @@ pub enum StartError {
 impl GatewayBuilder {
     /// Listens for HTTP and WebSockets at one more address.
     pub fn listen(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
-        self.listen.push(address.into());
+        self.listen.push(Listening { address: address.into(), announced: false });
+        self
+    }
+
+    /// Listens for the same at one more address, for load balancers that begin each connection with a PROXY protocol
+    /// header, version 2. What comes from elsewhere than [`trusted_proxies`](GatewayBuilder::trusted_proxies), or begins
+    /// otherwise, is cut and counted.
+    pub fn listen_proxied(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
+        self.listen.push(Listening { address: address.into(), announced: true });
         self
     }
 
@@ -83,7 +98,31 @@ impl GatewayBuilder {
         address: impl Into<SocketAddr>,
         config: Arc<rustls::ServerConfig>,
     ) -> GatewayBuilder {
-        self.listen_tls.push((address.into(), config));
+        let listening = Listening { address: address.into(), announced: false };
+        self.listen_tls.push(ListeningTls { listening, config });
+        self
+    }
+
+    /// Listens for TLS behind a PROXY protocol header; see [`listen_proxied`](GatewayBuilder::listen_proxied).
+    pub fn listen_tls_proxied(
+        mut self,
+        address: impl Into<SocketAddr>,
+        config: Arc<rustls::ServerConfig>,
+    ) -> GatewayBuilder {
+        let listening = Listening { address: address.into(), announced: true };
+        self.listen_tls.push(ListeningTls { listening, config });
+        self
+    }
+
+    /// Load balancers in front. Of a connection from one of these networks, `X-Forwarded-For` says whose it is, or a
+    /// PROXY protocol header where the listener wants one; limits per IP address, [`ConnectRequest::remote`] and
+    /// [`RemotePeer`] are then about that client. A proxy's own connections are bounded by
+    /// [`Limits::http_connections_max`] alone. Default: none, and nobody is believed.
+    ///
+    /// [`ConnectRequest::remote`]: crate::ConnectRequest::remote
+    /// [`RemotePeer`]: crate::RemotePeer
+    pub fn trusted_proxies(mut self, networks: impl IntoIterator<Item = Network>) -> GatewayBuilder {
+        self.trusted_proxies.extend(networks);
         self
     }
 
@@ -125,7 +164,8 @@ impl GatewayBuilder {
             mount.check_path().map_err(StartError::Path)?;
             mount.routes().map_err(StartError::Pattern)?;
         }
-        let tls = self.bind_tls()?;
+        self.check_proxies_are_named()?;
+        let tls = self.listen_tls.iter().map(ListeningTls::bind).collect::<Result<Vec<_>, _>>()?;
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
             engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
@@ -146,7 +186,7 @@ impl GatewayBuilder {
         let started = prepared.start(make, handoff).map_err(StartError::Engine)?;
         let counters = (0..shards).map(|shard| started.counters(engine::ShardIndex(shard as u16))).collect();
         let addresses = started.local_addresses().to_vec();
-        let tls_addresses = tls.iter().filter_map(|(listener, _)| listener.local_addr().ok()).collect();
+        let tls_addresses = tls.iter().filter_map(|tls| tls.listener.local_addr().ok()).collect();
         let engine = Arc::new(OnceLock::from(started));
         let life = Arc::new(Life::new());
         let places = Arc::new(Semaphore::new(self.limits.http_connections_max));
@@ -173,14 +213,14 @@ impl GatewayBuilder {
         Ok(Running { handle, addresses, tls_addresses })
     }
 
-    fn bind_tls(&self) -> Result<Vec<crate::control::TlsListener>, StartError> {
-        let listen = |(address, config): &(SocketAddr, Arc<rustls::ServerConfig>)| {
-            let listener = TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            Ok((listener, config.clone()))
-        };
-        let listeners = self.listen_tls.iter();
-        listeners.map(|tls| listen(tls).map_err(|error| StartError::ListenTls(tls.0, error))).collect()
+    /// A listener that waits for proxies lets in those alone that are trusted.
+    fn check_proxies_are_named(&self) -> Result<(), StartError> {
+        let by_tls = self.listen_tls.iter().map(|tls| &tls.listening);
+        let announced = self.listen.iter().chain(by_tls).find(|listening| listening.announced);
+        match announced.filter(|_| self.trusted_proxies.is_empty()) {
+            Some(listening) => Err(StartError::NoTrustedProxy(listening.address)),
+            None => Ok(()),
+        }
     }
 
     fn engine_config(&self, shards: usize) -> EngineConfig {
@@ -192,7 +232,8 @@ impl GatewayBuilder {
             connections_max: self.limits.connections_max,
             ..EngineLimits::default()
         };
-        EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(self.listen.clone()) }
+        let listen = self.listen.iter().map(|listening| listening.address).collect();
+        EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(listen) }
     }
 
     /// One shard's part of the memory budget, if there is one: shards get connections alike.
@@ -230,6 +271,14 @@ impl GatewayBuilder {
                 self.limits.connections_per_ip_max,
                 self.limits.connection_rate_per_ip_max,
             )),
+            pace: self
+                .limits
+                .connection_rate_max
+                .map(|per_second| Pace::new(per_second, self.limits.connection_burst_max)),
+            proxies: Proxies {
+                trusted: self.trusted_proxies.clone(),
+                announced: self.listen.iter().map(|listening| listening.announced).collect(),
+            },
             metrics: std::iter::repeat_with(ShardMetrics::new).take(shards).collect(),
             limits: self.limits.clone(),
             allowance: Arc::new(Allowance::new(population)),
@@ -255,6 +304,12 @@ impl fmt::Display for StartError {
             StartError::Pattern(error) => error.fmt(f),
             StartError::MemoryBudget(error) => error.fmt(f),
             StartError::Engine(error) => error.fmt(f),
+            StartError::NoTrustedProxy(address) => {
+                write!(
+                    f,
+                    "the listener {address} waits for proxies, and none is trusted: name their networks"
+                )
+            }
             StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
             StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),
         }

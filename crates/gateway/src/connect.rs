@@ -16,7 +16,7 @@ pub struct ConnectRequest<'a> {
 }
 
 impl ConnectRequest<'_> {
-    /// The client's address; absent if the client is gone already.
+    /// The client's address, behind a trusted proxy that of the proxy's client, whose port may be 0; absent if the client is gone already.
     pub fn remote(&self) -> Option<SocketAddr> {
         self.remote
     }
@@ -26,7 +26,7 @@ impl ConnectRequest<'_> {
         self.uri
     }
 
-    /// The decoded query string with the path's variables. Brackets make objects and lists; leaves are strings.
+    /// The decoded query string with the path's variables, which win. Brackets make objects and lists; leaves are strings.
     pub fn params(&self) -> &Map<String, Value> {
         self.params
     }

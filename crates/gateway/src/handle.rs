@@ -186,14 +186,11 @@ impl Handle {
         Some(MemoryBudget { bytes, capacity, allowed: self.shared.allowance.allowed()? })
     }
 
-    /// Stops accepting, closes every connection with 1012, each at a random moment within `spread`, and returns when
-    /// none is left: at the latest some seconds after `spread`, when those that do not go are cut. A second drain
-    /// joins the first.
+    /// Closes every connection with 1012, each at a random moment within `spread`, and returns when none is left: at the
+    /// latest some seconds after `spread`, when those that do not go are cut. Meanwhile new ones are answered 503 with
+    /// `Retry-After`, and those by TLS find nobody who listens. A second drain joins the first.
     pub async fn drain(&self, spread: Duration) {
         self.life.advance(Stage::Draining);
-        if let Some(engine) = self.engine.get() {
-            engine.stop_accepting();
-        }
         let mut drained = Vec::new();
         for shard in self.shards() {
             let (reply, answer) = self.relay.question();
@@ -203,6 +200,9 @@ impl Handle {
         for answer in drained {
             // Without an answer the shard is gone, and its connections with it.
             let _ = answer.await;
+        }
+        if let Some(engine) = self.engine.get() {
+            engine.stop_accepting();
         }
     }
 

@@ -29,6 +29,11 @@ pub struct Limits {
     /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Past it a new
     /// one is answered 429; one by TLS is cut.
     pub connection_rate_per_ip_max: u32,
+    /// New connections per second, all together; `None` is as many as come. Past it a new one is answered 503; one by TLS
+    /// is cut.
+    pub connection_rate_max: Option<u32>,
+    /// How many of them may come at once.
+    pub connection_burst_max: u32,
     /// Time for a request's head to arrive. Past it the connection is answered 408.
     pub handshake_time_max: Duration,
     /// A request's head, from 256 bytes to 16 KiB. Past it the connection is answered 431.
@@ -51,6 +56,8 @@ impl Default for Limits {
             longpoll_sessions_max: 100_000,
             connections_per_ip_max: 4_000_000,
             connection_rate_per_ip_max: 100_000,
+            connection_rate_max: None,
+            connection_burst_max: 1_000,
             handshake_time_max: Duration::from_secs(10),
             header_bytes_max: 16 << 10,
             deliveries_per_turn_max: 256,
@@ -91,6 +98,8 @@ impl Limits {
             ("longpoll_sessions_max", self.longpoll_sessions_max),
             ("connections_per_ip_max", self.connections_per_ip_max as usize),
             ("connection_rate_per_ip_max", self.connection_rate_per_ip_max as usize),
+            ("connection_rate_max", self.connection_rate_max.unwrap_or(1) as usize),
+            ("connection_burst_max", self.connection_burst_max as usize),
             ("deliveries_per_turn_max", self.deliveries_per_turn_max),
         ];
         if let Some(&(name, _)) = at_least_one.iter().find(|(_, limit)| *limit == 0) {
@@ -121,9 +130,11 @@ mod tests {
     #[test]
     fn limits_that_let_nothing_through_are_found_by_name() {
         type Break = fn(&mut Limits);
-        let broken: [(&str, Break); 8] = [
+        let broken: [(&str, Break); 10] = [
             ("deliveries_per_turn_max", |limits| limits.deliveries_per_turn_max = 0),
             ("connections_per_ip_max", |limits| limits.connections_per_ip_max = 0),
+            ("connection_rate_max", |limits| limits.connection_rate_max = Some(0)),
+            ("connection_burst_max", |limits| limits.connection_burst_max = 0),
             ("outbox_bytes_max", |limits| limits.outbox_bytes_max = 0),
             ("handshake_time_max", |limits| limits.handshake_time_max = Duration::ZERO),
             ("header_bytes_max", |limits| limits.header_bytes_max = 255),

@@ -63,7 +63,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     readiness.set(true);
     // A server whose output nobody reads serves all the same.
     let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
-    supervise::until_ended(running, certificates, &readiness, requests, config.shutdown_spread)
+    supervise::until_ended(running, certificates, &readiness, requests, config.shutdown)
         .map_err(ServeError::Supervision)
 }
 

@@ -1,9 +1,10 @@
 //! The life of a running server: reloads, then an orderly end. Runs on the main thread.
 
+use crate::config::ShutdownConfig;
 use crate::health::Readiness;
 use crate::signals::Request;
 use crate::tls::Certificates;
-use gateway::Running;
+use gateway::{Handle, Running};
 use std::io;
 use std::process;
 use std::time::Duration;
@@ -14,22 +15,21 @@ const CERTIFICATE_LOOK: Duration = Duration::from_secs(2);
 /// The exit code of a process that was told a second time to end.
 const EXIT_CUT_SHORT: i32 = 1;
 
-/// Waits for a request to end, drains the connections over `spread`, and returns when all are closed.
+/// Waits for a request to end, gives notice of it, drains the connections, and returns when all are closed.
 pub(crate) fn until_ended(
     running: Running,
     mut certificates: Option<Certificates>,
     readiness: &Readiness,
     mut requests: UnboundedReceiver<Request>,
-    spread: Duration,
+    shutdown: ShutdownConfig,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         serve_requests(&mut requests, certificates.as_mut()).await;
         readiness.set(false);
         let handle = running.handle();
-        tracing::info!("closing {} connections over {spread:?}", handle.metrics().connections_open);
         tokio::select! {
-            () = handle.drain(spread) => {}
+            () = end(&handle, shutdown) => {}
             () = asked_to_end(&mut requests) => {
                 tracing::warn!("asked a second time to end: ending at once");
                 process::exit(EXIT_CUT_SHORT);
@@ -39,6 +39,24 @@ pub(crate) fn until_ended(
     running.handle().stop();
     tracing::info!("ended");
     Ok(())
+}
+
+/// Load balancers notice that the server is not ready before anybody is sent away, or they would send some back.
+async fn end(handle: &Handle, shutdown: ShutdownConfig) {
+    if !shutdown.notice.is_zero() {
+        tracing::info!("not ready any more; closing begins in {:?}", shutdown.notice);
+        tokio::time::sleep(shutdown.notice).await;
+    }
+    let connections = handle.metrics().connections_open;
+    let spread = spread(connections, shutdown);
+    tracing::info!("closing {connections} connections over {spread:?}");
+    handle.drain(spread).await;
+}
+
+/// The time over which so many connections are closed.
+fn spread(connections: u64, shutdown: ShutdownConfig) -> Duration {
+    let at_the_rate = |per_second: u64| Duration::from_millis(connections.saturating_mul(1000) / per_second);
+    shutdown.closes_per_second.map_or(Duration::ZERO, at_the_rate).max(shutdown.spread)
 }
 
 /// Reloads certificates on request and when their files change, until a request to end.
@@ -76,5 +94,24 @@ fn reload(certificates: Option<&Certificates>) {
         None => tracing::info!("nothing to reload: TLS is off"),
         Some(Ok(())) => tracing::info!("the certificate was reloaded"),
         Some(Err(error)) => tracing::error!("the certificate was not reloaded, the old one stays: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_closed_no_faster_than_the_rate_and_the_spread_allow() {
+        let shutdown = |closes_per_second| ShutdownConfig {
+            notice: Duration::ZERO,
+            spread: Duration::from_secs(5),
+            closes_per_second,
+        };
+        for (connections, rate, seconds) in
+            [(10_000, None, 5), (10_000, Some(1000), 10), (100, Some(1000), 5), (0, Some(1), 5)]
+        {
+            assert_eq!(spread(connections, shutdown(rate)), Duration::from_secs(seconds));
+        }
     }
 }

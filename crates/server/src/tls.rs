@@ -162,7 +162,15 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
             let listen = "127.0.0.1:0".parse().expect("an address");
-            Files { _folder: folder, config: TlsConfig { listen, certificate, key } }
+            Files {
+                _folder: folder,
+                config: TlsConfig {
+                    listen,
+                    proxy_protocol: crate::config::ProxyProtocol::Off,
+                    certificate,
+                    key,
+                },
+            }
         }
 
         /// Writes a fresh self-signed pair; returns the certificate.

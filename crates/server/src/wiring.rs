@@ -1,7 +1,7 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{Config, LimitsConfig, SocketConfig};
+use crate::config::{Config, LimitsConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
@@ -17,6 +17,8 @@ use std::time::Duration;
 const LONGPOLL_WINDOW: Duration = Duration::from_secs(10);
 /// The connect parameter by which a client names its socket, so that it can be disconnected by that name.
 const ID_PARAMETER: &str = "id";
+/// The connect parameter by which a load balancer keeps a room on one server; nothing here depends on it.
+const ROOM_PARAMETER: &str = "room";
 const ID_BYTES_MAX: usize = 255;
 
 /// Starts the gateway that the configuration describes; it accepts connections from then on.
@@ -32,23 +34,35 @@ pub(crate) fn start(
     };
     let capacity = Capacity::plan(wishes, cores(), machine::descriptor_limit());
     let mut builder = Gateway::builder()
-        .listen(config.listen)
+        .trusted_proxies(config.trusted_proxies.iter().copied())
         .shards(capacity.shards)
         .tables(capacity.tables)
         .limits(limits(&config.limits))
-        .mount(channels(&config.socket))
+        .mount(channels(&config.socket.path, &config.socket))
         .http(health::router(readiness.clone()).merge(page::router()));
-    if let (Some(address), Some(tls)) = (config.tls.as_ref().map(|tls| tls.listen), tls) {
-        builder = builder.listen_tls(address, tls);
+    builder = match config.proxy_protocol {
+        ProxyProtocol::Off => builder.listen(config.listen),
+        ProxyProtocol::V2 => builder.listen_proxied(config.listen),
+    };
+    if let (Some(listener), Some(tls)) = (&config.tls, tls) {
+        builder = match listener.proxy_protocol {
+            ProxyProtocol::Off => builder.listen_tls(listener.listen, tls),
+            ProxyProtocol::V2 => builder.listen_tls_proxied(listener.listen, tls),
+        };
     }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
     }
+    // Last, so that no room is taken for one of the mounts before.
+    if config.socket.room_in_path {
+        let path = format!("{}/:{ROOM_PARAMETER}", config.socket.path);
+        builder = builder.mount(channels(&path, &config.socket));
+    }
     builder.start()
 }
 
-fn channels(socket: &SocketConfig) -> Mount {
-    with_conditions(Mount::channels(&socket.path), socket)
+fn channels(path: &str, socket: &SocketConfig) -> Mount {
+    with_conditions(Mount::channels(path), socket)
         .auth_token(socket.auth_token)
         .channels_max(socket.channels_max)
         .longpoll(socket.longpoll.then_some(LONGPOLL_WINDOW))
@@ -87,6 +101,8 @@ fn limits(limits: &LimitsConfig) -> Limits {
         longpoll_sessions_max: limits.longpoll_sessions,
         connections_per_ip_max: limits.connections_per_ip,
         connection_rate_per_ip_max: limits.connections_per_second_per_ip,
+        connection_rate_max: limits.connections_per_second,
+        connection_burst_max: limits.connections_burst,
         handshake_time_max: limits.handshake_timeout,
         header_bytes_max: limits.header_bytes,
         presence_people_max: limits.presence_people,

@@ -129,3 +129,15 @@ fn the_log_is_quiet_under_load_and_keeps_the_token_secret() {
         assert_eq!(entry["level"], "INFO");
     }
 }
+
+#[test]
+fn a_room_in_the_path_is_for_load_balancers_and_changes_nothing_else() {
+    let server = Throng::start(&["--set", "socket.room_in_path=true"]);
+    for path in ["/socket/lobby/websocket", "/socket/caf%C3%A9/websocket", "/socket/websocket?room=lobby&"] {
+        let separator = if path.contains('?') { "" } else { "?" };
+        let mut client = Client::open(server.address, &format!("{path}{separator}vsn=2.0.0"));
+        client.join("rooms:another", "{}");
+    }
+    let without = Throng::start(&[]);
+    assert_eq!(without.get(without.address, "/socket/lobby/websocket").status, 404);
+}

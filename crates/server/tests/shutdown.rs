@@ -60,6 +60,48 @@ fn a_server_that_ends_is_not_ready_and_a_second_signal_ends_it_at_once() {
 }
 
 #[test]
+fn a_server_gives_notice_and_lets_people_in_until_it_closes() {
+    let mut server = Throng::start(&["--set", "shutdown.notice=2s", "--set", "shutdown.spread=0s"]);
+    let mut early = Client::open(server.address, SOCKET);
+    server.signal(Signal::SIGTERM);
+    server.logged("not ready any more");
+    assert_eq!(server.get(server.admin, "/readyz").status, 503);
+    let mut late = Client::open(server.address, SOCKET);
+    late.join(LOBBY, "{}");
+    server.logged("closing 2 connections");
+    assert_eq!((early.hear_close(), late.hear_close()), (SERVICE_RESTART, SERVICE_RESTART));
+    drop((early, late));
+    assert_eq!(server.exit_status().code(), Some(0));
+}
+
+#[test]
+fn a_newcomer_to_a_server_that_closes_is_told_to_come_back() {
+    let mut server = Throng::start(&["--set", "shutdown.spread=1h"]);
+    let _client = Client::open(server.address, SOCKET);
+    server.signal(Signal::SIGTERM);
+    server.logged("closing 1 connections");
+    // The shards hear of it one by one.
+    let answer = loop {
+        let answer = server.get(server.address, "/healthz");
+        if answer.status != 200 {
+            break answer;
+        }
+    };
+    assert_eq!(answer.status, 503);
+    assert!(answer.head.contains("retry-after: 5"), "{}", answer.head);
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.exit_status().code(), Some(1));
+}
+
+#[test]
+fn a_rate_of_closing_makes_the_end_as_long_as_it_takes() {
+    let server = Throng::start(&["--set", "shutdown.spread=0s", "--set", "shutdown.closes_per_second=1"]);
+    let _clients = clients(&server, 3);
+    server.signal(Signal::SIGTERM);
+    server.logged("closing 3 connections over 3s");
+}
+
+#[test]
 fn a_server_without_connections_ends_without_waiting() {
     let mut server = Throng::start(&["--set", "shutdown.spread=1h"]);
     server.signal(Signal::SIGTERM);

@@ -38,9 +38,10 @@ pub(super) async fn serve(control: Arc<Control>, stream: ControlStream, peer: Re
 async fn respond(
     control: Arc<Control>,
     mut request: Request<Incoming>,
-    peer: RemotePeer,
+    connection: RemotePeer,
     visit: Arc<Visit>,
 ) -> Result<Response<Body>, Infallible> {
+    let peer = whose(&control, &request, connection);
     let path = request.uri().path().to_owned();
     let found = control.shared.handshakes.find(&path).map(|(mount, transport, _)| (mount, transport));
     let mut response = match found {
@@ -57,6 +58,17 @@ async fn respond(
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)
+}
+
+/// Whose request it is: a proxy's connection carries those of many.
+fn whose(control: &Control, request: &Request<Incoming>, connection: RemotePeer) -> RemotePeer {
+    let proxies = &control.shared.proxies;
+    if !proxies.trusts(connection.address.ip()) {
+        return connection;
+    }
+    let head = OwnedHead::of(request, connection);
+    let origin = head.lend(|head| proxies.origin(connection.address, connection.secure, head));
+    RemotePeer { address: origin.address, secure: origin.secure }
 }
 
 /// A request's head, owned, to lend out as a [`Head`].

@@ -1,6 +1,7 @@
 //! The control plane: plain HTTP, TLS handshakes, long-polling and tasks, on a thread and a runtime of its own, in the
 //! main descriptor table.
 
+mod announced;
 mod http;
 mod stream;
 mod tasks;
@@ -9,9 +10,11 @@ mod upgrade;
 
 pub(crate) use http::OwnedHead;
 
-use crate::admission::Visit;
+use crate::admission::{AddressIndex, Admission, Excess, Visit};
+use crate::handshake::parse_proxy_header;
 use crate::life::{Life, Stage};
 use crate::memory::Watch;
+use crate::metrics::PROXY_PROTOCOL;
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, HandedOff, Mailboxes, ShardIndex};
@@ -23,12 +26,13 @@ use std::{io, thread};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// The client's address, as an extension of requests that reach the application's router.
+/// The client's address, as an extension of requests that reach the application's router. Of a request that a trusted
+/// proxy brings it is that of the proxy's client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RemotePeer {
-    /// Where it comes from.
+    /// Where it comes from; the port is 0 where a proxy did not tell it.
     pub address: SocketAddr,
-    /// Whether by TLS.
+    /// Whether by TLS, to us or to a trusted proxy.
     pub secure: bool,
 }
 
@@ -57,7 +61,12 @@ pub(crate) struct Control {
 }
 
 /// A listener for TLS with what its handshakes need.
-pub(crate) type TlsListener = (TcpListener, Arc<rustls::ServerConfig>);
+pub(crate) struct TlsListener {
+    pub(crate) listener: TcpListener,
+    pub(crate) config: Arc<rustls::ServerConfig>,
+    /// Whether connections begin with a PROXY protocol header.
+    pub(crate) announced: bool,
+}
 
 impl Control {
     /// Shards take new connections in turn.
@@ -96,8 +105,8 @@ impl Control {
     }
 
     async fn run(self: Arc<Self>, mut inbox: UnboundedReceiver<ControlMail>, tls: Vec<TlsListener>) {
-        for (listener, config) in tls {
-            tokio::spawn(tls::accept(self.clone(), listener, config));
+        for listener in tls {
+            tokio::spawn(tls::accept(self.clone(), listener));
         }
         loop {
             tokio::select! {
@@ -113,18 +122,38 @@ impl Control {
         }
     }
 
+    /// Counts a connection as `enter` does; a trusted proxy's own is not counted, but those whom it brings are.
+    fn visit(
+        &self,
+        remote: SocketAddr,
+        enter: impl FnOnce(&Admission) -> Result<AddressIndex, Excess>,
+    ) -> Result<Visit, Excess> {
+        let admission = &self.shared.admission;
+        if self.shared.proxies.trusts(remote.ip()) {
+            return Ok(Visit::uncounted(admission.clone()));
+        }
+        Ok(Visit::new(admission.clone(), enter(admission)?))
+    }
+
     /// Serves a connection that a shard read the first request of.
     fn take_over(self: Arc<Self>, connection: HandedOff) {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             return self.reject("http_connections");
         };
-        let HandedOff { stream, remote, unread, .. } = connection;
+        let HandedOff { stream, mut remote, mut unread, listener } = connection;
+        if self.shared.proxies.are_announced_at(listener) {
+            // The shard has read it and left it there.
+            let Ok(Some(header)) = parse_proxy_header(&unread) else { return self.reject(PROXY_PROTOCOL) };
+            remote = header.client.unwrap_or(remote);
+            unread.drain(..header.bytes);
+        }
         match tokio::net::TcpStream::from_std(stream) {
             Ok(stream) => {
                 let peer = RemotePeer { address: remote, secure: false };
                 let stream = stream::ControlStream::plain(stream, unread);
-                let admission = &self.shared.admission;
-                let visit = Visit::new(admission.clone(), admission.enter_again(remote));
+                let visit = self.visit(remote, |admission| Ok(admission.enter_again(remote)));
+                // A connection that a shard let in is not refused.
+                let Ok(visit) = visit else { return };
                 tokio::spawn(async move {
                     http::serve(self, stream, peer, visit).await;
                     drop(place);

@@ -1,12 +1,11 @@
 //! Accepts TLS connections. Their handshakes are too much work for a shard.
 
 use super::stream::ControlStream;
-use super::{Control, RemotePeer, http};
-use crate::admission::Visit;
+use super::{Control, RemotePeer, TlsListener, announced, http};
 use crate::life::Stage;
-use crate::metrics::MEMORY_BUDGET;
+use crate::metrics::{CONNECTION_RATE, MEMORY_BUDGET, PROXY_PROTOCOL};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -17,7 +16,8 @@ use tokio_rustls::TlsAcceptor;
 const EXHAUSTED_REST: Duration = Duration::from_millis(100);
 
 /// Accepts until the gateway drains.
-pub(super) async fn accept(control: Arc<Control>, listener: TcpListener, config: Arc<rustls::ServerConfig>) {
+pub(super) async fn accept(control: Arc<Control>, tls: TlsListener) {
+    let TlsListener { listener, config, announced } = tls;
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "the TLS listener could not be used"),
@@ -32,7 +32,7 @@ pub(super) async fn accept(control: Arc<Control>, listener: TcpListener, config:
             Ok((place, stream, remote)) => {
                 let (control, acceptor) = (control.clone(), acceptor.clone());
                 tokio::spawn(async move {
-                    serve(control, acceptor, stream, remote).await;
+                    serve(control, acceptor, stream, remote, announced).await;
                     drop(place);
                 });
             }
@@ -54,19 +54,35 @@ async fn accept_one(
     Ok((place, stream, remote))
 }
 
-async fn serve(control: Arc<Control>, acceptor: TlsAcceptor, stream: TcpStream, remote: SocketAddr) {
+async fn serve(
+    control: Arc<Control>,
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    proxy_or_client: SocketAddr,
+    announced: bool,
+) {
     if control.shared.allowance.is_used_up() {
         return control.reject(MEMORY_BUDGET);
     }
-    let admission = &control.shared.admission;
-    let address = match admission.enter(remote) {
-        Ok(address) => address,
+    let time_max = control.shared.limits.handshake_time_max;
+    let mut remote = proxy_or_client;
+    if announced {
+        let client = announced::client(&control.shared.proxies, &stream, remote);
+        let Ok(Ok(client)) = tokio::time::timeout(time_max, client).await else {
+            return control.reject(PROXY_PROTOCOL);
+        };
+        remote = client;
+    }
+    let visit = match control.visit(remote, |admission| admission.enter(remote)) {
+        Ok(visit) => visit,
         Err(excess) => return control.reject(excess.reason()),
     };
-    let visit = Visit::new(admission.clone(), address);
+    if control.shared.pace.as_ref().is_some_and(|pace| !pace.admits()) {
+        return control.reject(CONNECTION_RATE);
+    }
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
-    let handshake = tokio::time::timeout(control.shared.limits.handshake_time_max, acceptor.accept(stream));
+    let handshake = tokio::time::timeout(time_max, acceptor.accept(stream));
     let Ok(Ok(stream)) = handshake.await else { return control.reject("tls") };
     let peer = RemotePeer { address: remote, secure: true };
     http::serve(control, ControlStream::Tls(Box::new(stream)), peer, visit).await;

@@ -3,7 +3,7 @@
 use super::http::OwnedHead;
 use super::stream::ControlStream;
 use super::{Control, RemotePeer};
-use crate::admission::Visit;
+use crate::admission::{Excess, Visit};
 use crate::handshake::{Accepted, Decision, Protocol, RETRY_AFTER_SECONDS, Rejection};
 use crate::shard::{Seed, Transit};
 use axum::body::Body;
@@ -33,6 +33,10 @@ pub(super) fn respond(
             if control.shared.allowance.is_used_up() {
                 return refuse(control, &Rejection::memory());
             }
+            let visit = match counted(control, peer, visit) {
+                Ok(visit) => visit,
+                Err(excess) => return refuse(control, &Rejection::excess(excess)),
+            };
             let response = switching_protocols(&accepted);
             let control = control.clone();
             let upgrade = hyper::upgrade::on(&mut request);
@@ -46,6 +50,15 @@ pub(super) fn respond(
         Decision::Reject(rejection) => refuse(control, &rejection),
         Decision::NotAWebSocket => plain(StatusCode::NOT_FOUND, String::new()),
     }
+}
+
+/// A proxy's connection is nobody's until it becomes one client's.
+fn counted(control: &Control, peer: RemotePeer, visit: Arc<Visit>) -> Result<Arc<Visit>, Excess> {
+    if visit.is_counted() {
+        return Ok(visit);
+    }
+    let admission = &control.shared.admission;
+    Ok(Arc::new(Visit::new(admission.clone(), admission.enter(peer.address)?)))
 }
 
 fn switching_protocols(accepted: &Accepted) -> Response<Body> {

@@ -4,10 +4,12 @@
 use super::head::Head;
 use crate::admission::Excess;
 use crate::connect::{ConnectRequest, Refusal, Socket};
-use crate::metrics::{CAPACITY, MEMORY_BUDGET};
+use crate::metrics::{CAPACITY, CONNECTION_RATE, MEMORY_BUDGET};
 use crate::mount::{Mount, MountKind, Transport};
 use hub::MountIndex;
-use proto::handshake::{auth_token_and_protocols, choose_protocol, is_websocket_key, parse_query};
+use proto::handshake::{
+    BadQuery, auth_token_and_protocols, choose_protocol, decode_path_segment, is_websocket_key, parse_query,
+};
 use proto::phoenix::Version;
 use proto::ws::deflate::{Agreed, DeflateConfig, negotiate};
 use serde_json::{Map, Value, json};
@@ -65,6 +67,11 @@ impl Rejection {
     /// The memory budget has no room.
     pub(crate) fn memory() -> Rejection {
         Rejection::overload(503, "the server's memory budget has no room for more connections", MEMORY_BUDGET)
+    }
+
+    /// Connections come faster than the server lets them in.
+    pub(crate) fn too_fast() -> Rejection {
+        Rejection::overload(503, "the server lets connections in more slowly than they come", CONNECTION_RATE)
     }
 
     pub(crate) fn head_too_large() -> Rejection {
@@ -242,9 +249,10 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
 }
 
 fn params(head: &Head<'_>, variables: &[(&str, &str)]) -> Result<Map<String, Value>, Rejection> {
-    let mut params = parse_query(head.query()).map_err(|error| Rejection::bad(&error.to_string()))?;
+    let bad = |error: BadQuery| Rejection::bad(&error.to_string());
+    let mut params = parse_query(head.query()).map_err(bad)?;
     for &(name, value) in variables {
-        params.insert(name.to_owned(), Value::String(value.to_owned()));
+        params.insert(name.to_owned(), Value::String(decode_path_segment(value).map_err(bad)?));
     }
     Ok(params)
 }

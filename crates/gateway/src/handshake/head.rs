@@ -30,6 +30,12 @@ impl<'a> Head<'a> {
         named.filter_map(|(_, value)| std::str::from_utf8(value).ok())
     }
 
+    /// Every value of a header, whatever its bytes.
+    pub(crate) fn values(&self, name: &'static str) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let named = self.headers.iter().filter(move |(header, _)| header.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| *value)
+    }
+
     pub(crate) fn first(&self, name: &'static str) -> Option<&'a str> {
         self.all(name).next()
     }

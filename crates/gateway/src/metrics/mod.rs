@@ -7,6 +7,6 @@ mod snapshot;
 
 pub use close_reason::CloseReason;
 pub use histogram::Histogram;
-pub(crate) use shard::{CAPACITY, MEMORY_BUDGET, ShardMetrics};
+pub(crate) use shard::{CAPACITY, CONNECTION_RATE, MEMORY_BUDGET, PROXY_PROTOCOL, ShardMetrics};
 pub(crate) use snapshot::Metrics;
 pub use snapshot::{ShardSnapshot, Snapshot};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Labels of [`Snapshot::rejected`].
-pub(crate) const REJECTIONS: [&str; 16] = [
+pub(crate) const REJECTIONS: [&str; 18] = [
     "origin",
     "auth_token",
     "subprotocol",
@@ -22,11 +22,17 @@ pub(crate) const REJECTIONS: [&str; 16] = [
     "longpoll_sessions",
     "tls",
     "draining",
+    PROXY_PROTOCOL,
+    CONNECTION_RATE,
     MEMORY_BUDGET,
     CAPACITY,
 ];
 /// Refused by the engine, before anything of ours is asked.
 pub(crate) const CAPACITY: &str = "capacity";
+/// Cut, because it did not begin with a PROXY protocol header where one must stand, or is not from a trusted proxy.
+pub(crate) const PROXY_PROTOCOL: &str = "proxy_protocol";
+/// Refused because connections come faster than they are let in.
+pub(crate) const CONNECTION_RATE: &str = "connection_rate";
 /// Refused because the memory budget has no room.
 pub(crate) const MEMORY_BUDGET: &str = "memory_budget";
 

@@ -103,7 +103,7 @@ impl ShardDriver {
         let readers = readers.into_sorted().into_iter().filter_map(|(waiting_bytes, slot)| {
             let id = io.id_of(slot)?;
             let socket_id = self.hub.socket_id(key(id)).map(Into::into);
-            Some(SlowReader { shard: self.shard.0, remote: io.remote(id), socket_id, waiting_bytes })
+            Some(SlowReader { shard: self.shard.0, remote: self.client(io, id), socket_id, waiting_bytes })
         });
         reply.send(ShardCensus { topics, readers: readers.collect() });
     }

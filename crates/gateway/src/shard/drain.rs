@@ -69,7 +69,7 @@ impl ShardDriver {
             Some(Phase::Channels | Phase::Echo) => {
                 self.close(io, id, CloseCode::SERVICE_RESTART, CloseReason::Drained);
             }
-            Some(Phase::Silent | Phase::Head) => {
+            Some(Phase::ProxySilent | Phase::ProxyHead | Phase::Silent | Phase::Head) => {
                 self.refuse(io, id, &Rejection::draining());
             }
             Some(Phase::Ending) | None => {}

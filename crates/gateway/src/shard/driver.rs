@@ -14,8 +14,9 @@ use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::limits::Limits;
 use crate::memory::Allowance;
 use crate::metrics::{CloseReason, ShardMetrics};
+use crate::pace::Pace;
+use crate::proxies::Proxies;
 use crate::relay::Relay;
-use bytes::Bytes;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
 use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
@@ -35,6 +36,9 @@ pub(crate) struct Shared {
     pub(crate) partial_bytes_max: usize,
     pub(crate) longpoll_bytes_max: usize,
     pub(crate) admission: Arc<Admission>,
+    /// `None`: as fast as they come.
+    pub(crate) pace: Option<Pace>,
+    pub(crate) proxies: Proxies,
     pub(crate) metrics: Arc<[ShardMetrics]>,
     pub(crate) transits: Transits,
     /// Where there are more shards than processors.
@@ -180,8 +184,10 @@ impl ShardDriver {
             && began <= limit
         {
             self.heads.pop_front();
-            if io.peer(id).is_some_and(|peer| peer.phase == Phase::Head) {
-                self.refuse_late(io, id);
+            match io.peer(id).map(|peer| peer.phase) {
+                Some(Phase::Head | Phase::ProxyHead) => self.refuse_late(io, id),
+                Some(Phase::ProxySilent | Phase::Silent | Phase::Channels | Phase::Echo | Phase::Ending)
+                | None => {}
             }
         }
     }
@@ -246,27 +252,22 @@ impl Driver for ShardDriver {
     type Mail = Mail;
     type Seed = Seed;
 
-    fn accepted(&mut self, _: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
-        let rejection = if self.drain.is_some() {
-            Rejection::draining()
-        } else if self.shared.allowance.is_exceeded() {
-            Rejection::memory()
-        } else {
-            match self.shared.admission.enter(remote) {
-                Ok(address) => return Admitted::Admit(Peer::new(Some(address))),
-                Err(excess) => Rejection::excess(excess),
+    fn accepted(&mut self, listener: ListenerIndex, remote: SocketAddr) -> Admitted<Peer> {
+        match self.let_in(listener, remote) {
+            Ok(peer) => Admitted::Admit(peer),
+            Err(refused) => {
+                self.metrics().refused_at_accept.fetch_add(1, Relaxed);
+                self.metrics().reject(refused.reason);
+                Admitted::Refuse(refused.answer)
             }
-        };
-        self.metrics().reject(rejection.reason);
-        self.metrics().refused_at_accept.fetch_add(1, Relaxed);
-        Admitted::Refuse(Bytes::from(refusal(&rejection)))
+        }
     }
 
     fn peer_for(&mut self, seed: &Seed) -> Peer {
-        let mut peer = Peer::new(seed.visit.take_over());
+        let phase = if seed.socket.is_some() { Phase::Channels } else { Phase::Echo };
+        let mut peer = Peer::new(seed.visit.take_over(), phase);
         peer.mount = seed.mount;
         peer.window_bits = seed.deflate.map_or(0, |agreed| agreed.server_window_bits);
-        peer.phase = if seed.socket.is_some() { Phase::Channels } else { Phase::Echo };
         peer
     }
 
@@ -281,7 +282,8 @@ impl Driver for ShardDriver {
 
     fn received(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
         match io.peer(id).map(|peer| peer.phase) {
-            Some(Phase::Silent | Phase::Head) => self.read_head(io, id, bytes),
+            Some(Phase::ProxySilent | Phase::ProxyHead) => self.read_proxied_head(io, id, bytes),
+            Some(Phase::Silent | Phase::Head) => self.read_head(io, id, bytes, None),
             Some(Phase::Channels | Phase::Echo) => self.read_frames(io, id, bytes),
             Some(Phase::Ending) | None => bytes.len(),
         }
@@ -314,7 +316,9 @@ impl Driver for ShardDriver {
 
     fn idle_limit(&self, peer: &Peer) -> Option<Duration> {
         match peer.phase {
-            Phase::Silent | Phase::Head => Some(self.shared.limits.handshake_time_max),
+            Phase::ProxySilent | Phase::ProxyHead | Phase::Silent | Phase::Head => {
+                Some(self.shared.limits.handshake_time_max)
+            }
             Phase::Channels | Phase::Echo => self.shared.handshakes.mount(peer.mount).idle_timeout,
             Phase::Ending => None,
         }
@@ -322,7 +326,8 @@ impl Driver for ShardDriver {
 
     fn expired(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
         match io.peer(id).map(|peer| peer.phase) {
-            Some(Phase::Silent | Phase::Head) => self.refuse_late(io, id),
+            Some(Phase::ProxySilent) => self.cut_unannounced(io, id),
+            Some(Phase::ProxyHead | Phase::Silent | Phase::Head) => self.refuse_late(io, id),
             Some(Phase::Channels | Phase::Echo) => {
                 self.close(io, id, CloseCode::GOING_AWAY, CloseReason::Idle)
             }

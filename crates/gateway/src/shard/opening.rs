@@ -3,8 +3,8 @@
 use super::driver::{ShardDriver, ShardIo, key};
 use super::mail::new_connection;
 use super::peer::Phase;
-use crate::handshake::{Accepted, Decision, Head, Protocol, Rejection, switching_protocols};
-use engine::ConnectionId;
+use crate::handshake::{Accepted, Decision, Head, Protocol, ProxyHeader, Rejection, switching_protocols};
+use engine::{ConnectionId, LEFTOVER_BYTES_MAX};
 use hub::{Dialect, Event, Transport};
 use proto::phoenix::Version;
 
@@ -20,7 +20,7 @@ pub(crate) fn dialect(version: Version, deflate: bool) -> Dialect {
 enum Opening {
     /// More must come.
     Incomplete,
-    /// A request with this many bytes of head, for a mount.
+    /// A request for a mount, with this many bytes of head and what announced it.
     Accept(usize, Accepted),
     Reject(Rejection),
     /// A request for the control plane.
@@ -28,13 +28,17 @@ enum Opening {
 }
 
 impl ShardDriver {
-    pub(crate) fn read_head(&mut self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &mut [u8]) -> usize {
-        match self.judge(io, id, bytes) {
+    /// Reads a request's head behind the PROXY protocol header that announced it, if one did.
+    pub(crate) fn read_head(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        bytes: &mut [u8],
+        announced: Option<ProxyHeader>,
+    ) -> usize {
+        match self.judge(io, id, bytes, announced) {
             Opening::Incomplete => {
-                if let Some(peer) = io.peer(id).filter(|peer| peer.phase == Phase::Silent) {
-                    peer.phase = Phase::Head;
-                    self.heads.push_back((io.now(), id));
-                }
+                self.wait_for_head(io, id);
                 0
             }
             Opening::Reject(rejection) => {
@@ -55,12 +59,21 @@ impl ShardDriver {
         }
     }
 
-    fn judge(&self, io: &mut ShardIo<'_>, id: ConnectionId, bytes: &[u8]) -> Opening {
+    fn judge(
+        &self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        bytes: &[u8],
+        announced: Option<ProxyHeader>,
+    ) -> Opening {
+        let before = announced.map_or(0, |header| header.bytes);
+        let bytes = &bytes[before..];
+        let head_bytes_max = self.shared.limits.header_bytes_max.min(LEFTOVER_BYTES_MAX - before);
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut request = httparse::Request::new(&mut headers);
         let head_bytes = match request.parse(bytes) {
             Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
-            Ok(httparse::Status::Partial) if bytes.len() < self.shared.limits.header_bytes_max => {
+            Ok(httparse::Status::Partial) if bytes.len() < head_bytes_max => {
                 return Opening::Incomplete;
             }
             Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
@@ -68,7 +81,7 @@ impl ShardDriver {
             }
             Err(_) => return Opening::Reject(Rejection::bad("this is not an HTTP/1.1 request")),
         };
-        if head_bytes > self.shared.limits.header_bytes_max {
+        if head_bytes > head_bytes_max {
             return Opening::Reject(Rejection::head_too_large());
         }
         let headers = request.headers.iter().map(|header| (header.name, header.value));
@@ -78,20 +91,30 @@ impl ShardDriver {
             *field = header;
             count += 1;
         }
-        let head = Head {
+        let mut head = Head {
             method: request.method.unwrap_or(""),
             target: request.path.unwrap_or(""),
             is_http11: request.version == Some(1),
             headers: &fields[..count],
             secure: false,
-            remote: if self.shared.handshakes.ask_who_connects() { io.remote(id) } else { None },
+            remote: None,
         };
+        let is_counted = io.peer(id).is_some_and(|peer| peer.address.is_some());
+        if !is_counted || self.shared.handshakes.ask_who_connects() {
+            let remote = announced.and_then(|header| header.client).or_else(|| io.remote(id));
+            if let Some(origin) = remote.map(|remote| self.shared.proxies.origin(remote, false, &head)) {
+                if !is_counted && let Err(rejection) = self.count(io, id, origin.address) {
+                    return Opening::Reject(rejection);
+                }
+                (head.remote, head.secure) = (Some(origin.address), origin.secure);
+            }
+        }
         match self.shared.handshakes.websocket(&head) {
             Decision::NotAWebSocket => Opening::HandOff,
             Decision::Accept(_) | Decision::Reject(_) if self.drain.is_some() => {
                 Opening::Reject(Rejection::draining())
             }
-            Decision::Accept(accepted) => Opening::Accept(head_bytes, accepted),
+            Decision::Accept(accepted) => Opening::Accept(before + head_bytes, accepted),
             Decision::Reject(rejection) => Opening::Reject(rejection),
         }
     }

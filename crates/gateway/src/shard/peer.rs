@@ -8,7 +8,8 @@ use proto::ws::Pending;
 pub(crate) struct Peer {
     /// A message that has come in part.
     pub(crate) pending: Pending,
-    /// Where this address is counted, for connections that a shard let in.
+    /// Where the client's address is counted. Of a connection that a trusted proxy brings this is known when the request
+    /// says whose it is.
     pub(crate) address: Option<AddressIndex>,
     pub(crate) mount: MountIndex,
     pub(crate) phase: Phase,
@@ -18,6 +19,10 @@ pub(crate) struct Peer {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
+    /// Nothing has come yet of the PROXY protocol header that stands before the request.
+    ProxySilent,
+    /// Part of it has, or all of it and not all of the request's head.
+    ProxyHead,
     /// Nothing of the request has come yet.
     Silent,
     /// Part of the request's head has.
@@ -29,14 +34,8 @@ pub(crate) enum Phase {
 }
 
 impl Peer {
-    pub(crate) fn new(address: Option<AddressIndex>) -> Peer {
-        Peer {
-            pending: Pending::default(),
-            address,
-            mount: MountIndex(0),
-            phase: Phase::Silent,
-            window_bits: 0,
-        }
+    pub(crate) fn new(address: Option<AddressIndex>, phase: Phase) -> Peer {
+        Peer { pending: Pending::default(), address, mount: MountIndex(0), phase, window_bits: 0 }
     }
 }
 

@@ -11,4 +11,4 @@ pub use origin::{BadOriginPattern, OriginPattern, OriginRule, RequestAddress};
 pub use protocols::{
     BadAuthToken, NoCommonProtocol, OfferedProtocols, auth_token_and_protocols, choose_protocol,
 };
-pub use query::{BadQuery, QUERY_DEPTH_MAX, QUERY_PAIRS_MAX, parse_query};
+pub use query::{BadQuery, QUERY_DEPTH_MAX, QUERY_PAIRS_MAX, decode_path_segment, parse_query};

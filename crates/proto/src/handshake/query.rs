@@ -76,14 +76,24 @@ fn split_key(key: &str) -> (&str, Vec<&str>) {
     if is_well_formed { (name, brackets) } else { (key, Vec::new()) }
 }
 
+/// A segment of a request's path as text (RFC 3986 section 2.1). A `+` is itself.
+pub fn decode_path_segment(segment: &str) -> Result<String, BadQuery> {
+    decode(segment, b'+')
+}
+
 /// application/x-www-form-urlencoded to text.
 fn decode_form(text: &str) -> Result<String, BadQuery> {
+    decode(text, b' ')
+}
+
+/// Undoes percent-encoding, with what stands for a `+`.
+fn decode(text: &str, plus: u8) -> Result<String, BadQuery> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [byte, tail @ ..] = rest {
         rest = tail;
         bytes.push(match byte {
-            b'+' => b' ',
+            b'+' => plus,
             b'%' => {
                 let (&[high, low], tail) = tail.split_first_chunk().ok_or(BadQuery::Percent)?;
                 rest = tail;
@@ -102,8 +112,8 @@ fn hex_digit(byte: u8) -> Result<u8, BadQuery> {
 impl fmt::Display for BadQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BadQuery::Percent => "malformed percent-encoding in the query",
-            BadQuery::NotUtf8 => "the query is not UTF-8",
+            BadQuery::Percent => "malformed percent-encoding in path or query",
+            BadQuery::NotUtf8 => "path or query is not UTF-8",
             BadQuery::TooManyPairs => "too many parameters in the query",
             BadQuery::TooDeep => "parameters nested too deeply in the query",
         })
@@ -155,6 +165,12 @@ mod tests {
     #[test]
     fn a_plus_is_a_space_and_a_missing_value_is_empty() {
         assert_eq!(parsed("n=a+b%20c%2B&flag"), json!({"n": "a b c+", "flag": ""}));
+    }
+
+    #[test]
+    fn a_plus_in_a_path_is_a_plus() {
+        assert_eq!(decode_path_segment("caf%C3%A9+%2Fx"), Ok("café+/x".to_owned()));
+        assert_eq!(decode_path_segment("50%"), Err(BadQuery::Percent));
     }
 
     #[test]

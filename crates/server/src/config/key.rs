@@ -92,6 +92,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Address for HTTP and WebSocket, without TLS. Write \"0.0.0.0:4000\" to be reached from elsewhere.",
     },
     Key {
+        path: "proxy_protocol",
+        default: r#""off""#,
+        about: "\"v2\": every connection to `listen` begins with a PROXY protocol header, version 2, from one of\n`trusted_proxies`; any other is cut. \"off\" for everybody else, and for balancers that write X-Forwarded-For.",
+    },
+    Key {
+        path: "trusted_proxies",
+        default: "[]",
+        about: "Load balancers in front, such as [\"10.0.0.0/8\", \"127.0.0.1\"]. Whom they name by X-Forwarded-For or PROXY\nprotocol is who limits for each address, logs and channels know. Nobody else is believed.",
+    },
+    Key {
         path: "data_dir",
         default: r#""auto""#,
         about: "Where the server keeps what must survive a restart. \"auto\" is $XDG_DATA_HOME/throng,\nusually ~/.local/share/throng.",
@@ -115,6 +125,11 @@ pub(crate) static KEYS: &[Key] = &[
         path: "socket.path",
         default: r#""/socket""#,
         about: "Where clients connect: they append /websocket or /longpoll themselves.",
+    },
+    Key {
+        path: "socket.room_in_path",
+        default: "false",
+        about: "Serve `socket.path` with a room behind it, too (/socket/ROOM/websocket), for load balancers that keep a room\non one server by its path. `?room=ROOM` says the same and needs no setting.",
     },
     Key {
         path: "socket.origins",
@@ -171,6 +186,11 @@ pub(crate) static KEYS: &[Key] = &[
         default: r#""""#,
         about: "PEM file with the certificate chain, the server's own certificate first. Read again when it changes\nand on SIGHUP.",
     },
+    Key {
+        path: "tls.proxy_protocol",
+        default: r#""off""#,
+        about: "As `proxy_protocol`, for `tls.listen`: the header stands before the TLS handshake.",
+    },
     Key { path: "tls.key", default: r#""""#, about: "PEM file with the certificate's private key." },
     Key {
         path: "limits.connections",
@@ -203,6 +223,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "New connections of one address a second; past it a new one is answered 429.",
     },
     Key {
+        path: "limits.connections_per_second",
+        default: r#""off""#,
+        about: "New connections a second, all together; past it a new one is answered 503, one by TLS is cut. \"off\" is as many\nas come.",
+    },
+    Key {
+        path: "limits.connections_burst",
+        default: "1000",
+        about: "How many of them may come at once before `limits.connections_per_second` counts.",
+    },
+    Key {
         path: "limits.handshake_timeout",
         default: r#""10s""#,
         about: "Time that a new connection has to send its request head.",
@@ -233,6 +263,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",
     },
     Key { path: "log.format", default: r#""text""#, about: "\"text\" or \"json\", one object a line." },
+    Key {
+        path: "shutdown.notice",
+        default: r#""0s""#,
+        about: "On SIGTERM /readyz says 503 for this time while everything goes on, so that load balancers send nobody here any\nmore. Write a little more than their health check takes to notice.",
+    },
+    Key {
+        path: "shutdown.closes_per_second",
+        default: r#""off""#,
+        about: "Connections that are closed a second at most: `shutdown.spread` becomes as long as that takes.",
+    },
     Key {
         path: "shutdown.spread",
         default: r#""5s""#,

@@ -1,7 +1,7 @@
 //! The configuration as meant: every value in its own type.
 
 use super::profile::Profile;
-use gateway::{OriginRule, Tables};
+use gateway::{Network, OriginRule, Tables};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub(crate) struct Config {
     pub(crate) profile: Profile,
     pub(crate) listen: SocketAddr,
+    pub(crate) proxy_protocol: ProxyProtocol,
+    pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) data_dir: PathBuf,
     /// `None`: one per core.
     pub(crate) shards: Option<usize>,
@@ -24,13 +26,32 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsConfig>,
     pub(crate) limits: LimitsConfig,
     pub(crate) log: LogConfig,
-    pub(crate) shutdown_spread: Duration,
+    pub(crate) shutdown: ShutdownConfig,
+}
+
+/// Whether connections to a listener say in front whose they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ProxyProtocol {
+    Off,
+    V2,
+}
+
+/// How the server ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShutdownConfig {
+    /// How long it is not ready before it begins.
+    pub(crate) notice: Duration,
+    /// The least time over which connections are closed.
+    pub(crate) spread: Duration,
+    /// `None`: as many as `spread` asks for.
+    pub(crate) closes_per_second: Option<u64>,
 }
 
 /// The mount that carries channels.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketConfig {
     pub(crate) path: String,
+    pub(crate) room_in_path: bool,
     pub(crate) origins: OriginRule,
     pub(crate) lenient_origin: bool,
     pub(crate) auth_token: bool,
@@ -46,6 +67,7 @@ pub(crate) struct SocketConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct TlsConfig {
     pub(crate) listen: SocketAddr,
+    pub(crate) proxy_protocol: ProxyProtocol,
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
 }
@@ -61,6 +83,9 @@ pub(crate) struct LimitsConfig {
     pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,
     pub(crate) connections_per_second_per_ip: u32,
+    /// `None`: as many as come.
+    pub(crate) connections_per_second: Option<u32>,
+    pub(crate) connections_burst: u32,
     pub(crate) handshake_timeout: Duration,
     pub(crate) header_bytes: usize,
     pub(crate) outbox_bytes: usize,

@@ -5,6 +5,7 @@
 mod error;
 mod key;
 mod meant;
+mod networks;
 mod origins;
 mod paths;
 mod print;
@@ -18,7 +19,9 @@ mod written;
 mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
-pub(crate) use meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+pub(crate) use meant::{
+    Config, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, TlsConfig,
+};
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;
 pub(crate) use written::{Flag, Sources};

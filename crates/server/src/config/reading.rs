@@ -2,7 +2,10 @@
 
 use super::error::{ConfigError, Place};
 use super::key::Key;
-use super::meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+use super::meant::{
+    Config, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, TlsConfig,
+};
+use super::networks::Networks;
 use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
@@ -23,6 +26,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 const TABLES: OneOf<Tables> = OneOf(&[("shared", Tables::Shared), ("private", Tables::Private)]);
+const PROXY_PROTOCOLS: OneOf<ProxyProtocol> =
+    OneOf(&[("off", ProxyProtocol::Off), ("v2", ProxyProtocol::V2)]);
 const LOG_FORMATS: OneOf<LogFormat> = OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
 
 impl Config {
@@ -58,6 +63,8 @@ impl<'a> Reader<'a> {
         Config {
             profile: self.read("profile", &Profile::SHAPE),
             listen: self.read("listen", &Address),
+            proxy_protocol: self.read("proxy_protocol", &PROXY_PROTOCOLS),
+            trusted_proxies: self.read("trusted_proxies", &Networks),
             data_dir: self.data_dir(environment),
             shards: self.read("shards", &Or("auto", Whole(1..=1024))).map(|shards| shards as usize),
             descriptor_tables: self.read("descriptor_tables", &Or("auto", TABLES)),
@@ -67,7 +74,7 @@ impl<'a> Reader<'a> {
             tls: self.tls(),
             limits: self.limits(),
             log: self.log(),
-            shutdown_spread: self.read("shutdown.spread", &Time(Duration::ZERO..=HOUR)),
+            shutdown: self.shutdown(),
         }
     }
 
@@ -106,6 +113,7 @@ impl<'a> Reader<'a> {
     fn socket(&mut self) -> SocketConfig {
         SocketConfig {
             path: self.read("socket.path", &MountPath),
+            room_in_path: self.read("socket.room_in_path", &Boolean),
             origins: self.read("socket.origins", &Origins),
             lenient_origin: self.read("socket.lenient_origin", &Boolean),
             auth_token: self.read("socket.auth_token", &Boolean),
@@ -117,8 +125,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn shutdown(&mut self) -> ShutdownConfig {
+        ShutdownConfig {
+            notice: self.read("shutdown.notice", &Time(Duration::ZERO..=HOUR)),
+            spread: self.read("shutdown.spread", &Time(Duration::ZERO..=HOUR)),
+            closes_per_second: self.read("shutdown.closes_per_second", &Or("off", Whole(1..=100_000_000))),
+        }
+    }
+
     fn tls(&mut self) -> Option<TlsConfig> {
         let listen = self.read("tls.listen", &Or("off", Address));
+        let proxy_protocol = self.read("tls.proxy_protocol", &PROXY_PROTOCOLS);
         let certificate = self.read("tls.certificate", &Text);
         let key = self.read("tls.key", &Text);
         let Some(listen) = listen else {
@@ -132,7 +149,7 @@ impl<'a> Reader<'a> {
                 self.errors.push(ConfigError::Missing { place, key: "tls.listen", needs: path, remedy });
             }
         }
-        Some(TlsConfig { listen, certificate: certificate.into(), key: key.into() })
+        Some(TlsConfig { listen, proxy_protocol, certificate: certificate.into(), key: key.into() })
     }
 
     /// Who names a certificate and no address most likely forgot the address.
@@ -162,6 +179,10 @@ impl<'a> Reader<'a> {
             longpoll_sessions: self.read("limits.longpoll_sessions", &Whole(1..=100_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
             connections_per_second_per_ip: self.read("limits.connections_per_second_per_ip", &per_ip) as u32,
+            connections_per_second: self
+                .read("limits.connections_per_second", &Or("off", per_ip.clone()))
+                .map(|connections| connections as u32),
+            connections_burst: self.read("limits.connections_burst", &per_ip) as u32,
             handshake_timeout: self.read("limits.handshake_timeout", &Time(SECOND..=HOUR)),
             header_bytes: self.read("limits.header_bytes", &Bytes(KIB..=16 * KIB)),
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
@@ -175,6 +196,7 @@ impl<'a> Reader<'a> {
     }
 
     fn check_relations(&mut self, config: &Config) {
+        self.check_proxies_are_named(config);
         let tls_listen = config.tls.as_ref().map(|tls| tls.listen);
         let same = [
             ("admin.listen", config.admin_listen == Some(config.listen), "listen"),
@@ -189,6 +211,18 @@ impl<'a> Reader<'a> {
                 let remedy = "write two different ones";
                 self.errors.push(ConfigError::Conflict { place, key, other, remedy });
             }
+        }
+    }
+
+    /// A listener that waits for proxies lets in those alone that are trusted.
+    fn check_proxies_are_named(&mut self, config: &Config) {
+        let by_tls = config.tls.as_ref().is_some_and(|tls| tls.proxy_protocol == ProxyProtocol::V2);
+        let waiting =
+            [("proxy_protocol", config.proxy_protocol == ProxyProtocol::V2), ("tls.proxy_protocol", by_tls)];
+        for (key, _) in waiting.into_iter().filter(|(_, waits)| *waits && config.trusted_proxies.is_empty()) {
+            let place = self.place(key);
+            let remedy = "write the load balancers' networks, or \"off\"";
+            self.errors.push(ConfigError::Missing { place, key, needs: "trusted_proxies", remedy });
         }
     }
 }

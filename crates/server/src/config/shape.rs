@@ -39,6 +39,7 @@ impl Shape for Boolean {
 }
 
 /// A whole number within bounds.
+#[derive(Clone)]
 pub(crate) struct Whole(pub(crate) RangeInclusive<u64>);
 
 impl Shape for Whole {

@@ -190,3 +190,19 @@ fn without_a_home_the_data_folder_must_be_named() {
     given.flags.push(Flag { name: "--data-dir".into(), key: "data_dir".into(), value: "/srv/throng".into() });
     assert_eq!(config_of(&given).data_dir, PathBuf::from("/srv/throng"));
 }
+
+#[test]
+fn a_listener_for_proxies_needs_their_networks() {
+    for (file, key) in [
+        ("proxy_protocol = \"v2\"", "proxy_protocol"),
+        (
+            "tls = {listen = \"[::1]:0\", certificate = \"c\", key = \"k\", proxy_protocol = \"v2\"}",
+            "tls.proxy_protocol",
+        ),
+    ] {
+        let errors = errors_of(&sources(file, &[], &[]));
+        assert!(errors.contains(key) && errors.contains("`trusted_proxies`"), "{errors}");
+        let environment = [("THRONG_TRUSTED_PROXIES", "10.0.0.0/8,::1")];
+        assert_eq!(config_of(&sources(file, &environment, &[])).trusted_proxies.len(), 2);
+    }
+}

@@ -6,5 +6,6 @@ mod channels;
 mod frames;
 mod longpoll;
 mod opening;
+mod proxies;
 mod silence;
 mod slow_readers;

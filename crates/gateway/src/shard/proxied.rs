@@ -1,0 +1,80 @@
+//! Connections that a trusted proxy brings: whose they are, and where that is counted.
+//!
+//! The PROXY protocol header stays in front of the request until that is whole, so that the control plane, where the
+//! request may go, reads the same.
+
+use super::driver::{ShardDriver, ShardIo};
+use super::peer::Phase;
+use crate::handshake::{PROXY_HEADER_BYTES_MAX, Rejection, parse_proxy_header};
+use crate::metrics::{CloseReason, PROXY_PROTOCOL};
+use engine::{ConnectionId, LEFTOVER_BYTES_MAX};
+use std::net::SocketAddr;
+
+/// Beside the header there must be room for a request's head.
+const _: () = assert!(PROXY_HEADER_BYTES_MAX <= LEFTOVER_BYTES_MAX / 2);
+
+impl ShardDriver {
+    pub(crate) fn read_proxied_head(
+        &mut self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        bytes: &mut [u8],
+    ) -> usize {
+        let header = match parse_proxy_header(bytes) {
+            Ok(Some(header)) => header,
+            Ok(None) => {
+                self.wait_for_head(io, id);
+                return 0;
+            }
+            Err(error) => {
+                tracing::debug!(%error, proxy = ?io.remote(id), "a proxy's connection was cut");
+                self.cut_unannounced(io, id);
+                return bytes.len();
+            }
+        };
+        // Counted now, and not with the request, which may be long in coming; unless another proxy says whose it is.
+        let client = header.client.filter(|client| !self.shared.proxies.trusts(client.ip()));
+        let is_counted = io.peer(id).is_some_and(|peer| peer.address.is_some());
+        if let Some(client) = client
+            && !is_counted
+            && let Err(rejection) = self.count(io, id, client)
+        {
+            self.refuse(io, id, &rejection);
+            return bytes.len();
+        }
+        self.read_head(io, id, bytes, Some(header))
+    }
+
+    /// Counts a connection to its client's address.
+    pub(crate) fn count(
+        &self,
+        io: &mut ShardIo<'_>,
+        id: ConnectionId,
+        client: SocketAddr,
+    ) -> Result<(), Rejection> {
+        let Some(peer) = io.peer(id) else { return Ok(()) };
+        peer.address = Some(self.shared.admission.enter(client).map_err(Rejection::excess)?);
+        Ok(())
+    }
+
+    /// Ends a connection that did not begin with the header that must stand there. It may speak anything, so nothing is
+    /// said to it.
+    pub(crate) fn cut_unannounced(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        if self.begin_ending(io, id, CloseReason::Handshake) {
+            self.metrics().reject(PROXY_PROTOCOL);
+            io.close(id);
+        }
+    }
+
+    /// From now on the rest of the head must come in time.
+    pub(crate) fn wait_for_head(&mut self, io: &mut ShardIo<'_>, id: ConnectionId) {
+        let Some(peer) = io.peer(id) else { return };
+        let phase = match peer.phase {
+            Phase::ProxySilent => Phase::ProxyHead,
+            Phase::Silent => Phase::Head,
+            Phase::ProxyHead | Phase::Head | Phase::Channels | Phase::Echo | Phase::Ending => return,
+        };
+        peer.phase = phase;
+        self.heads.push_back((io.now(), id));
+    }
+}

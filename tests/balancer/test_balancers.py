@@ -1,0 +1,171 @@
+"""Throng behind HAProxy and nginx, with the configurations that are shipped in deploy/.
+
+Needs the release build (THRONG_BIN names another), both balancers, and the npm packages of tests/clients."""
+
+import signal
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from clients import Client, Crowd, Refused
+from processes import SERVERS, Balancer, Server, free_port, wait_until
+
+ANNOUNCED = {"THRONG_PROXY_PROTOCOL": "v2"}
+ROUND_ROBIN = {"HAProxy": Path("haproxy/round-robin.cfg"), "nginx": Path("nginx/round-robin.conf")}
+ROOM_HASH = {"HAProxy": Path("haproxy/room-hash.cfg"), "nginx": Path("nginx/room-hash.conf")}
+
+
+class Behind(unittest.TestCase):
+    """Two servers behind each balancer in turn."""
+
+    def setUp(self) -> None:
+        self.clients: list[Client] = []
+
+    def start(self, configuration: Path, settings: dict[str, str] | None = None) -> None:
+        """Servers and balancer; ended with the test, or by the next start."""
+        self.doCleanups()
+        folder = tempfile.TemporaryDirectory(prefix="throng-balancer-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        port, admin_port = free_port(*SERVERS), free_port(*SERVERS)
+        by_way = ANNOUNCED if configuration == ROOM_HASH["HAProxy"] else {}
+        room = {"THRONG_SOCKET_ROOM_IN_PATH": "true"}
+        self.servers = []
+        for address in SERVERS:
+            server = Server(self.folder, address, port, admin_port, {**by_way, **room, **(settings or {})})
+            self.servers.append(server)
+            self.addCleanup(lambda server=server: server.process.kill())
+        self.balancer = Balancer(self.folder / "balancer", configuration, self.servers)
+        self.addCleanup(self.balancer.end)
+        self.addCleanup(self.leave)
+
+    def leave(self) -> None:
+        while self.clients:
+            self.clients.pop().close()
+
+    def open(self, path: str = "/socket/websocket", source: str = "127.0.0.1") -> Client:
+        client = Client(self.balancer.port, path, source)
+        self.clients.append(client)
+        return client
+
+    def server_of(self, topic: str) -> tuple[str, int]:
+        """Where a topic's members are, all on one server, and how many they are."""
+        found = [(server.address, server.members().get(topic, 0)) for server in self.servers_that_run()]
+        found = [(address, members) for address, members in found if members > 0]
+        self.assertEqual(len(found), 1, f"{topic} is on one server")
+        return found[0]
+
+    def servers_that_run(self) -> list[Server]:
+        return [server for server in self.servers if server.process.child.poll() is None]
+
+
+class InTurn(Behind):
+    def test_sockets_are_spread_over_both_servers(self) -> None:
+        for name, configuration in ROUND_ROBIN.items():
+            with self.subTest(balancer=name):
+                self.start(configuration)
+                for _ in range(20):
+                    self.open().join("rooms:lobby")
+                members = [server.members()["rooms:lobby"] for server in self.servers]
+                self.assertEqual(sum(members), 20)
+                self.assertGreaterEqual(min(members), 8, members)
+
+    def test_the_servers_know_each_clients_address(self) -> None:
+        for name, configuration in ROUND_ROBIN.items():
+            with self.subTest(balancer=name):
+                self.start(configuration, {"THRONG_LIMITS_CONNECTIONS_PER_IP": "2"})
+                for source in ("127.0.2.1", "127.0.2.2"):
+                    for _ in range(4):
+                        self.open(source=source)
+                    with self.assertRaises(Refused) as refused:
+                        self.open(source=source)
+                    self.assertEqual(refused.exception.status, 429)
+
+    def test_a_server_that_ends_sends_its_clients_to_the_other_and_nobody_fails(self) -> None:
+        for name, configuration in ROUND_ROBIN.items():
+            with self.subTest(balancer=name):
+                self.start(configuration, {"THRONG_SHUTDOWN_NOTICE": "2500ms", "THRONG_SHUTDOWN_SPREAD": "1s"})
+                crowd = Crowd(self.balancer.port, 20, self.folder)
+                try:
+                    crowd.wait_for("joined", 20)
+                    self.end_under_way(crowd)
+                finally:
+                    crowd.end()
+
+    def end_under_way(self, crowd: Crowd) -> None:
+        ending, staying = self.servers
+        ending.process.signal(signal.SIGTERM)
+        wait_until("it is not ready", lambda: ending.readiness() == 503)
+        opened = 0
+        while ending.process.child.poll() is None:
+            # Who comes meanwhile finds a server, whichever.
+            self.open(source="127.0.2.3")
+            opened += 1
+            time.sleep(0.02)
+        self.assertEqual(ending.process.end(), 0)
+        self.assertGreater(opened, 0)
+        wait_until("all are on the other", lambda: len(staying.members()) == 20)
+        events = []
+        while not crowd.events.empty():
+            events.append(crowd.events.get())
+        closed = [event for event in events if event["event"] == "closed"]
+        self.assertGreater(len(closed), 0)
+        self.assertEqual({event["code"] for event in closed}, {1012})
+        self.assertEqual([event for event in events if event["event"] in ("failed", "refused")], [])
+
+
+class ByRoom(Behind):
+    ROOMS = [f"room-{number}" for number in range(30)]
+
+    def test_a_room_stays_on_its_server_when_another_goes_and_comes(self) -> None:
+        for name, configuration in ROOM_HASH.items():
+            with self.subTest(balancer=name):
+                self.start(configuration)
+                before = self.enter_all()
+                self.assertEqual(set(before.values()), set(SERVERS), "both have rooms")
+
+                gone, staying = self.servers
+                gone.process.kill()
+                wait_until("all are on the other", lambda: self.is_served_by_one(staying))
+                during = self.enter_all()
+                self.assertEqual(set(during.values()), {staying.address})
+
+                gone.start()
+                wait_until("it gets its rooms again", lambda: self.enter_all() == before)
+
+    def enter_all(self) -> dict[str, str]:
+        """Two clients into each room, one by its path and one by its query. Where each room is."""
+        self.leave()
+        wait_until("nobody is there", lambda: not any(server.members() for server in self.servers_that_run()))
+        for room in self.ROOMS:
+            for path in (f"/socket/{room}/websocket", f"/socket/websocket?room={room}"):
+                self.open(path).join(f"rooms:{room}")
+        found = {room: self.server_of(f"rooms:{room}") for room in self.ROOMS}
+        self.assertEqual({members for _, members in found.values()}, {2})
+        return {room: server for room, (server, _) in found.items()}
+
+    def is_served_by_one(self, staying: Server) -> bool:
+        """Whether the balancer has noticed."""
+        self.leave()
+        try:
+            for room in self.ROOMS:
+                self.open(f"/socket/{room}/websocket")
+        except Refused:
+            return False
+        return staying.readiness() == 200
+
+    def test_the_servers_know_each_clients_address(self) -> None:
+        for name, configuration in ROOM_HASH.items():
+            with self.subTest(balancer=name):
+                self.start(configuration, {"THRONG_LIMITS_CONNECTIONS_PER_IP": "2"})
+                for source in ("127.0.2.1", "127.0.2.2"):
+                    for _ in range(2):
+                        self.open("/socket/lobby/websocket", source)
+                    with self.assertRaises(Refused) as refused:
+                        self.open("/socket/lobby/websocket", source)
+                    self.assertEqual(refused.exception.status, 429)
+
+
+if __name__ == "__main__":
+    unittest.main()
