@@ -13,7 +13,7 @@ use crate::mount::{BadMountPath, Mount};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits};
 use engine::{EngineConfig, EngineLimits, Tables};
-use hub::{HubConfig, PatternError, ShardIndex};
+use hub::{Histories, HubConfig, Pattern, PatternError, Retention, ShardIndex};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,7 @@ impl Gateway {
             shards: None,
             tables: Tables::Shared,
             limits: Limits::default(),
+            histories: Vec::new(),
         }
     }
 }
@@ -48,6 +49,7 @@ pub struct GatewayBuilder {
     shards: Option<usize>,
     tables: Tables,
     limits: Limits,
+    histories: Vec<(String, Retention)>,
 }
 
 /// Why a gateway did not start.
@@ -118,6 +120,14 @@ impl GatewayBuilder {
         self
     }
 
+    /// Makes topics that match `pattern` (`room:lobby` or `room:*`) recoverable: what is published there is ordered and
+    /// kept for a while, and a client that comes back is given what it missed. The first pattern that matches wins;
+    /// topics that none matches are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
+    pub fn history(mut self, pattern: &str, retention: Retention) -> GatewayBuilder {
+        self.histories.push((pattern.to_owned(), retention));
+        self
+    }
+
     /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
     pub fn start(self) -> Result<Running, StartError> {
         self.limits.check().map_err(StartError::Limits)?;
@@ -125,6 +135,7 @@ impl GatewayBuilder {
             mount.check_path().map_err(StartError::Path)?;
             mount.routes().map_err(StartError::Pattern)?;
         }
+        self.histories().map_err(StartError::Pattern)?;
         let tls = self.bind_tls()?;
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
@@ -173,6 +184,11 @@ impl GatewayBuilder {
         Ok(Running { handle, addresses, tls_addresses })
     }
 
+    fn histories(&self) -> Result<Histories, PatternError> {
+        let rule = |(pattern, retention): &(String, Retention)| Ok((Pattern::parse(pattern)?, *retention));
+        self.histories.iter().map(rule).collect()
+    }
+
     fn bind_tls(&self) -> Result<Vec<crate::control::TlsListener>, StartError> {
         let listen = |(address, config): &(SocketAddr, Arc<rustls::ServerConfig>)| {
             let listener = TcpListener::bind(address)?;
@@ -219,8 +235,12 @@ impl GatewayBuilder {
             secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
             salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
             bus: false,
+            histories: self.histories().map_err(StartError::Pattern)?,
             limits: hub::Limits {
                 presence_people_max: self.limits.presence_people_max,
+                history_bytes_max: self.limits.history_bytes_max / shards.max(1),
+                recovery_messages_max: self.limits.recovery_messages_max,
+                recovery_bytes_max: self.limits.outbox_bytes_max / 2,
                 ..hub::Limits::default()
             },
         };

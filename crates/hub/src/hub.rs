@@ -1,5 +1,6 @@
 //! The state of one shard, and the way in.
 
+use crate::archive::Archive;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
 use crate::counters::Counters;
@@ -8,6 +9,7 @@ use crate::effect::{Class, Effect, Effects};
 use crate::event::{Event, ShardMessage};
 use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
+use crate::histories::Histories;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
 use crate::memory::Memory;
@@ -31,6 +33,8 @@ pub struct HubConfig {
     pub salt: u32,
     /// Whether a bus carries topics between nodes.
     pub bus: bool,
+    /// Which topics are recoverable.
+    pub histories: Histories,
     /// Bounds.
     pub limits: Limits,
 }
@@ -61,6 +65,10 @@ pub struct Hub {
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
+    /// The histories of the topics whose home this is.
+    pub(crate) archive: Archive,
+    /// Recoverable topics with something to ask their homes.
+    pub(crate) questions: VecDeque<TopicId>,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
     pub(crate) epochs: u32,
@@ -86,6 +94,8 @@ impl Hub {
             active: VecDeque::new(),
             released: Vec::new(),
             directory: Directory::new(hash),
+            archive: Archive::of(&config, hash),
+            questions: VecDeque::new(),
             encoder: Encoder::default(),
             instances: 0,
             epochs: 0,
@@ -128,6 +138,7 @@ impl Hub {
             Event::Frame { key, kind, bytes, ticket } => self.frame(key, kind, bytes, ticket, out),
             Event::Closed(key) => self.closed(key, out),
             Event::Shard(message) => self.shard_message(message, out),
+            Event::Refused(message) => self.refused(message, out),
             Event::Answer { owner, answer } => self.answer(owner, answer, out),
             Event::Bus(event) => self.bus_event(event, out),
             Event::Tick => {}
@@ -137,7 +148,7 @@ impl Hub {
 
     /// When [`Hub::pump`] has something to tell although nothing happens.
     pub fn deadline(&self) -> Option<Micros> {
-        self.directory.deadline()
+        self.directory.deadline().into_iter().chain(self.archive.deadline()).min()
     }
 
     /// What happened so far, and what stands now.
@@ -180,13 +191,14 @@ impl Hub {
         self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
     }
 
-    /// Whether nothing is left of any connection, topic or presence.
+    /// Whether nothing is left of any connection, topic, presence or history.
     pub fn is_empty(&self) -> bool {
         self.connections.open() == 0
             && self.topics.is_empty()
             && self.topic_ids.is_empty()
             && self.identities.is_empty()
             && self.directory.len() == 0
+            && self.archive.len() == 0
             && self.nothing_is_counted()
     }
 

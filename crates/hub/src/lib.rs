@@ -10,7 +10,9 @@
 //!
 //! Start with [`Hub`], [`Event`], [`Effect`] and [`Channel`].
 
+mod archive;
 mod bus;
+mod catching_up;
 mod channel;
 mod connection;
 mod context;
@@ -20,9 +22,12 @@ mod dispatch;
 mod effect;
 mod event;
 mod fanout;
+mod follow;
 mod frames;
 mod guard;
 mod hashing;
+mod histories;
+mod history;
 mod hub;
 mod ids;
 mod join;
@@ -30,24 +35,31 @@ mod joining;
 mod lifecycle;
 mod limits;
 mod memory;
+mod ordering;
 mod outgoing;
 mod pattern;
+mod place;
 mod planted;
 mod presence;
 mod publication;
 mod publish;
+mod recovery;
 mod remote;
+mod splice;
 mod tasks;
 mod topic;
 mod tracking;
+mod wish;
 
 pub use bus::{BusEffect, BusEvent};
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use context::{Context, ReplyTo, TrackError};
 pub use counters::Counters;
 pub use effect::{Class, Effect, Effects};
-pub use event::{Event, NewConnection, ShardMessage};
+pub use event::{Event, NewConnection, ShardMessage, Wanted};
 pub use frames::{Dialect, Transport};
+pub use histories::{Histories, Retention};
+pub use history::Excerpt;
 pub use hub::{Hub, HubConfig};
 pub use ids::{
     ConnectionKey, InterestEpoch, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket,
@@ -56,9 +68,10 @@ pub use limits::Limits;
 pub use memory::Memory;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};
+pub use place::{Epoch, Place, Position, PublisherId};
 #[cfg(feature = "planted-bugs")]
 #[doc(hidden)]
 pub use planted::{PlantedBug, plant};
 pub use presence::{PhxRef, PresenceOwner};
-pub use publication::Publication;
+pub use publication::{AppendError, AppendOwner, Draft, Publication};
 pub use tasks::TaskOwner;

@@ -8,11 +8,24 @@ pub struct Limits {
     /// Tracked joins of one topic whose comings and goings are told one by one; a person may have several. Past it
     /// the topic's presence only tells how many people there are.
     pub presence_people_max: usize,
+    /// Memory of the histories of all topics whose home one shard is, in bytes. Past it the topic that was idle for
+    /// longest loses its history, and who wants to recover there is told so.
+    pub history_bytes_max: usize,
+    /// Messages that one join may be given as missed. Past it the join is told `too_many`.
+    pub recovery_messages_max: usize,
+    /// The same in bytes of memory. It must fit into the outbox of a client that does not read yet.
+    pub recovery_bytes_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { channels_max: 100, presence_people_max: 500 }
+        Limits {
+            channels_max: 100,
+            presence_people_max: 500,
+            history_bytes_max: 64 << 20,
+            recovery_messages_max: 1000,
+            recovery_bytes_max: 512 << 10,
+        }
     }
 }
 
@@ -40,10 +53,24 @@ pub(crate) const PRESENCE_COUNT_INTERVAL_US: u64 = 1_000_000;
 pub(crate) const TRACKED_KEYS_MAX: usize = 16;
 /// Tasks of one join that may be under way, its holds included. Past it the channel fails and is counted.
 pub(crate) const TASKS_PER_JOIN_MAX: u16 = 32;
+/// Publications that a home gives at once to a shard that misses some; the shard asks for more when it has queued them.
+pub(crate) const CATCH_UP_MESSAGES_MAX: usize = 1024;
+/// The same in bytes of memory. One publication alone may be larger.
+pub(crate) const CATCH_UP_BYTES_MAX: usize = 4 << 20;
+/// Messages that joins are given as missed in one go, in all; the joins that are left wait for the next answer.
+pub(crate) const RECOVERY_DELIVERIES_MAX: usize = 4096;
+/// How long a home waits before it tells shards that refused a publication where the topic stands, in microseconds.
+pub(crate) const HEADS_INTERVAL_US: u64 = 1_000_000;
+/// Topics of one pattern whose history ends in one turn; more wait for the next.
+pub(crate) const HISTORIES_EXPIRED_MAX: usize = 64;
+/// How exactly the order of idle histories is kept, in microseconds.
+pub(crate) const IDLE_STEP_US: u64 = 1_000_000;
 /// Bytes that a buffer keeps between events. Past it the memory that a large message needed is given back.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Effects whose memory is kept between events: more than an ordinary turn of the fan-out makes.
 pub(crate) const KEPT_EFFECTS_MAX: usize = 1024;
 
 const _: () = assert!(WALK_BATCH_MAX <= TOPIC_QUEUE_MAX);
+const _: () =
+    assert!(CATCH_UP_MESSAGES_MAX <= TOPIC_QUEUE_MAX && CATCH_UP_BYTES_MAX <= TOPIC_QUEUE_BYTES_MAX);
 const _: () = assert!(PARKED_FRAMES_MAX > 100, "a client may pipeline a message to each of its channels");

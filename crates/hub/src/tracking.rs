@@ -81,8 +81,13 @@ impl Hub {
     fn tell(&mut self, topic: &Arc<str>, tell: Tell, out: &mut Effects) {
         let Tell::Event(event, json) = tell else { return };
         let payload = Outgoing::Json(Cow::Owned(json));
-        let publication =
-            Publication { topic: topic.clone(), event: event.into(), payload, received: self.now };
+        let publication = Publication {
+            topic: topic.clone(),
+            event: event.into(),
+            payload,
+            received: self.now,
+            place: None,
+        };
         self.distribute(None, Arc::new(publication), out);
     }
 

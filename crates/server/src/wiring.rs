@@ -1,7 +1,7 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{Config, LimitsConfig, SocketConfig};
+use crate::config::{Config, HistoryConfig, LimitsConfig, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
@@ -35,11 +35,14 @@ pub(crate) fn start(
         .listen(config.listen)
         .shards(capacity.shards)
         .tables(capacity.tables)
-        .limits(limits(&config.limits))
+        .limits(limits(&config.limits, &config.history))
         .mount(channels(&config.socket))
         .http(health::router(readiness.clone()).merge(page::router()));
     if let (Some(address), Some(tls)) = (config.tls.as_ref().map(|tls| tls.listen), tls) {
         builder = builder.listen_tls(address, tls);
+    }
+    for (pattern, retention) in &config.history.topics {
+        builder = builder.history(pattern, *retention);
     }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
@@ -77,7 +80,7 @@ fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     }
 }
 
-fn limits(limits: &LimitsConfig) -> Limits {
+fn limits(limits: &LimitsConfig, history: &HistoryConfig) -> Limits {
     Limits {
         outbox_bytes_max: limits.outbox_bytes,
         mailbox_len_max: limits.mailbox_messages,
@@ -90,6 +93,8 @@ fn limits(limits: &LimitsConfig) -> Limits {
         handshake_time_max: limits.handshake_timeout,
         header_bytes_max: limits.header_bytes,
         presence_people_max: limits.presence_people,
+        history_bytes_max: history.memory,
+        recovery_messages_max: history.recovery_messages,
         ..Limits::default()
     }
 }

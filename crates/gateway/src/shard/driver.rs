@@ -58,6 +58,8 @@ pub(crate) struct ShardDriver {
     pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
     pub(crate) drain: Option<Drain>,
     pub(crate) censuses: Censuses,
+    /// Durable messages of the hub that full mailboxes gave back.
+    pub(crate) refused: Vec<hub::ShardMessage>,
     /// Messages of this turn that published nothing.
     answered: u64,
 }
@@ -100,6 +102,7 @@ impl ShardDriver {
             heads: VecDeque::new(),
             drain: None,
             censuses: Censuses::default(),
+            refused: Vec::new(),
             answered: 0,
         }
     }
@@ -125,6 +128,14 @@ impl ShardDriver {
         }
         self.carry_out(io, Timing::Flush, &mut effects);
         self.effects = effects;
+        self.give_back_refused(io);
+    }
+
+    /// Tells the hub what full mailboxes refused; that makes no further durable messages.
+    fn give_back_refused(&mut self, io: &mut ShardIo<'_>) {
+        for message in std::mem::take(&mut self.refused) {
+            self.handle(io, Event::Refused(message));
+        }
     }
 
     /// Closes a WebSocket with a code, and its channels with it.
@@ -190,6 +201,7 @@ impl ShardDriver {
         let more = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
+        self.give_back_refused(io);
         self.publish_numbers();
         more
     }

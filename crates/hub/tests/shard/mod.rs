@@ -1,8 +1,9 @@
 //! One hub under test, with every topic routed to one kind of channel.
 
 use hub::{
-    Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Limits,
-    Micros, MountIndex, NewConnection, Pattern, ShardIndex, ShardMessage, TaskOwner, Ticket, Transport,
+    Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Histories, Hub, HubConfig, Info,
+    Limits, Micros, MountIndex, NewConnection, Pattern, ShardIndex, ShardMessage, TaskOwner, Ticket,
+    Transport,
 };
 use proto::phoenix::{FrameKind, Version};
 
@@ -92,5 +93,13 @@ pub fn topic_at(home: u16) -> String {
 }
 
 fn config(shards: u16) -> HubConfig {
-    HubConfig { shard: ShardIndex(0), shards, secret: 1, salt: 1, bus: false, limits: Limits::default() }
+    HubConfig {
+        shard: ShardIndex(0),
+        shards,
+        secret: 1,
+        salt: 1,
+        bus: false,
+        histories: Histories::default(),
+        limits: Limits::default(),
+    }
 }

@@ -3,6 +3,7 @@
 //! list of keys. A mistake is an error that names its place, never a silent default.
 
 mod error;
+mod histories;
 mod key;
 mod meant;
 mod origins;
@@ -18,7 +19,7 @@ mod written;
 mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
-pub(crate) use meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+pub(crate) use meant::{Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;
 pub(crate) use written::{Flag, Sources};

@@ -1,8 +1,9 @@
 //! From the configuration as written to the one as meant: every value is checked alone, then against the others.
 
 use super::error::{ConfigError, Place};
+use super::histories::Histories;
 use super::key::Key;
-use super::meant::{Config, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
+use super::meant::{Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, SocketConfig, TlsConfig};
 use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
@@ -66,6 +67,7 @@ impl<'a> Reader<'a> {
             echo_path: self.read("echo.path", &Or("off", MountPath)),
             tls: self.tls(),
             limits: self.limits(),
+            history: self.history(),
             log: self.log(),
             shutdown_spread: self.read("shutdown.spread", &Time(Duration::ZERO..=HOUR)),
         }
@@ -167,6 +169,14 @@ impl<'a> Reader<'a> {
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
             mailbox_messages: self.read("limits.mailbox_messages", &Whole(64..=16_777_216)) as usize,
             presence_people: self.read("limits.presence_people", &Whole(0..=1_000_000)) as usize,
+        }
+    }
+
+    fn history(&mut self) -> HistoryConfig {
+        HistoryConfig {
+            topics: self.read("history.topics", &Histories),
+            memory: self.read("history.memory", &Bytes(MIB..=1024 * GIB)),
+            recovery_messages: self.read("history.recovery_messages", &Whole(1..=100_000)) as usize,
         }
     }
 
