@@ -65,7 +65,7 @@ bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and
 	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
 
 .PHONY: sim
-sim: ## Simulate several shards of the hub from SEEDS seeds
+sim: ## Simulate shards of the hub, and clusters of them, from SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: fuzz

@@ -234,7 +234,7 @@ impl GatewayBuilder {
             shards: shards as u16,
             secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
             salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
-            bus: false,
+            bus: None,
             histories: self.histories().map_err(StartError::Pattern)?,
             limits: hub::Limits {
                 presence_people_max: self.limits.presence_people_max,

@@ -6,6 +6,7 @@ use crate::histories::Rule;
 use crate::history::History;
 use crate::ids::Micros;
 use crate::limits::{HEADS_INTERVAL_US, HISTORIES_EXPIRED_MAX, IDLE_STEP_US};
+use crate::link::Upstream;
 use crate::memory::{block_bytes, shared_text_bytes, table_bytes};
 use crate::place::{Epoch, Position};
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +35,8 @@ pub(crate) struct Entry {
     /// Whether shards have members, and rely on the order to go on.
     followed: bool,
     unheard: bool,
+    /// Of a topic whose order is the bus's.
+    upstream: Option<Box<Upstream>>,
     accounted: usize,
 }
 
@@ -74,18 +77,43 @@ impl Archive {
     ) -> &mut History {
         if !self.entries.contains_key(topic) {
             let history = History::new(Position { epoch: start(), offset: 0 }, rule.retention, now);
-            let entry = Entry {
-                history,
-                rule: rule.index,
-                idle: None,
-                followed: false,
-                unheard: false,
-                accounted: 0,
-            };
-            self.entries.insert(topic.clone(), entry);
-            self.changed(topic, now);
+            self.insert(topic, rule, history, None, now);
         }
         &mut self.entries.get_mut(topic).expect("it is there by now").history
+    }
+
+    /// The history of a topic whose order is the bus's begins here; it is followed.
+    pub(crate) fn begin(&mut self, topic: &Arc<str>, rule: Rule, position: Position, now: Micros) {
+        let upstream = Upstream::new(position.offset == 0);
+        let history = History::new(position, rule.retention, now);
+        self.insert(topic, rule, history, Some(Box::new(upstream)), now);
+        self.follow(topic, true, now);
+    }
+
+    fn insert(
+        &mut self,
+        topic: &Arc<str>,
+        rule: Rule,
+        history: History,
+        upstream: Option<Box<Upstream>>,
+        now: Micros,
+    ) {
+        let entry = Entry {
+            history,
+            rule: rule.index,
+            idle: None,
+            followed: false,
+            unheard: false,
+            upstream,
+            accounted: 0,
+        };
+        self.entries.insert(topic.clone(), entry);
+        self.changed(topic, now);
+    }
+
+    /// How a topic stands with the bus that orders it.
+    pub(crate) fn upstream(&mut self, topic: &str) -> Option<&mut Upstream> {
+        self.entries.get_mut(topic)?.upstream.as_deref_mut()
     }
 
     /// Whether shards have members on the topic.
@@ -99,7 +127,8 @@ impl Archive {
     /// Counts a history again and puts it at its place, after a change to it; makes room if there is too much.
     pub(crate) fn changed(&mut self, topic: &Arc<str>, now: Micros) {
         let Some(entry) = self.entries.get_mut(topic) else { return };
-        let after = entry.history.bytes() + overhead_bytes(topic);
+        let upstream = entry.upstream.as_ref().map_or(0, |_| block_bytes(size_of::<Upstream>()));
+        let after = entry.history.bytes() + overhead_bytes(topic) + upstream;
         let before = std::mem::replace(&mut entry.accounted, after);
         self.bytes = self.bytes + after - before;
         self.place(topic);
@@ -136,13 +165,21 @@ impl Archive {
         let Some(entry) = self.entries.get_mut(topic) else { return };
         if entry.followed {
             entry.history.clear();
+            if let Some(upstream) = &mut entry.upstream {
+                upstream.complete = false;
+            }
             return self.changed(topic, now);
         }
+        self.remove(topic);
+    }
+
+    /// Forgets a topic altogether.
+    pub(crate) fn remove(&mut self, topic: &Arc<str>) {
+        let Some(entry) = self.entries.remove(topic) else { return };
         if let Some(key) = entry.idle {
             self.idle[entry.rule].remove(&key);
         }
         self.bytes -= entry.accounted;
-        self.entries.remove(topic);
     }
 
     /// Forgets what is too old, a bounded number of topics at a time.

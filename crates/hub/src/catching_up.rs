@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub(crate) const GAP_EVENT: &str = "gap";
 /// The history has them no more.
 const TOO_OLD: &str = "too_old";
+/// The bus was away when the members joined.
+const UNAVAILABLE: &str = "unavailable";
 /// The topic's order began anew.
 const NEW_EPOCH: &str = "epoch";
 
@@ -47,10 +49,8 @@ impl Hub {
         let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest == Interest::Confirmed) else {
             return;
         };
-        let missed = follow
-            .reached
-            .as_ref()
-            .is_some_and(|reached| reached.epoch != position.epoch || reached.offset < position.offset);
+        // The home never stands before what it sent here, unless the order began anew.
+        let missed = follow.reached.as_ref() != Some(position);
         if missed && follow.pace == Pace::Keeping {
             self.fall_behind(id);
         }
@@ -131,20 +131,26 @@ impl Hub {
 
     fn catch_up(&mut self, id: TopicId, excerpt: &Excerpt) {
         let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() else { return };
-        let Some(reached) = follow.reached.clone().filter(|_| follow.pace == Pace::Asked) else { return };
-        let lost = match () {
-            () if reached.epoch != excerpt.epoch => Some((NEW_EPOCH, excerpt.newest)),
-            () if excerpt.floor > reached.offset => Some((TOO_OLD, excerpt.floor)),
-            () => None,
+        if follow.pace != Pace::Asked {
+            return;
+        }
+        let reached = follow.offset();
+        let lost = match &follow.reached {
+            None => Some(UNAVAILABLE),
+            Some(Position { epoch, offset }) if *epoch != excerpt.epoch || *offset > excerpt.newest => {
+                Some(NEW_EPOCH)
+            }
+            Some(Position { offset, .. }) if excerpt.floor > *offset => Some(TOO_OLD),
+            Some(_) => None,
         };
         // An answer to what the topic asked in an earlier life here begins elsewhere; the right one is on its way.
-        if lost.is_none() && excerpt.from > reached.offset {
+        if lost.is_none() && excerpt.from > reached {
             return;
         }
         follow.pace = Pace::Behind;
-        if let Some((reason, to)) = lost {
-            let to = Position { epoch: excerpt.epoch.clone(), offset: to };
-            if !self.tell_gap(id, reached.offset, to, reason) {
+        if let Some(reason) = lost {
+            let to = Position { epoch: excerpt.epoch.clone(), offset: excerpt.from };
+            if !self.tell_gap(id, reached, to, reason) {
                 return;
             }
         }

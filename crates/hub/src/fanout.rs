@@ -79,6 +79,7 @@ impl Hub {
     pub fn pump(&mut self, now: crate::Micros, budget: usize, out: &mut Effects) -> bool {
         self.now = now;
         self.settle_presences(out);
+        let subscribes = self.resubscribe(out) | self.verify(out);
         self.settle_histories(out);
         self.ask_questions(out);
         let mut left = budget;
@@ -96,7 +97,7 @@ impl Hub {
             self.resume(key, out);
         }
         self.encoder.rest();
-        !(self.active.is_empty() && self.questions.is_empty())
+        subscribes || !(self.active.is_empty() && self.questions.is_empty())
     }
 
     /// Goes on with a topic's pass and says how many members it served.

@@ -35,6 +35,8 @@ pub struct Excerpt {
     pub(crate) epoch: Epoch,
     /// The history has nothing from here on downwards.
     pub(crate) floor: u64,
+    /// Whether there may be more, and nobody can say so now.
+    pub(crate) unavailable: bool,
     /// The newest offset of the topic.
     pub(crate) newest: u64,
     pub(crate) from: u64,
@@ -94,6 +96,36 @@ impl History {
         self.floor = self.newest;
     }
 
+    /// Begins anew somewhere else.
+    pub(crate) fn reset(&mut self, position: Position) {
+        self.newest = position.offset;
+        self.epoch = position.epoch;
+        self.clear();
+    }
+
+    /// What stands up to an offset is lost.
+    pub(crate) fn skip_to(&mut self, offset: u64) {
+        self.newest = offset;
+        self.clear();
+    }
+
+    /// Puts what stands above `from` and up to the floor, oldest first, in front of what is kept.
+    pub(crate) fn prepend(
+        &mut self,
+        from: u64,
+        older: impl DoubleEndedIterator<Item = Arc<Publication>>,
+        now: Micros,
+    ) {
+        for publication in older.rev() {
+            let bytes = publication_bytes(&publication);
+            let Some(offset) = publication.place.as_ref().map(|place| place.offset) else { continue };
+            self.kept_bytes += bytes;
+            self.kept.push_front(Kept { publication, offset, at: now, bytes });
+        }
+        self.floor = from;
+        self.trim(now);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -139,7 +171,7 @@ impl History {
     fn excerpt(&self, from: u64, to: u64, range: std::ops::Range<usize>) -> Excerpt {
         let publications = self.kept.range(range).map(|kept| kept.publication.clone()).collect();
         let (epoch, floor, newest) = (self.epoch.clone(), self.floor, self.newest);
-        Excerpt { epoch, floor, newest, from, to, publications }
+        Excerpt { epoch, floor, unavailable: false, newest, from, to, publications }
     }
 }
 

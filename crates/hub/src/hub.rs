@@ -1,6 +1,7 @@
 //! The state of one shard, and the way in.
 
 use crate::archive::Archive;
+use crate::bus::NodeId;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
 use crate::counters::Counters;
@@ -12,6 +13,7 @@ use crate::hashing::SecretHash;
 use crate::histories::Histories;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
+use crate::link::BusState;
 use crate::memory::Memory;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
@@ -31,8 +33,8 @@ pub struct HubConfig {
     pub secret: u64,
     /// A random number that makes this node's presence refs its own.
     pub salt: u32,
-    /// Whether a bus carries topics between nodes.
-    pub bus: bool,
+    /// This node's name, if a bus carries topics between nodes.
+    pub bus: Option<NodeId>,
     /// Which topics are recoverable.
     pub histories: Histories,
     /// Bounds.
@@ -67,12 +69,15 @@ pub struct Hub {
     pub(crate) directory: Directory,
     /// The histories of the topics whose home this is.
     pub(crate) archive: Archive,
+    pub(crate) bus: BusState,
     /// Recoverable topics with something to ask their homes.
     pub(crate) questions: VecDeque<TopicId>,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
     pub(crate) epochs: u32,
     pub(crate) references: u64,
+    /// Changes of this node's people that other nodes were told, over all topics.
+    pub(crate) presence_versions: u64,
     pub(crate) counters: Counters,
     /// What is counted as it changes; see [`Hub::memory`].
     pub(crate) memory: Memory,
@@ -94,12 +99,14 @@ impl Hub {
             active: VecDeque::new(),
             released: Vec::new(),
             directory: Directory::new(hash),
-            archive: Archive::of(&config, hash),
+            archive: Archive::new(hash, config.histories.len(), config.limits.history_bytes_max),
+            bus: BusState::default(),
             questions: VecDeque::new(),
             encoder: Encoder::default(),
             instances: 0,
             epochs: 0,
             references: 0,
+            presence_versions: 0,
             counters: Counters::default(),
             memory: Memory::default(),
             config,
@@ -148,7 +155,8 @@ impl Hub {
 
     /// When [`Hub::pump`] has something to tell although nothing happens.
     pub fn deadline(&self) -> Option<Micros> {
-        self.directory.deadline().into_iter().chain(self.archive.deadline()).min()
+        let deadlines = self.directory.deadline().into_iter().chain(self.archive.deadline());
+        deadlines.chain(self.bus.deadline()).min()
     }
 
     /// What happened so far, and what stands now.

@@ -12,6 +12,7 @@
 
 mod archive;
 mod bus;
+mod bus_order;
 mod catching_up;
 mod channel;
 mod connection;
@@ -26,6 +27,7 @@ mod follow;
 mod frames;
 mod guard;
 mod hashing;
+mod heads;
 mod histories;
 mod history;
 mod hub;
@@ -34,10 +36,12 @@ mod join;
 mod joining;
 mod lifecycle;
 mod limits;
+mod link;
 mod memory;
 mod ordering;
 mod outgoing;
 mod pattern;
+mod people;
 mod place;
 mod planted;
 mod presence;
@@ -46,12 +50,16 @@ mod publish;
 mod recovery;
 mod remote;
 mod splice;
+mod subscriptions;
 mod tasks;
 mod topic;
 mod tracking;
 mod wish;
 
-pub use bus::{BusEffect, BusEvent};
+pub use bus::{
+    AppendToken, BusEffect, BusEvent, BusHistory, NodeId, NodePeople, Ordered, PresenceChange, PresenceMeta,
+    ReadToken, Span, SubscriptionId,
+};
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use context::{Context, ReplyTo, TrackError};
 pub use counters::Counters;

@@ -117,7 +117,7 @@ mod tests {
             shards: 1,
             secret: 1,
             salt: 1,
-            bus: false,
+            bus: None,
             histories: Histories::default(),
             limits,
         };

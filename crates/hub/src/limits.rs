@@ -59,12 +59,30 @@ pub(crate) const CATCH_UP_MESSAGES_MAX: usize = 1024;
 pub(crate) const CATCH_UP_BYTES_MAX: usize = 4 << 20;
 /// Messages that joins are given as missed in one go, in all; the joins that are left wait for the next answer.
 pub(crate) const RECOVERY_DELIVERIES_MAX: usize = 4096;
-/// How long a home waits before it tells shards that refused a publication where the topic stands, in microseconds.
+/// How long a home waits before it tells shards that refused a publication, and other nodes, where a topic stands, in
+/// microseconds.
 pub(crate) const HEADS_INTERVAL_US: u64 = 1_000_000;
+/// How often other nodes are told where a topic stands after its last publication, once in that time: what tells of a lost
+/// one may be lost itself.
+pub(crate) const HEADS_TOLD: u8 = 3;
 /// Topics of one pattern whose history ends in one turn; more wait for the next.
 pub(crate) const HISTORIES_EXPIRED_MAX: usize = 64;
 /// How exactly the order of idle histories is kept, in microseconds.
 pub(crate) const IDLE_STEP_US: u64 = 1_000_000;
+/// How long a home waits before it asks the bus again for what it could not read, in microseconds.
+pub(crate) const RETRY_INTERVAL_US: u64 = 1_000_000;
+/// How long a topic is remembered on which this node has no people any more, in microseconds: longer than it takes to
+/// notice that the bus is away, which then has not heard of it.
+pub(crate) const ANNOUNCED_KEPT_US: u64 = 60_000_000;
+/// Publications that a home keeps while it reads from the bus what is missing before them. Past it the newest are dropped
+/// and read later.
+pub(crate) const HELD_MESSAGES_MAX: usize = 1024;
+/// The same in bytes. One publication alone may be larger.
+pub(crate) const HELD_BYTES_MAX: usize = 4 << 20;
+/// Publications of one shard whose publishers wait for the bus. Past it a publisher is answered `overloaded`.
+pub(crate) const APPENDS_MAX: usize = 65_536;
+/// Topics that are subscribed in one turn when the bus is there again.
+pub(crate) const RESUBSCRIBED_MAX: usize = 256;
 /// Bytes that a buffer keeps between events. Past it the memory that a large message needed is given back.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Effects whose memory is kept between events: more than an ordinary turn of the fan-out makes.

@@ -1,7 +1,6 @@
 //! The way of a publication on a recoverable topic: to the topic's home, which gives it its place and keeps it, and
 //! from there to every shard with members. The publisher hears that it was accepted if it asked to.
 
-use crate::archive::Archive;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::{ShardMessage, Wanted};
 use crate::history::History;
@@ -57,6 +56,9 @@ impl Hub {
         owner: Option<Box<AppendOwner>>,
         out: &mut Effects,
     ) {
+        if self.config.bus.is_some() {
+            return self.append_to_bus(Box::new(draft), owner, out);
+        }
         let Some(history) = self.history(&draft.topic).filter(|_| is_object(&draft.payload)) else {
             // The shards of a node agree on what is recoverable, and contexts and handles take objects only.
             self.counters.appends_refused += 1;
@@ -74,8 +76,7 @@ impl Hub {
         self.counters.appends += 1;
         self.distribute(None, publication, out);
         if let Some(owner) = owner {
-            let (shard, result) = (owner.shard, Ok(position));
-            self.send_to_shard(shard, ShardMessage::Appended { owner, result }, Class::Control, out);
+            self.answer_append(owner, Ok(position), out);
         }
     }
 
@@ -120,7 +121,19 @@ impl Hub {
             }
             // The shard sees the gap when the next one comes; should none come, it is told where the topic stands.
             ShardMessage::Deliver(publication) => self.archive.unheard(&publication.topic, self.now),
-            _ => {}
+            ShardMessage::Publish { .. }
+            | ShardMessage::Interest { .. }
+            | ShardMessage::InterestTaken { .. }
+            | ShardMessage::Appended { .. }
+            | ShardMessage::HistoryWanted { .. }
+            | ShardMessage::History { .. }
+            | ShardMessage::Head { .. }
+            | ShardMessage::Track { .. }
+            | ShardMessage::Untrack { .. }
+            | ShardMessage::PresenceWanted { .. }
+            | ShardMessage::PresenceState { .. }
+            | ShardMessage::Disconnect(_)
+            | ShardMessage::PublishNow { .. } => debug_assert!(false, "only these are durable"),
         }
     }
 
@@ -133,15 +146,34 @@ impl Hub {
         wanted: Wanted,
         out: &mut Effects,
     ) {
+        let older = self.archive.get_mut(topic).is_some_and(|history| since < history.floor);
+        if older && wanted == Wanted::Recovery && self.ask_for_older(topic, shard, since, out) {
+            return;
+        }
+        let complete = self.archive.upstream(topic).is_none_or(|upstream| upstream.complete);
+        self.answer_history(topic, shard, since, wanted, !complete, out);
+    }
+
+    /// Home only: answers from what is here. `unavailable` if there may be more elsewhere.
+    pub(crate) fn answer_history(
+        &mut self,
+        topic: &Arc<str>,
+        shard: ShardIndex,
+        since: u64,
+        wanted: Wanted,
+        unavailable: bool,
+        out: &mut Effects,
+    ) {
         let limits = &self.config.limits;
         let (messages_max, bytes_max) = (limits.recovery_messages_max, limits.recovery_bytes_max);
         // Without a history the shard's interest is over, and it asks no more.
         let Some(history) = self.archive.get_mut(topic) else { return };
         history.trim(self.now);
-        let excerpt = match wanted {
+        let mut excerpt = match wanted {
             Wanted::CatchUp => history.oldest_since(since, CATCH_UP_MESSAGES_MAX, CATCH_UP_BYTES_MAX),
             Wanted::Recovery => history.newest_since(since, messages_max, bytes_max),
         };
+        excerpt.unavailable = unavailable;
         self.archive.changed(topic, self.now);
         let message = ShardMessage::History { topic: topic.clone(), wanted, excerpt: Box::new(excerpt) };
         self.send_to_shard(shard, message, Class::Control, out);
@@ -150,6 +182,8 @@ impl Hub {
     /// Home only: forgets what is too old, and tells shards that may have missed the newest where a topic stands.
     pub(crate) fn settle_histories(&mut self, out: &mut Effects) {
         self.archive.expire(self.now);
+        self.tell_heads(out);
+        self.read_again(out);
         for (topic, position) in self.archive.take_unheard(self.now) {
             let interested =
                 self.directory.home(&topic).map_or_else(Vec::new, |home| home.interested.clone());
@@ -158,11 +192,5 @@ impl Hub {
                 out.push(Effect::ToShard { shard, message, class: Class::Control });
             }
         }
-    }
-}
-
-impl Archive {
-    pub(crate) fn of(config: &crate::hub::HubConfig, hash: crate::hashing::SecretHash) -> Archive {
-        Archive::new(hash, config.histories.len(), config.limits.history_bytes_max)
     }
 }

@@ -1,12 +1,13 @@
-//! Messages between shards, and from the bus between nodes.
+//! Messages between shards.
 
-use crate::bus::{BusEffect, BusEvent};
-use crate::effect::{Class, Effect, Effects};
+use crate::bus::{BusEffect, PresenceChange, PresenceMeta};
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
 use crate::follow::Pace;
 use crate::hub::Hub;
-use crate::ids::{InterestEpoch, ShardIndex};
+use crate::ids::InterestEpoch;
 use crate::place::Position;
+use crate::presence::{Presence, with_reference};
 use crate::publication::{Draft, Publication};
 use crate::topic::Interest;
 use std::sync::Arc;
@@ -42,7 +43,9 @@ impl Hub {
                 self.distribute(origin, publication, out);
             }
             ShardMessage::Deliver(publication) => self.deliver_locally(&publication, None, out),
-            ShardMessage::Interest { topic, shard, on, epoch } => self.interest(topic, shard, on, epoch, out),
+            ShardMessage::Interest { topic, shard, on, epoch } => {
+                self.interest(&topic, shard, on, epoch, out)
+            }
             ShardMessage::InterestTaken { topic, epoch, position } => {
                 self.interest_taken(&topic, epoch, position, out);
             }
@@ -56,14 +59,21 @@ impl Hub {
             }
             ShardMessage::Head { topic, position } => self.head(&topic, &position),
             ShardMessage::Track { topic, key, reference, previous, meta } => {
-                self.presence_changed(
-                    &topic,
-                    |presence| presence.track(&key, reference, previous, &meta),
-                    out,
-                );
+                let track = |presence: &mut Presence| presence.track(&key, reference, previous, &meta);
+                self.presence_changed(&topic, track, out);
+                if self.config.bus.is_some() {
+                    let left = previous.map(|previous| (key.clone(), previous));
+                    let json = with_reference(&meta, reference, previous);
+                    let joined = Some(PresenceMeta { key, reference, json });
+                    self.announce(&topic, PresenceChange { left, joined }, out);
+                }
             }
             ShardMessage::Untrack { topic, key, reference } => {
                 self.presence_changed(&topic, |presence| presence.untrack(&key, reference), out);
+                if self.config.bus.is_some() {
+                    let left = Some((key, reference));
+                    self.announce(&topic, PresenceChange { left, joined: None }, out);
+                }
             }
             ShardMessage::PresenceWanted { topic, owner } => self.presence_state(&topic, owner, out),
             ShardMessage::PresenceState { owner, event, json } => {
@@ -81,37 +91,6 @@ impl Hub {
                 self.hand_to_bus(&publication, out);
                 self.distribute(None, publication, out);
             }
-        }
-    }
-
-    pub(crate) fn bus_event(&mut self, event: BusEvent, out: &mut Effects) {
-        match event {
-            BusEvent::Delivered(publication) => self.distribute(None, publication, out),
-        }
-    }
-
-    /// Home only: a shard's interest changed.
-    fn interest(
-        &mut self,
-        topic: Arc<str>,
-        shard: ShardIndex,
-        on: bool,
-        epoch: InterestEpoch,
-        out: &mut Effects,
-    ) {
-        let position = if on { self.history(&topic).map(|history| history.position()) } else { None };
-        let home = self.directory.home_mut(&topic);
-        let changed = home.set_interest(shard, on);
-        let (first, last) = (home.interested.len() == 1 && on, home.interested.is_empty());
-        self.archive.follow(&topic, !last, self.now);
-        if self.config.bus && changed && (first || last) {
-            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on }));
-        }
-        if on {
-            let taken = ShardMessage::InterestTaken { topic, epoch, position };
-            self.send_to_shard(shard, taken, Class::Control, out);
-        } else {
-            self.directory.release(&topic);
         }
     }
 
@@ -145,7 +124,7 @@ impl Hub {
     }
 
     fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
-        if self.config.bus {
+        if self.config.bus.is_some() && self.bus.up {
             out.push(Effect::Bus(BusEffect::Publish(publication.clone())));
         }
     }

@@ -91,7 +91,14 @@ impl Hub {
         self.distribute(None, Arc::new(publication), out);
     }
 
+    /// Somebody wants to know who is there.
     pub(crate) fn presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
+        if !self.waits_for_people(topic, owner, out) {
+            self.tell_presence_state(topic, owner, out);
+        }
+    }
+
+    pub(crate) fn tell_presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
         let (event, json) = match self.directory.known_presence_mut(topic) {
             Some(presence) => presence.for_newcomer(),
             None => (STATE_EVENT, "{}".into()),

@@ -86,7 +86,7 @@ pub(crate) fn config(index: usize, seed: u64, plan: &Plan) -> HubConfig {
         shards: plan.shards() as u16,
         secret: seed,
         salt: seed as u32,
-        bus: false,
+        bus: None,
         histories: Histories::default(),
         limits: Limits { presence_people_max: plan.people_max, ..Limits::default() },
     }

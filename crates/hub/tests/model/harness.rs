@@ -90,7 +90,7 @@ impl Pair {
             shards: 1,
             secret: 7,
             salt: 7,
-            bus: false,
+            bus: None,
             histories: Histories::default(),
             limits,
         };

@@ -69,7 +69,7 @@ impl Node {
                 shards,
                 secret: 1,
                 salt: 1,
-                bus: false,
+                bus: None,
                 histories: histories.clone(),
                 limits: limits.clone(),
             });
@@ -194,7 +194,7 @@ impl Node {
             shards: self.hubs.len() as u16,
             secret: 1,
             salt: 1,
-            bus: false,
+            bus: None,
             histories: Histories::default(),
             limits: Limits::default(),
         };

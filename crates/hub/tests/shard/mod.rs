@@ -98,7 +98,7 @@ fn config(shards: u16) -> HubConfig {
         shards,
         secret: 1,
         salt: 1,
-        bus: false,
+        bus: None,
         histories: Histories::default(),
         limits: Limits::default(),
     }

@@ -126,8 +126,16 @@ fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
 
 fn recovery(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     let counters = [
-        ("throng_appends", "Broadcasts on recoverable topics that were ordered and kept.", snapshot.appends_total),
-        ("throng_appends_refused", "Those that were refused: too much waited.", snapshot.appends_refused_total),
+        (
+            "throng_appends",
+            "Broadcasts on recoverable topics that were ordered and kept.",
+            snapshot.appends_total,
+        ),
+        (
+            "throng_appends_refused",
+            "Those that were refused: too much waited.",
+            snapshot.appends_refused_total,
+        ),
         ("throng_gaps", "Times that a shard missed part of a recoverable topic.", snapshot.gaps_total),
         ("throng_gaps_healed", "Times that it got everything that it missed.", snapshot.gaps_healed_total),
         ("throng_gaps_told", "Times that members were told of a loss.", snapshot.gaps_told_total),
