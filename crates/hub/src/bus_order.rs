@@ -4,6 +4,7 @@
 use crate::bus::{AppendToken, BusEffect, BusHistory, Ordered, ReadToken, Span};
 use crate::effect::{Class, Effect, Effects};
 use crate::event::{ShardMessage, Wanted};
+use crate::heads::Told;
 use crate::hub::Hub;
 use crate::ids::ShardIndex;
 use crate::limits::APPENDS_MAX;
@@ -297,7 +298,7 @@ impl Hub {
 
     /// Tells other nodes how far topics have come.
     pub(crate) fn tell_heads(&mut self, out: &mut Effects) {
-        let (positions, presences) = self.bus.heads.take(self.now);
+        let Told { positions, presences } = self.bus.heads.take(self.now);
         if !positions.is_empty() {
             out.push(Effect::Bus(BusEffect::Heads(positions)));
         }

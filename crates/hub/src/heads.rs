@@ -16,6 +16,13 @@ pub(crate) struct Heads {
     due: Option<Micros>,
 }
 
+/// What is to be told, by topic.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) positions: Vec<(Arc<str>, Position)>,
+    pub(crate) presences: Vec<(Arc<str>, u64)>,
+}
+
 impl Heads {
     pub(crate) fn deadline(&self) -> Option<Micros> {
         self.due
@@ -48,11 +55,11 @@ impl Heads {
     }
 
     /// What is to be told now.
-    pub(crate) fn take(&mut self, now: Micros) -> (Vec<(Arc<str>, Position)>, Vec<(Arc<str>, u64)>) {
+    pub(crate) fn take(&mut self, now: Micros) -> Told {
         if self.due.is_none_or(|due| due > now) {
-            return (Vec::new(), Vec::new());
+            return Told::default();
         }
-        let told = (told(&mut self.positions), told(&mut self.presences));
+        let told = Told { positions: told(&mut self.positions), presences: told(&mut self.presences) };
         self.due = None;
         self.resume(now);
         told
@@ -81,8 +88,8 @@ mod tests {
         heads.stands(&topic, position(6), Micros(0));
         let mut times = 0;
         while let Some(due) = heads.deadline() {
-            assert_eq!(heads.take(Micros(due.0 - 1)).0, []);
-            assert_eq!(heads.take(due).0, [(topic.clone(), position(7))]);
+            assert_eq!(heads.take(Micros(due.0 - 1)).positions, []);
+            assert_eq!(heads.take(due).positions, [(topic.clone(), position(7))]);
             times += 1;
         }
         assert_eq!(times, HEADS_TOLD);

@@ -260,7 +260,7 @@ impl Log {
                 let inside = |kept: &&Ordered| (wanted + 1..=until).contains(&kept.position.offset);
                 let mut ordered: Vec<Ordered> = self.kept.iter().filter(inside).cloned().collect();
                 let cut = ordered.len().saturating_sub(messages_max);
-                let left_out = ordered.drain(..cut).last();
+                let left_out = ordered.drain(..cut).next_back();
                 let from = left_out.map_or(wanted, |left_out| left_out.position.offset);
                 BusHistory { head, from, to: until, ordered }
             }
