@@ -86,7 +86,7 @@ bench-check: build $(if $(filter-out all measured,$(BUDGETS)),,floor) ## Fail wh
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
-sim: ## Simulate several shards of the hub from SEEDS seeds
+sim: ## Simulate shards of the hub, and clusters of them, from SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: sim-smoke

@@ -2,8 +2,8 @@
 
 use crate::room::{PLANTED_BYTES, Room, TOPIC, join};
 use hub::{
-    ChannelFactory, ConnectionKey, Dialect, Effects, Event, Hub, HubConfig, Limits, Micros, MountIndex,
-    NewConnection, Pattern, Reach, ShardIndex, Ticket, Transport,
+    ChannelFactory, ConnectionKey, Dialect, Effects, Event, Histories, Hub, HubConfig, Limits, Micros,
+    MountIndex, NewConnection, Pattern, Reach, ShardIndex, Ticket, Transport,
 };
 use proto::phoenix::{FrameKind, Version};
 use std::ops::Range;
@@ -25,7 +25,8 @@ impl Shard {
             shards: 1,
             secret: 1,
             salt: 1,
-            bus: false,
+            bus: None,
+            histories: Histories::default(),
             limits: Limits::default(),
         };
         let factory: Box<dyn ChannelFactory> =

@@ -16,7 +16,7 @@ use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
-use hub::{HubConfig, PatternError, ShardIndex};
+use hub::{Histories, HubConfig, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -39,6 +39,7 @@ impl Gateway {
             shards: None,
             tables: Tables::Shared,
             limits: Limits::default(),
+            histories: Vec::new(),
         }
     }
 }
@@ -53,6 +54,7 @@ pub struct GatewayBuilder {
     shards: Option<usize>,
     tables: Tables,
     limits: Limits,
+    histories: Vec<(String, Retention)>,
 }
 
 /// Why a gateway did not start.
@@ -157,6 +159,14 @@ impl GatewayBuilder {
         self
     }
 
+    /// Makes topics that match `pattern` (`room:lobby` or `room:*`) recoverable: what is published there is ordered and
+    /// kept for a while, and a client that comes back is given what it missed. The first pattern that matches wins;
+    /// topics that none matches are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
+    pub fn history(mut self, pattern: &str, retention: Retention) -> GatewayBuilder {
+        self.histories.push((pattern.to_owned(), retention));
+        self
+    }
+
     /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
     pub fn start(self) -> Result<Running, StartError> {
         self.limits.check().map_err(StartError::Limits)?;
@@ -165,6 +175,7 @@ impl GatewayBuilder {
             mount.routes().map_err(StartError::Pattern)?;
         }
         self.check_proxies_are_named()?;
+        self.histories().map_err(StartError::Pattern)?;
         let tls = self.listen_tls.iter().map(ListeningTls::bind).collect::<Result<Vec<_>, _>>()?;
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
@@ -223,6 +234,11 @@ impl GatewayBuilder {
         }
     }
 
+    fn histories(&self) -> Result<Histories, PatternError> {
+        let rule = |(pattern, retention): &(String, Retention)| Ok((Pattern::parse(pattern)?, *retention));
+        self.histories.iter().map(rule).collect()
+    }
+
     fn engine_config(&self, shards: usize) -> EngineConfig {
         let limits = EngineLimits {
             outbox_bytes_max: self.limits.outbox_bytes_max,
@@ -259,9 +275,13 @@ impl GatewayBuilder {
             shards: shards as u16,
             secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
             salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
-            bus: false,
+            bus: None,
+            histories: self.histories().map_err(StartError::Pattern)?,
             limits: hub::Limits {
                 presence_people_max: self.limits.presence_people_max,
+                history_bytes_max: self.limits.history_bytes_max / shards.max(1),
+                recovery_messages_max: self.limits.recovery_messages_max,
+                recovery_bytes_max: self.limits.outbox_bytes_max / 2,
                 ..hub::Limits::default()
             },
         };

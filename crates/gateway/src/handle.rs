@@ -70,18 +70,29 @@ pub struct Census {
     pub slow_readers: Vec<SlowReader>,
 }
 
-/// Too much waits for the shard that a broadcast goes through (see
-/// [`Limits::mailbox_len_max`](crate::Limits::mailbox_len_max)); it was dropped and counted. Try again later.
+/// Why a broadcast was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Full;
+#[non_exhaustive]
+pub enum BroadcastError {
+    /// Too much waits for the shard that it goes through (see
+    /// [`Limits::mailbox_len_max`](crate::Limits::mailbox_len_max)); it was dropped and counted. Try again later.
+    Full,
+    /// The topic is recoverable, and the payload is no JSON object that could be given its offset.
+    NotAnObject,
+}
 
-impl fmt::Display for Full {
+impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("too many messages wait for the topic's shard")
+        f.write_str(match self {
+            BroadcastError::Full => "too many messages wait for the topic's shard",
+            BroadcastError::NotAnObject => {
+                "the payload of a message on a recoverable topic must be a JSON object"
+            }
+        })
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for BroadcastError {}
 
 impl Handle {
     /// Tells every member of a topic something. Returns before anyone got it; without members it does nothing. With
@@ -91,11 +102,14 @@ impl Handle {
         topic: &str,
         event: &str,
         payload: impl Into<Outgoing<'p>>,
-    ) -> Result<(), Full> {
+    ) -> Result<(), BroadcastError> {
         let payload = payload.into().into_owned();
+        if self.shared.hub.histories.of(topic).is_some() && !payload.is_object() {
+            return Err(BroadcastError::NotAnObject);
+        }
         let home = ShardIndex(self.shared.hub.home_of(topic).0);
         let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload };
-        self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| Full)
+        self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| BroadcastError::Full)
     }
 
     /// Closes every socket with this id, with 1001; phoenix.js comes back.

@@ -51,10 +51,10 @@ pub use builder::{Gateway, GatewayBuilder, StartError};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
-pub use handle::{Census, Full, Handle, Running};
+pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo, Task,
-    TrackError,
+    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo,
+    Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};

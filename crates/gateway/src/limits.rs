@@ -42,6 +42,12 @@ pub struct Limits {
     pub deliveries_per_turn_max: usize,
     /// People of one topic whose comings and goings are told one by one. Past it only their number is.
     pub presence_people_max: usize,
+    /// Memory of the histories of all recoverable topics, in bytes; each shard has an equal part for the topics that
+    /// are its own. Past it the topic that was idle for longest loses its history.
+    pub history_bytes_max: usize,
+    /// Messages that one client may be given as missed when it comes back; they take at most half of
+    /// [`Limits::outbox_bytes_max`]. Past it the client is told `too_many`.
+    pub recovery_messages_max: usize,
 }
 
 impl Default for Limits {
@@ -62,6 +68,8 @@ impl Default for Limits {
             header_bytes_max: 16 << 10,
             deliveries_per_turn_max: 256,
             presence_people_max: 500,
+            history_bytes_max: 256 << 20,
+            recovery_messages_max: 1000,
         }
     }
 }

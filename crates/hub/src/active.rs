@@ -16,7 +16,7 @@ pub enum Reach {
 /// What a pump has left to deliver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// To topics with few members.
+    /// To topics with few members, or something to ask of the bus.
     pub to_few: bool,
     /// To crowds.
     pub to_crowds: bool,

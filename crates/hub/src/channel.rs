@@ -121,7 +121,7 @@ pub trait Channel: 'static {
         Joining::refuse("join crashed")
     }
 
-    /// The join was accepted and its reply is on the way.
+    /// The join was accepted and its reply is on the way; on a recoverable topic what the client missed is, too.
     fn joined(&mut self, _cx: &mut Context<'_>) {}
 
     /// A message of the client.

@@ -9,7 +9,9 @@ use crate::join::JoinState;
 use crate::limits::{TASKS_PER_JOIN_MAX, TRACKED_KEYS_MAX};
 use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
+use crate::publication::{AppendOwner, Draft};
 use crate::publish::Publisher;
+use crate::splice::is_object;
 use crate::tasks::Purpose;
 use crate::tracking::tracked_bytes;
 use proto::phoenix::Ref;
@@ -139,10 +141,33 @@ impl Context<'_> {
 
     /// Tells every member of this topic something, this client included.
     ///
+    /// On a recoverable topic the payload must be a JSON object, which is given a further member, `phx_offset`; bytes
+    /// and other JSON fail the channel as by [`Context::fail`]. There this client gets its copy in the topic's order,
+    /// which may be after the reply that follows.
+    ///
     /// # Panics
     /// In [`Channel::join`](crate::Channel::join).
     pub fn broadcast<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
         self.publish(self.name.clone(), event, payload.into(), false);
+    }
+
+    /// As [`Context::broadcast`], and answers the message at hand when the publication was accepted: with `ok`, and on
+    /// a recoverable topic `{"epoch": …, "offset": …}`, or with `error` and `{"reason": "overloaded"}` or
+    /// `"unavailable"`. What was accepted on a recoverable topic is there for who recovers, within the history's
+    /// bounds. On an ephemeral topic the answer is given at once.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
+    pub fn broadcast_and_reply<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.publish_and_reply(event, payload.into(), false);
+    }
+
+    /// As [`Context::broadcast_and_reply`], to every other member of this topic.
+    ///
+    /// # Panics
+    /// In [`Channel::join`](crate::Channel::join).
+    pub fn broadcast_from_and_reply<'p>(&mut self, event: &str, payload: impl Into<Outgoing<'p>>) {
+        self.publish_and_reply(event, payload.into(), true);
     }
 
     /// Tells every other member of this topic something.
@@ -162,10 +187,41 @@ impl Context<'_> {
         self.publish(topic.into(), event, payload.into(), false);
     }
 
+    fn publish_and_reply(&mut self, event: &str, payload: Outgoing<'_>, excluded: bool) {
+        if self.hub.is_recoverable(&self.name) {
+            self.assert_speaks();
+            let owner = self.hub.append_owner(self.slot, self.instance, self.reference.clone());
+            return self.append(self.name.clone(), event, payload, excluded, Some(owner));
+        }
+        self.publish(self.name.clone(), event, payload, excluded);
+        self.reply_ok(Outgoing::empty());
+    }
+
     fn publish(&mut self, topic: Arc<str>, event: &str, payload: Outgoing<'_>, excluded: bool) {
         self.assert_speaks();
+        if self.hub.is_recoverable(&topic) {
+            return self.append(topic, event, payload, excluded, None);
+        }
         let publisher = Publisher { slot: self.slot, excluded, intercepts: self.intercepts };
         self.hub.publish(publisher, topic, event, payload, self.out);
+    }
+
+    /// Publishes on a recoverable topic. Only an object can be given its offset: anything else fails the channel.
+    fn append(
+        &mut self,
+        topic: Arc<str>,
+        event: &str,
+        payload: Outgoing<'_>,
+        excluded: bool,
+        owner: Option<AppendOwner>,
+    ) {
+        if !is_object(&payload) {
+            self.outcome = Outcome::Fail;
+            return;
+        }
+        let except = excluded.then(|| self.hub.publisher(self.slot, self.topic, self.instance));
+        let (event, payload, received) = (event.into(), payload.into_owned(), self.hub.now);
+        self.hub.append(Draft { topic, event, payload, received, except }, owner, self.out);
     }
 
     /// Ends this channel with `phx_close` when the handler returns.

@@ -31,4 +31,18 @@ pub struct Counters {
     pub undecodable: u64,
     /// Connections closed because too much waited for a join or a held channel.
     pub parked_overflows: u64,
+    /// Publications on recoverable topics that were given their place, counted at the topics' homes.
+    pub appends: u64,
+    /// Those that were not: too much waited, or the bus was away.
+    pub appends_refused: u64,
+    /// How often a shard saw that publications of a recoverable topic were missing.
+    pub gaps: u64,
+    /// How often everything that was missing was there in the end.
+    pub gaps_healed: u64,
+    /// How often members were told that something is lost to them.
+    pub gaps_told: u64,
+    /// Joins that were given what they missed.
+    pub recoveries: u64,
+    /// Joins that asked for what they missed, and were told why they do not get it.
+    pub recoveries_refused: u64,
 }

@@ -2,6 +2,7 @@
 
 use crate::hashing::SecretHash;
 use crate::ids::{Micros, ShardIndex};
+use crate::link::Link;
 use crate::memory::{block_bytes, table_bytes};
 use crate::presence::Presence;
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub(crate) struct Home {
     /// Shards with members, ascending.
     pub(crate) interested: Vec<ShardIndex>,
     pub(crate) presence: Option<Box<Presence>>,
+    /// How it stands with the bus; none without one, or without members.
+    pub(crate) link: Option<Box<Link>>,
     /// Whether it stands on the list of unsettled topics.
     pub(crate) unsettled: bool,
 }
@@ -51,6 +54,15 @@ impl Directory {
         self.homes.get(topic)
     }
 
+    pub(crate) fn is_home_of(&self, topic: &str) -> bool {
+        self.homes.contains_key(topic)
+    }
+
+    /// The topics that are, or should be, subscribed on the bus.
+    pub(crate) fn linked(&self) -> impl Iterator<Item = Arc<str>> + '_ {
+        self.homes.iter().filter(|(_, home)| home.link.is_some()).map(|(topic, _)| topic.clone())
+    }
+
     pub(crate) fn home_mut(&mut self, topic: &Arc<str>) -> &mut Home {
         self.homes.entry(topic.clone()).or_default()
     }
@@ -62,6 +74,18 @@ impl Directory {
     /// The presence of a topic that has any.
     pub(crate) fn known_presence_mut(&mut self, topic: &str) -> Option<&mut Presence> {
         self.homes.get_mut(topic)?.presence.as_deref_mut()
+    }
+
+    /// Topics on which people of other nodes are, or may be.
+    pub(crate) fn with_remote_people(&self) -> Vec<Arc<str>> {
+        let remote = |home: &Home| home.presence.as_ref().is_some_and(|presence| presence.remote.is_some());
+        self.homes.iter().filter(|(_, home)| remote(home)).map(|(topic, _)| topic.clone()).collect()
+    }
+
+    /// Forgets who is present on a topic.
+    pub(crate) fn drop_presence(&mut self, topic: &str) {
+        let presence = self.homes.get_mut(topic).and_then(|home| home.presence.take());
+        self.presence_bytes -= presence.map_or(0, |presence| presence.accounted);
     }
 
     /// Puts the topic on the list of those with something to tell.

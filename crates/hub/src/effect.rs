@@ -14,6 +14,8 @@ use std::ops::Range;
 pub enum Class {
     /// May be dropped, and is then counted.
     Ephemeral,
+    /// May be refused, and is then given back as [`Event::Refused`](crate::Event::Refused).
+    Durable,
     /// Is never dropped and never blocks.
     Control,
 }
@@ -48,7 +50,7 @@ pub enum Effect {
         shard: ShardIndex,
         /// What.
         message: ShardMessage,
-        /// Whether it may be dropped.
+        /// What may become of it on the way.
         class: Class,
     },
     /// Run something that takes time, and bring its answer back as [`Event::Answer`](crate::Event::Answer).

@@ -3,10 +3,12 @@
 use crate::bus::BusEvent;
 use crate::channel::Answer;
 use crate::frames::Dialect;
+use crate::history::Excerpt;
 use crate::ids::{ConnectionKey, InterestEpoch, MountIndex, ShardIndex, Ticket};
 use crate::outgoing::Outgoing;
+use crate::place::Position;
 use crate::presence::{PhxRef, PresenceOwner};
-use crate::publication::Publication;
+use crate::publication::{AppendError, AppendOwner, Draft, Publication};
 use crate::tasks::TaskOwner;
 use proto::phoenix::FrameKind;
 use std::any::Any;
@@ -45,6 +47,8 @@ pub enum Event<'a> {
     Closed(ConnectionKey),
     /// Another shard, or this one, posted a message.
     Shard(ShardMessage),
+    /// A full mailbox refused a message of [`Class::Durable`](crate::Class::Durable) that this shard posted.
+    Refused(ShardMessage),
     /// A spawned task finished.
     Answer {
         /// Whose it was.
@@ -56,6 +60,15 @@ pub enum Event<'a> {
     Bus(BusEvent),
     /// Time passed: due at [`Hub::deadline`](crate::Hub::deadline), harmless at any time.
     Tick,
+}
+
+/// What a shard wants a part of a history for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Its members miss something.
+    CatchUp,
+    /// Joins recover.
+    Recovery,
 }
 
 /// What shards of one node tell each other.
@@ -87,6 +100,49 @@ pub enum ShardMessage {
         topic: Arc<str>,
         /// Which request is answered.
         epoch: InterestEpoch,
+        /// Where a recoverable topic stands; none if it is not known now, or the topic is ephemeral.
+        position: Option<Position>,
+    },
+    /// To a recoverable topic's home: give this its place, keep and distribute it.
+    Append {
+        /// What.
+        draft: Box<Draft>,
+        /// Who waits to hear of it.
+        owner: Option<Box<AppendOwner>>,
+    },
+    /// From a recoverable topic's home to the publisher's shard: it was accepted, or why not.
+    Appended {
+        /// Who waits to hear of it.
+        owner: Box<AppendOwner>,
+        /// Its own position.
+        result: Result<Position, AppendError>,
+    },
+    /// To a recoverable topic's home: give this shard a part of the history.
+    HistoryWanted {
+        /// The topic.
+        topic: Arc<str>,
+        /// Who asks.
+        shard: ShardIndex,
+        /// What stands above this offset.
+        since: u64,
+        /// What for.
+        wanted: Wanted,
+    },
+    /// From a recoverable topic's home: a part of the history.
+    History {
+        /// The topic.
+        topic: Arc<str>,
+        /// What it was asked for.
+        wanted: Wanted,
+        /// The part.
+        excerpt: Box<Excerpt>,
+    },
+    /// From a recoverable topic's home: where it stands.
+    Head {
+        /// The topic.
+        topic: Arc<str>,
+        /// Its newest publication.
+        position: Position,
     },
     /// To a topic's home: someone is here.
     Track {

@@ -50,7 +50,7 @@ impl Encoder {
         }
     }
 
-    fn queued(&mut self, dialect: Dialect, queued: &mut Queued) -> Option<Bytes> {
+    pub(crate) fn queued(&mut self, dialect: Dialect, queued: &mut Queued) -> Option<Bytes> {
         let encoded = &mut queued.frames[dialect.index()];
         if let Encoded::NotYet = encoded {
             *encoded = self.publication(dialect, &queued.publication);
@@ -80,6 +80,9 @@ impl Hub {
     pub fn pump(&mut self, now: crate::Micros, budget: usize, reach: Reach, out: &mut Effects) -> Pending {
         self.now = now;
         self.settle_presences(out);
+        let subscribes = self.resubscribe(out) | self.verify(out);
+        self.settle_histories(out);
+        self.ask_questions(out);
         let mut left = budget;
         while left > 0 {
             let Some(id) = self.active.pop(reach) else { break };
@@ -95,7 +98,9 @@ impl Hub {
             self.resume(key, out);
         }
         self.encoder.rest();
-        self.active.pending()
+        let pending = self.active.pending();
+        let asks = subscribes || !self.questions.is_empty();
+        Pending { to_few: pending.to_few || asks, ..pending }
     }
 
     /// Goes on with a topic's pass and says how many members it served.
@@ -143,6 +148,7 @@ impl Hub {
             out.push(Effect::Walked { received, members });
         }
         self.recount_topic(id);
+        self.list_question(id);
     }
 
     /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it
@@ -175,12 +181,18 @@ impl Hub {
         }
     }
 
-    fn intercepts(&self, slot: u32, id: TopicId, publication: &Publication) -> bool {
+    pub(crate) fn intercepts(&self, slot: u32, id: TopicId, publication: &Publication) -> bool {
         let channel = self.connections.join(slot, id).and_then(|join| join.channel.as_deref());
         channel.is_some_and(|channel| guard::intercepts(channel).contains(&&*publication.event))
     }
 
-    fn hand_out(&mut self, slot: u32, id: TopicId, publication: &Arc<Publication>, out: &mut Effects) {
+    pub(crate) fn hand_out(
+        &mut self,
+        slot: u32,
+        id: TopicId,
+        publication: &Arc<Publication>,
+        out: &mut Effects,
+    ) {
         self.call(slot, id, proto::phoenix::Ref::NULL, out, |channel, cx| {
             channel.handle_out(cx, &publication.event, publication.payload.as_payload());
         });
@@ -206,7 +218,8 @@ mod tests {
         let mut encoder = Encoder::default();
         let payload = Outgoing::from(serde_json::Value::from("x".repeat(KEPT_BYTES_MAX * 4)));
         let received = crate::Micros(0);
-        let publication = Publication { topic: "t".into(), event: "e".into(), payload, received };
+        let publication =
+            Publication { topic: "t".into(), event: "e".into(), payload, received, place: None };
         let dialect = Dialect { version: Version::V2, transport: Transport::WebSocketDeflate };
         assert!(matches!(encoder.publication(dialect, &publication), Encoded::Frame(_)));
         encoder.scratch.resize(KEPT_BYTES_MAX * 2, 0);

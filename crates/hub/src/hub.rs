@@ -1,6 +1,8 @@
 //! The state of one shard, and the way in.
 
 use crate::active::Active;
+use crate::archive::Archive;
+use crate::bus::NodeId;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
 use crate::counters::Counters;
@@ -9,13 +11,15 @@ use crate::effect::{Class, Effect, Effects};
 use crate::event::{Event, ShardMessage};
 use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
+use crate::histories::Histories;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
 use crate::limits::Limits;
+use crate::link::BusState;
 use crate::memory::Memory;
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,8 +34,10 @@ pub struct HubConfig {
     pub secret: u64,
     /// A random number that makes this node's presence refs its own.
     pub salt: u32,
-    /// Whether a bus carries topics between nodes.
-    pub bus: bool,
+    /// This node's name, if a bus carries topics between nodes.
+    pub bus: Option<NodeId>,
+    /// Which topics are recoverable.
+    pub histories: Histories,
     /// Bounds.
     pub limits: Limits,
 }
@@ -61,10 +67,17 @@ pub struct Hub {
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
+    /// The histories of the topics whose home this is.
+    pub(crate) archive: Archive,
+    pub(crate) bus: BusState,
+    /// Recoverable topics with something to ask their homes.
+    pub(crate) questions: VecDeque<TopicId>,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
     pub(crate) epochs: u32,
     pub(crate) references: u64,
+    /// Changes of this node's people that other nodes were told, over all topics.
+    pub(crate) presence_versions: u64,
     pub(crate) counters: Counters,
     /// What is counted as it changes; see [`Hub::memory`].
     pub(crate) memory: Memory,
@@ -86,10 +99,14 @@ impl Hub {
             active: Active::default(),
             released: Vec::new(),
             directory: Directory::new(hash),
+            archive: Archive::new(hash, config.histories.len(), config.limits.history_bytes_max),
+            bus: BusState::default(),
+            questions: VecDeque::new(),
             encoder: Encoder::default(),
             instances: 0,
             epochs: 0,
             references: 0,
+            presence_versions: 0,
             counters: Counters::default(),
             memory: Memory::default(),
             config,
@@ -128,6 +145,7 @@ impl Hub {
             Event::Frame { key, kind, bytes, ticket } => self.frame(key, kind, bytes, ticket, out),
             Event::Closed(key) => self.closed(key, out),
             Event::Shard(message) => self.shard_message(message, out),
+            Event::Refused(message) => self.refused(message, out),
             Event::Answer { owner, answer } => self.answer(owner, answer, out),
             Event::Bus(event) => self.bus_event(event, out),
             Event::Tick => {}
@@ -137,7 +155,8 @@ impl Hub {
 
     /// When [`Hub::pump`] has something to tell although nothing happens.
     pub fn deadline(&self) -> Option<Micros> {
-        self.directory.deadline()
+        let deadlines = self.directory.deadline().into_iter().chain(self.archive.deadline());
+        deadlines.chain(self.bus.deadline()).min()
     }
 
     /// What happened so far, and what stands now.
@@ -180,13 +199,14 @@ impl Hub {
         self.connections.keyed(key)?.extra()?.identity.as_ref().map(|identity| &*identity.id)
     }
 
-    /// Whether nothing is left of any connection, topic or presence.
+    /// Whether nothing is left of any connection, topic, presence or history.
     pub fn is_empty(&self) -> bool {
         self.connections.open() == 0
             && self.topics.is_empty()
             && self.topic_ids.is_empty()
             && self.identities.is_empty()
             && self.directory.len() == 0
+            && self.archive.len() == 0
             && self.nothing_is_counted()
     }
 

@@ -5,18 +5,27 @@ use crate::context::{Context, Outcome};
 use crate::dispatch::UNMATCHED;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
+use crate::follow::Wish;
 use crate::guard;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
 use crate::memory::shared_text_bytes;
 use crate::outgoing::Outgoing;
+use crate::recovery::Start;
+use crate::splice::with_member;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, Topic};
+use crate::wish::wish_in;
 use proto::phoenix::{Message, Name, Ref, Version};
 use std::sync::Arc;
 
 const TOO_MANY: Outgoing<'static> = Outgoing::json(r#"{"reason":"too many channels joined"}"#);
+const BAD_WISH: Outgoing<'static> = Outgoing::json(
+    r#"{"reason":"bad recover: write {\"epoch\": \"…\", \"offset\": 17} as the last reply had it"}"#,
+);
+/// The key of a join's reply that says where the client stands.
+const RECOVER_KEY: &str = "recover";
 const CRASHED: Outgoing<'static> = Outgoing::json(r#"{"reason":"join crashed"}"#);
 
 impl Hub {
@@ -39,11 +48,18 @@ impl Hub {
         if joins >= self.channels_max(slot) {
             return self.refuse_directly(slot, &message.join_ref, &message, TOO_MANY, ticket, out);
         }
+        let wish = if self.is_recoverable(name) { wish_in(message.payload) } else { Ok(None) };
+        let Ok(wish) = wish else {
+            return self.refuse_directly(slot, &message.join_ref, &message, BAD_WISH, ticket, out);
+        };
         let Some(channel) = guard::make(factory, name) else {
             return self.refuse_directly(slot, &message.join_ref, &message, CRASHED, ticket, out);
         };
         let topic = self.topic_id(name);
         self.begin_join(slot, topic, channel, &message, ticket);
+        if let Some(wish) = wish {
+            self.wish(slot, topic, wish);
+        }
         let payload = message.payload;
         let decision = self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join(cx, payload));
         self.decide(slot, topic, decision, out);
@@ -83,7 +99,10 @@ impl Hub {
         }
         let name: Arc<str> = name.into();
         self.memory.topics += shared_text_bytes(&name) as u64;
-        let id = TopicId(self.topics.insert(Topic::new(name.clone())) as u32);
+        let mut topic = Topic::new(name.clone());
+        topic.follow = self.is_recoverable(&name).then(Box::default);
+        let id = TopicId(self.topics.insert(topic) as u32);
+        self.recount_follow(id);
         self.topic_places = self.topic_places.max(id.0 as usize + 1);
         self.topic_ids.insert(name, id);
         id
@@ -113,6 +132,15 @@ impl Hub {
         if let Some(connection) = self.connections.get_mut(slot) {
             connection.add_join(join);
             self.connections.recount(slot);
+        }
+    }
+
+    /// Keeps what a join wants to recover until it is accepted.
+    fn wish(&mut self, slot: u32, topic: TopicId, wish: Wish) {
+        let Some(instance) = self.connections.join(slot, topic).map(|join| join.instance) else { return };
+        if let Some(follow) = self.topics[topic.0 as usize].follow.as_deref_mut() {
+            follow.wish(slot, instance, wish);
+            self.recount_follow(topic);
         }
     }
 
@@ -146,7 +174,7 @@ impl Hub {
         let waiting = (slot, join.instance);
         let part = &mut self.topics[topic.0 as usize];
         match part.interest {
-            Interest::Confirmed => self.establish(slot, topic, out),
+            Interest::Confirmed => self.admit(slot, topic, out),
             Interest::Requested(_) => part.waiting.push(waiting),
             Interest::None => {
                 self.epochs = self.epochs.wrapping_add(1);
@@ -164,8 +192,15 @@ impl Hub {
         self.send_home(message, Class::Control, out);
     }
 
-    /// Makes an accepted join a member. Its reply is the first frame of this join.
-    pub(crate) fn establish(&mut self, slot: u32, topic: TopicId, out: &mut Effects) {
+    /// Makes an accepted join a member. Its reply is the first frame of this join; what it missed on a recoverable
+    /// topic comes next.
+    pub(crate) fn establish(
+        &mut self,
+        slot: u32,
+        topic: TopicId,
+        start: Option<Start<'_>>,
+        out: &mut Effects,
+    ) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         let dialect = connection.dialect();
         let Some(join) = connection.join_mut(topic).filter(|join| join.state == JoinState::Subscribing)
@@ -177,13 +212,19 @@ impl Hub {
         join.member = self.topics[topic.0 as usize].add_member(slot, dialect, intercepts);
         join.state = JoinState::Joined;
         let channel_bytes = join.channel_bytes();
-        let response = join.extra().response.take().unwrap_or(Outgoing::empty());
+        let mut response = join.extra().response.take().unwrap_or(Outgoing::empty());
         let ticket = join.take_ticket();
+        if let Some(start) = &start {
+            response = with_member(response, RECOVER_KEY, &start.recover);
+        }
         self.recount_topic(topic);
         self.counters.joins += 1;
         self.counters.joined += 1;
         self.memory.channels += channel_bytes;
         self.answer_join(slot, topic, "ok", response, out);
+        if let Some(start) = start {
+            self.give_missed(slot, topic, start, out);
+        }
         self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.joined(cx));
         self.settle(slot, topic);
         self.taken(slot, ticket, out);
@@ -269,6 +310,10 @@ impl Hub {
         let part = &mut self.topics[topic.0 as usize];
         part.joins -= 1;
         if part.joins > 0 {
+            if let Some(follow) = &mut part.follow {
+                follow.forget(slot, join.instance);
+                self.recount_follow(topic);
+            }
             return;
         }
         if part.interest != Interest::None {
@@ -276,8 +321,7 @@ impl Hub {
         }
         let part = self.topics.remove(topic.0 as usize);
         self.topic_ids.remove(&part.name);
-        self.discount_topic(part.accounted);
-        self.memory.topics -= shared_text_bytes(&part.name) as u64;
+        self.discount_topic(&part);
     }
 
     /// Runs one handler of a join's channel and carries out how it ended. `None` if it panicked, or if the join has

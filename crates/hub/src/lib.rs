@@ -11,7 +11,10 @@
 //! Start with [`Hub`], [`Event`], [`Effect`] and [`Channel`].
 
 mod active;
+mod archive;
 mod bus;
+mod bus_order;
+mod catching_up;
 mod channel;
 mod connection;
 mod context;
@@ -21,35 +24,52 @@ mod dispatch;
 mod effect;
 mod event;
 mod fanout;
+mod follow;
 mod frames;
 mod guard;
 mod hashing;
+mod heads;
+mod histories;
+mod history;
 mod hub;
 mod ids;
 mod join;
 mod joining;
 mod lifecycle;
 mod limits;
+mod link;
 mod memory;
+mod ordering;
 mod outgoing;
 mod pattern;
+mod people;
+mod place;
 mod planted;
 mod presence;
 mod publication;
 mod publish;
+mod recovery;
 mod remote;
+mod splice;
+mod subscriptions;
 mod tasks;
 mod topic;
 mod tracking;
+mod wish;
 
 pub use active::{Pending, Reach};
-pub use bus::{BusEffect, BusEvent};
+pub use bus::{
+    AppendToken, BusEffect, BusEvent, BusHistory, NodeId, NodePeople, Ordered, PresenceChange, PresenceMeta,
+    ReadToken, Span, SubscriptionId,
+};
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use context::{Context, ReplyTo, TrackError};
 pub use counters::Counters;
 pub use effect::{Class, Effect, Effects};
-pub use event::{Event, NewConnection, ShardMessage};
+pub use event::{Event, NewConnection, ShardMessage, Wanted};
 pub use frames::{Dialect, Transport};
+pub use histories::{Histories, Retention};
+pub use history::Excerpt;
 pub use hub::{Hub, HubConfig};
 pub use ids::{
     ConnectionKey, InterestEpoch, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket,
@@ -58,9 +78,10 @@ pub use limits::Limits;
 pub use memory::Memory;
 pub use outgoing::Outgoing;
 pub use pattern::{Pattern, PatternError};
+pub use place::{Epoch, Place, Position, PublisherId};
 #[cfg(feature = "planted-bugs")]
 #[doc(hidden)]
 pub use planted::{PlantedBug, plant};
 pub use presence::{PhxRef, PresenceOwner};
-pub use publication::Publication;
+pub use publication::{AppendError, AppendOwner, Draft, Publication};
 pub use tasks::TaskOwner;

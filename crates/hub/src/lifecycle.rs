@@ -95,6 +95,7 @@ impl Hub {
 mod tests {
     use super::*;
     use crate::frames::{Dialect, Transport};
+    use crate::histories::Histories;
     use crate::hub::HubConfig;
     use crate::ids::{MountIndex, ShardIndex};
     use crate::limits::Limits;
@@ -111,7 +112,15 @@ mod tests {
     /// A hub with that many sockets of one id.
     fn hub_with(sockets: u32) -> Hub {
         let limits = Limits::default();
-        let config = HubConfig { shard: ShardIndex(0), shards: 1, secret: 1, salt: 1, bus: false, limits };
+        let config = HubConfig {
+            shard: ShardIndex(0),
+            shards: 1,
+            secret: 1,
+            salt: 1,
+            bus: None,
+            histories: Histories::default(),
+            limits,
+        };
         let mut hub = Hub::new(config);
         let dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
         for slot in 0..sockets {

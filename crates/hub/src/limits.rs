@@ -11,11 +11,25 @@ pub struct Limits {
     /// Members on one shard from which on a topic is a crowd, whose deliveries a driver may let wait
     /// ([`crate::Reach`]).
     pub crowd_members_min: usize,
+    /// Memory of the histories of all topics whose home one shard is, in bytes. Past it the topic that was idle for
+    /// longest loses its history, and who wants to recover there is told so.
+    pub history_bytes_max: usize,
+    /// Messages that one join may be given as missed. Past it the join is told `too_many`.
+    pub recovery_messages_max: usize,
+    /// The same in bytes of memory. It must fit into the outbox of a client that does not read yet.
+    pub recovery_bytes_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { channels_max: 100, presence_people_max: 500, crowd_members_min: 1024 }
+        Limits {
+            channels_max: 100,
+            presence_people_max: 500,
+            crowd_members_min: 1024,
+            history_bytes_max: 64 << 20,
+            recovery_messages_max: 1000,
+            recovery_bytes_max: 512 << 10,
+        }
     }
 }
 
@@ -43,10 +57,42 @@ pub(crate) const PRESENCE_COUNT_INTERVAL_US: u64 = 1_000_000;
 pub(crate) const TRACKED_KEYS_MAX: usize = 16;
 /// Tasks of one join that may be under way, its holds included. Past it the channel fails and is counted.
 pub(crate) const TASKS_PER_JOIN_MAX: u16 = 32;
+/// Publications that a home gives at once to a shard that misses some; the shard asks for more when it has queued them.
+pub(crate) const CATCH_UP_MESSAGES_MAX: usize = 1024;
+/// The same in bytes of memory. One publication alone may be larger.
+pub(crate) const CATCH_UP_BYTES_MAX: usize = 4 << 20;
+/// Messages that joins are given as missed in one go, in all; the joins that are left wait for the next answer.
+pub(crate) const RECOVERY_DELIVERIES_MAX: usize = 4096;
+/// How long a home waits before it tells shards that refused a publication, and other nodes, where a topic stands, in
+/// microseconds.
+pub(crate) const HEADS_INTERVAL_US: u64 = 1_000_000;
+/// How often other nodes are told where a topic stands after its last publication, once in that time: what tells of a lost
+/// one may be lost itself.
+pub(crate) const HEADS_TOLD: u8 = 3;
+/// Topics of one pattern whose history ends in one turn; more wait for the next.
+pub(crate) const HISTORIES_EXPIRED_MAX: usize = 64;
+/// How exactly the order of idle histories is kept, in microseconds.
+pub(crate) const IDLE_STEP_US: u64 = 1_000_000;
+/// How long a home waits before it asks the bus again for what it could not read, in microseconds.
+pub(crate) const RETRY_INTERVAL_US: u64 = 1_000_000;
+/// How long a topic is remembered on which this node has no people any more, in microseconds: longer than it takes to
+/// notice that the bus is away, which then has not heard of it.
+pub(crate) const ANNOUNCED_KEPT_US: u64 = 60_000_000;
+/// Publications that a home keeps while it reads from the bus what is missing before them. Past it the newest are dropped
+/// and read later.
+pub(crate) const HELD_MESSAGES_MAX: usize = 1024;
+/// The same in bytes. One publication alone may be larger.
+pub(crate) const HELD_BYTES_MAX: usize = 4 << 20;
+/// Publications of one shard whose publishers wait for the bus. Past it a publisher is answered `overloaded`.
+pub(crate) const APPENDS_MAX: usize = 65_536;
+/// Topics that are subscribed in one turn when the bus is there again.
+pub(crate) const RESUBSCRIBED_MAX: usize = 256;
 /// Bytes that a buffer keeps between events. Past it the memory that a large message needed is given back.
 pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Effects whose memory is kept between events: more than an ordinary turn of the fan-out makes.
 pub(crate) const KEPT_EFFECTS_MAX: usize = 1024;
 
 const _: () = assert!(WALK_BATCH_MAX <= TOPIC_QUEUE_MAX);
+const _: () =
+    assert!(CATCH_UP_MESSAGES_MAX <= TOPIC_QUEUE_MAX && CATCH_UP_BYTES_MAX <= TOPIC_QUEUE_BYTES_MAX);
 const _: () = assert!(PARKED_FRAMES_MAX > 100, "a client may pipeline a message to each of its channels");

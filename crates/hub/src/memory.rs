@@ -26,6 +26,8 @@ pub struct Memory {
     pub publications: u64,
     /// The people who are present.
     pub presence: u64,
+    /// The histories of recoverable topics, and what shards keep to follow them.
+    pub histories: u64,
 }
 
 /// Memory that an allocator takes for a block: its header, and 16-byte steps from 32 on.
@@ -92,9 +94,21 @@ impl Hub {
         }
     }
 
+    /// Counts what follows a recoverable topic again, after a change to it.
+    pub(crate) fn recount_follow(&mut self, id: TopicId) {
+        let topic = self.topics.get_mut(id.0 as usize);
+        if let Some(follow) = topic.and_then(|topic| topic.follow.as_deref_mut()) {
+            let after = follow.bytes();
+            let before = std::mem::replace(&mut follow.accounted, after);
+            exchange(&mut self.memory.histories, before, after);
+        }
+    }
+
     /// Counts a topic out that is gone.
-    pub(crate) fn discount_topic(&mut self, counted: TopicBytes) {
-        self.memory.exchange(counted, TopicBytes::default());
+    pub(crate) fn discount_topic(&mut self, topic: &Topic) {
+        self.memory.exchange(topic.accounted, TopicBytes::default());
+        self.memory.histories -= topic.follow.as_deref().map_or(0, |follow| follow.accounted as u64);
+        self.memory.topics -= shared_text_bytes(&topic.name) as u64;
     }
 
     /// What it takes now. Reads what was counted, and no connection or topic.
@@ -104,6 +118,7 @@ impl Hub {
             extras: (self.connections.extra_bytes() + table_bytes(&self.identities)) as u64,
             topics: self.memory.topics + self.topic_table_bytes() as u64,
             presence: self.memory.presence + self.directory.presence_bytes() as u64,
+            histories: self.memory.histories + (self.archive.bytes() + self.archive.table_bytes()) as u64,
             ..self.memory
         }
     }
@@ -113,6 +128,7 @@ impl Hub {
         self.memory == Memory::default()
             && self.connections.extra_bytes() == 0
             && self.directory.presence_bytes() == 0
+            && self.archive.bytes() == 0
     }
 
     /// The tables of topics, here and at home, and the topics' names.

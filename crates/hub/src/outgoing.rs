@@ -38,6 +38,11 @@ impl<'a> Outgoing<'a> {
         Outgoing::Binary(Cow::Borrowed(bytes))
     }
 
+    /// Whether it is a JSON object, which alone may be published on a recoverable topic. Only the braces are looked at.
+    pub fn is_object(&self) -> bool {
+        crate::splice::is_object(self)
+    }
+
     /// Bytes of the text or the binary.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -3,7 +3,7 @@
 //! The feature `planted-bugs` lets a test plant one for its thread; without the feature nothing is ever planted and
 //! the compiler removes the questions. Planting must never be reachable from configuration.
 
-/// A bug of the fan-out that this design invites.
+/// A bug that this design invites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(not(feature = "planted-bugs"), expect(unreachable_pub, reason = "exported with the feature only"))]
 pub enum PlantedBug {
@@ -11,6 +11,12 @@ pub enum PlantedBug {
     CursorSkipsAfterRemoval,
     /// Who joins while a publication is on its way is given it as well.
     JoinSeesEarlierPublication,
+    /// Who follows a recoverable topic takes whatever comes for what is next.
+    GapGoesUnseen,
+    /// The people of a node stay when its lease is over.
+    LeaseNeverExpires,
+    /// A recovery begins with the message that the client was given last.
+    RecoveryDeliversTwice,
 }
 
 #[cfg(feature = "planted-bugs")]

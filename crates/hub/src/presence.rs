@@ -8,13 +8,14 @@
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
 use crate::memory::{block_bytes, shared_text_bytes};
+use crate::people::RemotePeople;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// `phx_ref`: 16 characters of URL-safe base64, unique to one meta.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhxRef([u8; 16]);
 
 impl PhxRef {
@@ -66,6 +67,8 @@ pub(crate) struct Presence {
     told: usize,
     /// Changes to be merged into one diff at the end of the tick.
     merged: Diff,
+    /// What is known of other nodes; none without a bus.
+    pub(crate) remote: Option<Box<RemotePeople>>,
     /// Memory of the people and their metas.
     people_bytes: usize,
     /// What the shard's counters hold of it.
@@ -106,7 +109,8 @@ pub(crate) const COUNT_EVENT: &str = "presence_count";
 
 impl Presence {
     pub(crate) fn is_empty(&self) -> bool {
-        self.people.is_empty() && self.merged.is_empty() && self.count_due.is_none()
+        let idle = self.remote.as_ref().is_none_or(|remote| remote.is_idle());
+        idle && self.people.is_empty() && self.merged.is_empty() && self.count_due.is_none()
     }
 
     pub(crate) fn deadline(&self) -> Option<Micros> {
@@ -131,13 +135,24 @@ impl Presence {
         if let Some(left) = previous.and_then(|previous| self.remove(key, previous)) {
             diff.leaves.insert(key.into(), vec![left.json]);
         }
-        let json = with_reference(meta, reference, previous);
+        diff.absorb(self.put(key, reference, with_reference(meta, reference, previous)));
+        diff
+    }
+
+    /// Adds a meta that has its refs already.
+    pub(crate) fn put(&mut self, key: &str, reference: PhxRef, json: Box<str>) -> Diff {
+        let mut diff = Diff::default();
         diff.joins.insert(key.into(), vec![json.clone()]);
         self.people_bytes += block_bytes(json.len());
         match self.people.get_mut(key) {
             Some(metas) => {
                 self.people_bytes -= person_bytes(key, metas);
-                metas.push(Meta { reference, json });
+                // Older ones first; with other nodes' among them, the same order everywhere.
+                let at = match &self.remote {
+                    Some(_) => metas.partition_point(|meta| meta.reference < reference),
+                    None => metas.len(),
+                };
+                metas.insert(at, Meta { reference, json });
                 self.people_bytes += person_bytes(key, metas);
             }
             None => {
@@ -222,6 +237,14 @@ impl Presence {
         (STATE_EVENT, self.state.insert(state).clone())
     }
 
+    /// Everybody's metas, with their keys, in the order of these.
+    pub(crate) fn metas(&self) -> impl Iterator<Item = (&str, PhxRef, &str)> {
+        self.people
+            .iter()
+            .map(|(key, metas)| (&**key, metas))
+            .flat_map(|(key, metas)| metas.iter().map(move |meta| (key, meta.reference, &*meta.json)))
+    }
+
     fn state_json(&self) -> String {
         let people = self.people.iter();
         people_json(people.map(|(key, metas)| (&**key, metas.iter().map(|meta| &*meta.json))))
@@ -240,7 +263,7 @@ impl Diff {
 
     /// A meta that came and went within one merge needs no telling, but telling it is harmless: clients apply joins
     /// first.
-    fn absorb(&mut self, later: Diff) {
+    pub(crate) fn absorb(&mut self, later: Diff) {
         for (into, from) in [(&mut self.joins, later.joins), (&mut self.leaves, later.leaves)] {
             for (key, metas) in from {
                 into.entry(key).or_default().extend(metas);
@@ -248,7 +271,7 @@ impl Diff {
         }
     }
 
-    fn json(&self) -> String {
+    pub(crate) fn json(&self) -> String {
         let side = |people: &BTreeMap<Box<str>, Vec<Box<str>>>| {
             people_json(people.iter().map(|(key, metas)| (&**key, metas.iter().map(|json| &**json))))
         };
@@ -278,7 +301,7 @@ fn people_json<'a, M: Iterator<Item = &'a str>>(people: impl Iterator<Item = (&'
 }
 
 /// Puts `phx_ref`, and for an update `phx_ref_prev`, in front of the application's fields.
-fn with_reference(meta: &str, reference: PhxRef, previous: Option<PhxRef>) -> Box<str> {
+pub(crate) fn with_reference(meta: &str, reference: PhxRef, previous: Option<PhxRef>) -> Box<str> {
     let fields = meta.trim_start().strip_prefix('{').unwrap_or("}");
     let comma = if fields.trim_start().starts_with('}') { "" } else { "," };
     match previous {

@@ -30,9 +30,9 @@ impl Hub {
         payload: Outgoing<'_>,
         out: &mut Effects,
     ) {
-        let payload = payload.into_owned();
-        let publication = Arc::new(Publication { topic, event: event.into(), payload, received: self.now });
-        self.disconnect_everywhere(&publication, out);
+        let (event, payload, received) = (event.into(), payload.into_owned(), self.now);
+        let publication = Arc::new(Publication { topic, event, payload, received, place: None });
+        self.disconnect_everywhere(&publication.topic, &publication.event, out);
         self.deliver_locally(&publication, Some(publisher), out);
         let origin = Some(self.config.shard);
         let home = self.home_of(&publication.topic);
@@ -45,13 +45,13 @@ impl Hub {
     }
 
     /// A `disconnect` on a socket id closes the sockets with that id, wherever they are.
-    pub(crate) fn disconnect_everywhere(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
-        if &*publication.event != DISCONNECT_EVENT {
+    pub(crate) fn disconnect_everywhere(&mut self, topic: &Arc<str>, event: &str, out: &mut Effects) {
+        if event != DISCONNECT_EVENT {
             return;
         }
         for shard in (0..self.config.shards).map(ShardIndex) {
             // Posted to this shard too: the publisher may close itself, and its handler has not returned yet.
-            let message = ShardMessage::Disconnect(publication.topic.clone());
+            let message = ShardMessage::Disconnect(topic.clone());
             out.push(Effect::ToShard { shard, message, class: Class::Control });
         }
     }
@@ -63,11 +63,11 @@ impl Hub {
         publication: Arc<Publication>,
         out: &mut Effects,
     ) {
-        let here = self.config.shard;
+        let (here, class) = (self.config.shard, publication.class());
         if let Some(home) = self.directory.home(&publication.topic) {
             for &shard in home.interested.iter().filter(|&&shard| shard != here && Some(shard) != origin) {
                 let message = ShardMessage::Deliver(publication.clone());
-                out.push(Effect::ToShard { shard, message, class: Class::Ephemeral });
+                out.push(Effect::ToShard { shard, message, class });
             }
         }
         if origin != Some(here) {
@@ -83,6 +83,9 @@ impl Hub {
         publisher: Option<Publisher>,
         out: &mut Effects,
     ) {
+        if let Some(place) = publication.place.as_deref() {
+            return self.deliver_in_order(publication, place);
+        }
         let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
         let (skip, encoded) = match publisher {
             Some(Publisher { slot, excluded: true, .. }) => (Some(slot), None),
@@ -92,19 +95,33 @@ impl Hub {
             }
             None => (None, None),
         };
-        let topic = &mut self.topics[id.0 as usize];
-        if topic.members() == 0 {
+        if self.topics[id.0 as usize].members() == 0 {
             return;
+        }
+        if !self.enqueue(id, publication.clone(), skip, encoded) {
+            self.counters.publications += 1;
+            self.counters.publications_dropped += 1;
+        }
+    }
+
+    /// Queues a publication for the members of a topic. `false` if there is no room.
+    pub(crate) fn enqueue(
+        &mut self,
+        id: TopicId,
+        publication: Arc<Publication>,
+        skip: Option<u32>,
+        encoded: Option<(Dialect, Encoded)>,
+    ) -> bool {
+        let topic = &mut self.topics[id.0 as usize];
+        if !topic.enqueue(publication, skip, encoded) {
+            return false;
         }
         self.counters.publications += 1;
-        if !topic.enqueue(publication.clone(), skip, encoded) {
-            self.counters.publications_dropped += 1;
-            return;
-        }
         if !std::mem::replace(&mut topic.active, true) {
             self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
         }
         self.recount_topic(id);
+        true
     }
 
     /// Gives the publisher its copy, if it is a member, and hands out what was encoded for it, so that the pass need

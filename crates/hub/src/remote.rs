@@ -1,11 +1,14 @@
-//! Messages between shards, and from the bus between nodes.
+//! Messages between shards.
 
-use crate::bus::{BusEffect, BusEvent};
-use crate::effect::{Class, Effect, Effects};
+use crate::bus::{BusEffect, PresenceChange, PresenceMeta};
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
+use crate::follow::Pace;
 use crate::hub::Hub;
-use crate::ids::{InterestEpoch, ShardIndex};
-use crate::publication::Publication;
+use crate::ids::InterestEpoch;
+use crate::place::Position;
+use crate::presence::{Presence, with_reference};
+use crate::publication::{Draft, Publication};
 use crate::topic::Interest;
 use std::sync::Arc;
 
@@ -22,8 +25,12 @@ impl ShardMessage {
             | ShardMessage::Untrack { topic, .. }
             | ShardMessage::PresenceWanted { topic, .. }
             | ShardMessage::PublishNow { topic, .. }
+            | ShardMessage::HistoryWanted { topic, .. }
+            | ShardMessage::History { topic, .. }
+            | ShardMessage::Head { topic, .. }
             | ShardMessage::Disconnect(topic) => topic,
-            ShardMessage::PresenceState { .. } => "",
+            ShardMessage::Append { draft, .. } => &draft.topic,
+            ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } => "",
         }
     }
 }
@@ -36,74 +43,80 @@ impl Hub {
                 self.distribute(origin, publication, out);
             }
             ShardMessage::Deliver(publication) => self.deliver_locally(&publication, None, out),
-            ShardMessage::Interest { topic, shard, on, epoch } => self.interest(topic, shard, on, epoch, out),
-            ShardMessage::InterestTaken { topic, epoch } => self.interest_taken(&topic, epoch, out),
+            ShardMessage::Interest { topic, shard, on, epoch } => {
+                self.interest(&topic, shard, on, epoch, out)
+            }
+            ShardMessage::InterestTaken { topic, epoch, position } => {
+                self.interest_taken(&topic, epoch, position, out);
+            }
+            ShardMessage::Append { draft, owner } => self.append_at_home(*draft, owner, out),
+            ShardMessage::Appended { owner, result } => self.appended(&owner, &result, out),
+            ShardMessage::HistoryWanted { topic, shard, since, wanted } => {
+                self.history_wanted(&topic, shard, since, wanted, out);
+            }
+            ShardMessage::History { topic, wanted, excerpt } => {
+                self.history_told(&topic, wanted, *excerpt, out);
+            }
+            ShardMessage::Head { topic, position } => self.head(&topic, &position),
             ShardMessage::Track { topic, key, reference, previous, meta } => {
-                self.presence_changed(
-                    &topic,
-                    |presence| presence.track(&key, reference, previous, &meta),
-                    out,
-                );
+                let track = |presence: &mut Presence| presence.track(&key, reference, previous, &meta);
+                self.presence_changed(&topic, track, out);
+                if self.config.bus.is_some() {
+                    let left = previous.map(|previous| (key.clone(), previous));
+                    let json = with_reference(&meta, reference, previous);
+                    let joined = Some(PresenceMeta { key, reference, json });
+                    self.announce(&topic, PresenceChange { left, joined }, out);
+                }
             }
             ShardMessage::Untrack { topic, key, reference } => {
                 self.presence_changed(&topic, |presence| presence.untrack(&key, reference), out);
+                if self.config.bus.is_some() {
+                    let left = Some((key, reference));
+                    self.announce(&topic, PresenceChange { left, joined: None }, out);
+                }
             }
             ShardMessage::PresenceWanted { topic, owner } => self.presence_state(&topic, owner, out),
             ShardMessage::PresenceState { owner, event, json } => {
                 self.push_presence(owner, event, &json, out)
             }
             ShardMessage::Disconnect(id) => self.disconnect(&id, out),
+            ShardMessage::PublishNow { topic, event, payload } if self.is_recoverable(&topic) => {
+                let draft = Draft { topic, event, payload, received: self.now, except: None };
+                self.append(draft, None, out);
+            }
             ShardMessage::PublishNow { topic, event, payload } => {
-                let publication = Arc::new(Publication { topic, event, payload, received: self.now });
-                self.disconnect_everywhere(&publication, out);
+                let received = self.now;
+                let publication = Arc::new(Publication { topic, event, payload, received, place: None });
+                self.disconnect_everywhere(&publication.topic, &publication.event, out);
                 self.hand_to_bus(&publication, out);
                 self.distribute(None, publication, out);
             }
         }
     }
 
-    pub(crate) fn bus_event(&mut self, event: BusEvent, out: &mut Effects) {
-        match event {
-            BusEvent::Delivered(publication) => self.distribute(None, publication, out),
-        }
-    }
-
-    /// Home only: a shard's interest changed.
-    fn interest(
+    /// The home sends publications from now on: the joins that waited for this stand.
+    fn interest_taken(
         &mut self,
-        topic: Arc<str>,
-        shard: ShardIndex,
-        on: bool,
+        name: &Arc<str>,
         epoch: InterestEpoch,
+        position: Option<Position>,
         out: &mut Effects,
     ) {
-        let home = self.directory.home_mut(&topic);
-        let changed = home.set_interest(shard, on);
-        let (first, last) = (home.interested.len() == 1 && on, home.interested.is_empty());
-        if self.config.bus && changed && (first || last) {
-            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on }));
-        }
-        if on {
-            self.send_to_shard(shard, ShardMessage::InterestTaken { topic, epoch }, Class::Control, out);
-        } else {
-            self.directory.release(&topic);
-        }
-    }
-
-    /// The home sends publications from now on: the joins that waited for this stand.
-    fn interest_taken(&mut self, name: &Arc<str>, epoch: InterestEpoch, out: &mut Effects) {
         let Some(&id) = self.topic_ids.get(name) else { return };
         let topic = &mut self.topics[id.0 as usize];
         if topic.interest != Interest::Requested(epoch) {
             return;
         }
         topic.interest = Interest::Confirmed;
+        if let Some(follow) = &mut topic.follow {
+            (follow.reached, follow.pace) = (position, Pace::Keeping);
+        }
         for (slot, instance) in std::mem::take(&mut topic.waiting) {
             // What an earlier one of them did may have ended the topic and begun it anew, at the same place.
             if self.connections.join(slot, id).is_none_or(|join| join.instance != instance) {
                 continue;
             }
-            self.establish(slot, id, out);
+            self.admit(slot, id, out);
             if let Some(key) = self.connections.key_of(slot) {
                 self.resume(key, out);
             }
@@ -111,7 +124,7 @@ impl Hub {
     }
 
     fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
-        if self.config.bus {
+        if self.config.bus.is_some() && self.bus.up {
             out.push(Effect::Bus(BusEffect::Publish(publication.clone())));
         }
     }

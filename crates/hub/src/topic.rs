@@ -5,6 +5,7 @@
 //! from it, and a removal before the cursor moves the last served member into the hole, so that nobody is passed
 //! over and nobody is served twice.
 
+use crate::follow::Follow;
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{InterestEpoch, JoinInstance, Micros};
 use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
@@ -60,6 +61,8 @@ pub(crate) struct Topic {
     cursor: usize,
     batch: usize,
     together: [Encoded; DIALECTS],
+    /// What only a recoverable topic has.
+    pub(crate) follow: Option<Box<Follow>>,
     /// Whether the hub has this topic on its list of topics with work.
     pub(crate) active: bool,
     /// What the shard's counters hold of it.
@@ -96,6 +99,12 @@ impl Encoded {
 }
 
 impl Queued {
+    /// One that waits in no queue, to be encoded for several members.
+    pub(crate) fn alone(publication: Arc<Publication>) -> Queued {
+        let (sequence, frames) = (Sequence::default(), std::array::from_fn(|_| Encoded::NotYet));
+        Queued { publication, sequence, skip: None, bytes: 0, frames }
+    }
+
     pub(crate) fn is_for(&self, member: Member) -> bool {
         let later = self.sequence > member.joined || PlantedBug::JoinSeesEarlierPublication.is_planted();
         later && self.skip != Some(member.slot)
@@ -116,6 +125,7 @@ impl Topic {
             cursor: 0,
             batch: 0,
             together: std::array::from_fn(|_| Encoded::NotYet),
+            follow: None,
             active: false,
             accounted: TopicBytes::default(),
         }
@@ -263,6 +273,7 @@ mod tests {
             event: "e".into(),
             payload: Outgoing::from(vec![0; bytes]),
             received: Micros(0),
+            place: None,
         })
     }
 

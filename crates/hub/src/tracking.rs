@@ -81,12 +81,24 @@ impl Hub {
     fn tell(&mut self, topic: &Arc<str>, tell: Tell, out: &mut Effects) {
         let Tell::Event(event, json) = tell else { return };
         let payload = Outgoing::Json(Cow::Owned(json));
-        let publication =
-            Publication { topic: topic.clone(), event: event.into(), payload, received: self.now };
+        let publication = Publication {
+            topic: topic.clone(),
+            event: event.into(),
+            payload,
+            received: self.now,
+            place: None,
+        };
         self.distribute(None, Arc::new(publication), out);
     }
 
+    /// Somebody wants to know who is there.
     pub(crate) fn presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
+        if !self.waits_for_people(topic, owner, out) {
+            self.tell_presence_state(topic, owner, out);
+        }
+    }
+
+    pub(crate) fn tell_presence_state(&mut self, topic: &Arc<str>, owner: PresenceOwner, out: &mut Effects) {
         let (event, json) = match self.directory.known_presence_mut(topic) {
             Some(presence) => presence.for_newcomer(),
             None => (STATE_EVENT, "{}".into()),

@@ -4,7 +4,7 @@
 //! | event | payload | does |
 //! |---|---|---|
 //! | join | `{"name": "Ann", "presence": true, "key": "…"}`, all optional | joins; with `presence` the join is tracked |
-//! | `new_msg` | `{"body": "…"}` | broadcasts `new_msg` `{"name", "body"}`, then replies ok |
+//! | `new_msg` | `{"body": "…"}` | broadcasts `new_msg` `{"name", "body"}`, and replies when it is accepted |
 //! | `new:msg` | `{"user": "…", "body": "…"}` | the same in the words of the old Phoenix chat example |
 //! | `echo` | anything | replies ok with it |
 
@@ -78,7 +78,10 @@ impl Channel for Room {
 
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         let outcome = match event {
-            "new_msg" => self.say(cx, payload),
+            "new_msg" => match self.say(cx, payload) {
+                Ok(()) => return,
+                Err(reason) => Err(reason),
+            },
             "new:msg" => say_as_of_old(cx, payload),
             "echo" => Ok(Outgoing::from(payload)),
             _ => Err("unknown event"),
@@ -91,12 +94,12 @@ impl Channel for Room {
 }
 
 impl Room {
-    fn say(&self, cx: &mut Context<'_>, payload: Payload<'_>) -> Result<Outgoing<'static>, &'static str> {
+    fn say(&self, cx: &mut Context<'_>, payload: Payload<'_>) -> Result<(), &'static str> {
         let Message { body } = read(payload).ok_or("send {\"body\": \"…\"}")?;
         check_body(&body)?;
         let name = self.person.as_ref().map_or(NAMELESS, |person| &person.name);
-        cx.broadcast("new_msg", json!({ "name": name, "body": body }));
-        Ok(Outgoing::empty())
+        cx.broadcast_and_reply("new_msg", json!({ "name": name, "body": body }));
+        Ok(())
     }
 }
 

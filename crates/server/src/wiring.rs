@@ -1,7 +1,7 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{Config, LimitsConfig, ProxyProtocol, SocketConfig};
+use crate::config::{Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
@@ -37,7 +37,7 @@ pub(crate) fn start(
         .trusted_proxies(config.trusted_proxies.iter().copied())
         .shards(capacity.shards)
         .tables(capacity.tables)
-        .limits(limits(&config.limits))
+        .limits(limits(&config.limits, &config.history))
         .mount(channels(&config.socket.path, &config.socket))
         .http(health::router(readiness.clone()).merge(page::router()));
     builder = match config.proxy_protocol {
@@ -49,6 +49,9 @@ pub(crate) fn start(
             ProxyProtocol::Off => builder.listen_tls(listener.listen, tls),
             ProxyProtocol::V2 => builder.listen_tls_proxied(listener.listen, tls),
         };
+    }
+    for (pattern, retention) in &config.history.topics {
+        builder = builder.history(pattern, *retention);
     }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
@@ -91,7 +94,7 @@ fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     }
 }
 
-fn limits(limits: &LimitsConfig) -> Limits {
+fn limits(limits: &LimitsConfig, history: &HistoryConfig) -> Limits {
     Limits {
         outbox_bytes_max: limits.outbox_bytes,
         mailbox_len_max: limits.mailbox_messages,
@@ -106,6 +109,8 @@ fn limits(limits: &LimitsConfig) -> Limits {
         handshake_time_max: limits.handshake_timeout,
         header_bytes_max: limits.header_bytes,
         presence_people_max: limits.presence_people,
+        history_bytes_max: history.memory,
+        recovery_messages_max: history.recovery_messages,
         ..Limits::default()
     }
 }

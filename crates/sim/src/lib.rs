@@ -1,4 +1,4 @@
-//! Several shards of the hub under one seed and a virtual clock.
+//! Several shards of the hub, and several nodes with a bus, under one seed and a virtual clock.
 //!
 //! A run draws a node from its seed (shards, clients, mailbox sizes, who is slow) and takes hundreds of random steps:
 //! sockets of every dialect open, join, speak and are cut, shards read their mail, deliver a little and answer tasks
@@ -6,13 +6,16 @@
 //! checks the protocol, and presence is compared with the truth. A run is one thread without IO or clock: the same
 //! seed gives the same trace.
 //!
+//! A second run from the same seed is a [`cluster`]: recoverable topics, a bus and everything that goes wrong with it.
+//!
 //! The simulation must never look inside a hub: it knows its events, its effects and what channels are told.
 //!
-//! Start with [`run`] and [`sweep`].
+//! Start with [`run()`], [`cluster::run`] and [`sweep()`].
 
 mod actions;
 mod channels;
 mod client;
+pub mod cluster;
 mod journal;
 mod oracle;
 mod plan;

@@ -7,7 +7,7 @@ use sim::{DEFAULT_SEEDS, Failure, run, sweep};
 use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 
-/// Simulates several shards of the hub from seeds and checks what every client is told.
+/// Simulates shards of the hub, and clusters of them, from seeds and checks what every client is told.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -20,6 +20,9 @@ struct Arguments {
     /// Run this seed only.
     #[arg(long, conflicts_with_all = ["seeds", "from"])]
     seed: Option<u64>,
+    /// Of that seed, the cluster's run.
+    #[arg(long, requires = "seed")]
+    cluster: bool,
     /// Print everything that happens.
     #[arg(long, requires = "seed")]
     trace: bool,
@@ -36,6 +39,12 @@ enum Plant {
     Cursor,
     /// A join that sees an earlier publication.
     Join,
+    /// No check for gaps (with `--cluster`, as the following).
+    Gap,
+    /// A recovery that delivers twice.
+    Twice,
+    /// A lease that never expires.
+    Lease,
 }
 
 fn main() -> ExitCode {
@@ -58,11 +67,15 @@ fn one(seed: u64, arguments: &Arguments) -> Result<(), Failure> {
     hub::plant(arguments.plant.map(|plant| match plant {
         Plant::Cursor => hub::PlantedBug::CursorSkipsAfterRemoval,
         Plant::Join => hub::PlantedBug::JoinSeesEarlierPublication,
+        Plant::Gap => hub::PlantedBug::GapGoesUnseen,
+        Plant::Twice => hub::PlantedBug::RecoveryDeliversTwice,
+        Plant::Lease => hub::PlantedBug::LeaseNeverExpires,
     }));
-    let report = run(seed, arguments.trace.then_some(|line| println!("{line}")))?;
+    let sink: Option<fn(&str)> = arguments.trace.then_some(|line| println!("{line}"));
+    let report = if arguments.cluster { sim::cluster::run(seed, sink)? } else { run(seed, sink)? };
     println!(
-        "seed {seed}: {} events, {} deliveries, {} drops, trace {:016x}",
-        report.lines, report.deliveries, report.drops, report.hash
+        "seed {seed}: {} events, {} deliveries, {} drops, {} recoveries, trace {:016x}",
+        report.lines, report.deliveries, report.drops, report.recoveries, report.hash
     );
     Ok(())
 }
@@ -79,8 +92,8 @@ fn many(from: u64, seeds: u64) -> Result<(), Failure> {
     }
     let total = outcome?;
     println!(
-        "{} seeds from {from}: {} events, {} deliveries, {} drops, every invariant held",
-        total.seeds, total.lines, total.deliveries, total.drops
+        "{} seeds from {from}: {} events, {} deliveries, {} drops, {} recoveries, every invariant held",
+        total.seeds, total.lines, total.deliveries, total.drops, total.recoveries
     );
     Ok(())
 }
@@ -100,5 +113,5 @@ fn explain(failure: &Failure, traced: bool) {
         failure.tail.iter().for_each(|line| println!("  {line}"));
     }
     println!("Seed {} failed: {}", failure.seed, failure.violation);
-    println!("Replay: cargo run -p sim -- --seed {} --trace", failure.seed);
+    println!("Replay: {}", failure.replay());
 }

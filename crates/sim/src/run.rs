@@ -16,8 +16,10 @@ pub struct Report {
     pub lines: u64,
     /// Publications that were given to clients, one for each member.
     pub deliveries: u64,
-    /// Messages that full mailboxes dropped.
+    /// Messages that full mailboxes, or the bus, dropped.
     pub drops: u64,
+    /// Joins that were given what they missed.
+    pub recoveries: u64,
 }
 
 /// What was wrong.
@@ -25,10 +27,20 @@ pub struct Report {
 pub struct Failure {
     /// The seed that shows it again.
     pub seed: u64,
+    /// Whether it was the cluster's run of that seed.
+    pub cluster: bool,
     /// The invariant that did not hold, in one sentence.
     pub violation: String,
     /// The end of the trace.
     pub tail: Vec<String>,
+}
+
+impl Failure {
+    /// The command that shows it again.
+    pub fn replay(&self) -> String {
+        let cluster = if self.cluster { " --cluster" } else { "" };
+        format!("cargo run -p sim -- --seed {}{cluster} --trace", self.seed)
+    }
 }
 
 /// A node that does not come to rest within so many rounds never will.
@@ -52,12 +64,13 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             lines: world.trace.lines(),
             deliveries: world.oracle.deliveries,
             drops: world.oracle.drops,
+            recoveries: 0,
         }),
-        Some(violation) => Err(Failure { seed, violation, tail: world.trace.into_tail() }),
+        Some(violation) => Err(Failure { seed, cluster: false, violation, tail: world.trace.into_tail() }),
     }
 }
 
-fn message_of(panic: &(dyn std::any::Any + Send)) -> &str {
+pub(crate) fn message_of(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

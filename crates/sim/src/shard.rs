@@ -4,7 +4,8 @@ use crate::channels::{RoomKind, Rooms};
 use crate::journal::Journal;
 use crate::plan::Plan;
 use hub::{
-    Class, Effects, Hub, HubConfig, Limits, MountIndex, Pattern, SECOND_LANE, ShardIndex, ShardMessage,
+    Class, Effects, Histories, Hub, HubConfig, Limits, MountIndex, Pattern, SECOND_LANE, ShardIndex,
+    ShardMessage,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -85,7 +86,8 @@ pub(crate) fn config(index: usize, seed: u64, plan: &Plan) -> HubConfig {
         shards: plan.shards() as u16,
         secret: seed,
         salt: seed as u32,
-        bus: false,
+        bus: None,
+        histories: Histories::default(),
         limits: Limits {
             presence_people_max: plan.people_max,
             crowd_members_min: plan.crowd_members_min,

@@ -1,5 +1,6 @@
 //! Many seeds, on all cores.
 
+use crate::cluster::run as run_cluster;
 use crate::run::{Failure, run};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,17 +10,19 @@ use std::thread;
 /// What the runs of a sweep did together.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Total {
-    /// Runs that held every invariant.
+    /// Seeds whose runs held every invariant.
     pub seeds: u64,
     /// Lines of their traces.
     pub lines: u64,
     /// Publications that were given to clients.
     pub deliveries: u64,
-    /// Messages that full mailboxes dropped.
+    /// Messages that full mailboxes, or a bus, dropped.
     pub drops: u64,
+    /// Joins that were given what they missed.
+    pub recoveries: u64,
 }
 
-/// Runs every seed of a range, and after the first failure only those that began before it. `progress` is told how
+/// Runs every seed of a range, as a node and as a cluster, and after the first failure only those that began before it. `progress` is told how
 /// many are done.
 ///
 /// # Errors
@@ -33,15 +36,18 @@ pub fn sweep(seeds: Range<u64>, progress: impl Fn(u64) + Sync) -> Result<Total, 
             if seed >= seeds.end {
                 return;
             }
-            let outcome = run(seed, None);
+            let outcome = run(seed, None).and_then(|node| Ok([node, run_cluster(seed, None)?]));
             let mut results = results.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (total, failed) = &mut *results;
             match outcome {
-                Ok(report) => {
+                Ok(reports) => {
                     total.seeds += 1;
-                    total.lines += report.lines;
-                    total.deliveries += report.deliveries;
-                    total.drops += report.drops;
+                    for report in reports {
+                        total.lines += report.lines;
+                        total.deliveries += report.deliveries;
+                        total.drops += report.drops;
+                        total.recoveries += report.recoveries;
+                    }
                     progress(total.seeds);
                 }
                 Err(failure) => {

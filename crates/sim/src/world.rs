@@ -124,7 +124,7 @@ impl World {
         self.trace.line(format_args!("{} s{shard} dropped {dropped:?}", self.now.0));
         match class {
             Class::Ephemeral => self.oracle.dropped(shard, &dropped),
-            Class::Control => violated("a control message was dropped"),
+            Class::Durable | Class::Control => violated("a message that is no broadcast was dropped"),
         }
     }
 

@@ -1,26 +1,28 @@
 //! The default seeds, all of them.
 
-use sim::{DEFAULT_SEEDS, run, sweep};
+use sim::{DEFAULT_SEEDS, cluster, run, sweep};
 
 #[test]
 fn every_invariant_holds_in_the_default_seeds() {
     let total = sweep(0..DEFAULT_SEEDS, |_| {}).unwrap_or_else(|failure| {
         panic!(
-            "{}\nseed {} failed: {}\nreplay: cargo run -p sim -- --seed {} --trace",
+            "{}\nseed {} failed: {}\nreplay: {}",
             failure.tail.join("\n"),
             failure.seed,
             failure.violation,
-            failure.seed
+            failure.replay()
         )
     });
     assert_eq!(total.seeds, DEFAULT_SEEDS);
-    assert!(total.deliveries > 0 && total.drops > 0, "the seeds exercise too little: {total:?}");
+    let exercised = total.deliveries > 0 && total.drops > 0 && total.recoveries > 0;
+    assert!(exercised, "the seeds exercise too little: {total:?}");
 }
 
 #[test]
 fn one_seed_always_gives_the_same_trace() {
     for seed in 0..10 {
         assert_eq!(run(seed, None), run(seed, None));
+        assert_eq!(cluster::run(seed, None), cluster::run(seed, None));
     }
 }
 

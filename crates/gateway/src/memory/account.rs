@@ -131,6 +131,7 @@ impl Account {
             (Component::TopicMembers, hub.members),
             (Component::Publications, hub.publications),
             (Component::Presence, hub.presence),
+            (Component::Histories, hub.histories),
             (Component::LongpollSessions, sum(|shard| shard.longpoll_bytes.load(Relaxed))),
             (Component::HttpConnections, self.http_connections().saturating_mul(HTTP_CONNECTION_BYTES)),
             (Component::Addresses, self.admission.bytes()),
@@ -170,5 +171,6 @@ fn add(sum: hub::Memory, of: hub::Memory) -> hub::Memory {
         members: sum.members + of.members,
         publications: sum.publications + of.publications,
         presence: sum.presence + of.presence,
+        histories: sum.histories + of.histories,
     }
 }

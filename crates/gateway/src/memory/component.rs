@@ -39,6 +39,8 @@ pub enum Component {
     Publications,
     /// The people who are present.
     Presence,
+    /// The histories of recoverable topics.
+    Histories,
     /// Long-poll sessions, with what waits in them.
     LongpollSessions,
     /// Connections of the control plane: their number, times what one was measured to take.
@@ -77,6 +79,7 @@ impl Component {
             Component::TopicMembers => "topic_members",
             Component::Publications => "publications",
             Component::Presence => "presence",
+            Component::Histories => "histories",
             Component::LongpollSessions => "longpoll_sessions",
             Component::HttpConnections => "http_connections",
             Component::Addresses => "addresses",
@@ -110,6 +113,7 @@ impl Component {
             | Component::TopicMembers
             | Component::Publications
             | Component::Presence
+            | Component::Histories
             | Component::LongpollSessions
             | Component::HttpConnections
             | Component::Addresses
@@ -138,6 +142,7 @@ impl Component {
             | Component::TopicMembers
             | Component::Publications
             | Component::Presence
+            | Component::Histories
             | Component::LongpollSessions
             | Component::HttpConnections
             | Component::Addresses

@@ -94,17 +94,18 @@ impl ShardMetrics {
         for (place, value) in self.hub.iter().zip(flat(counters)) {
             place.store(value, Relaxed);
         }
-        let Memory { connections, extras, channels, topics, members, publications, presence } = *memory;
-        let components = [connections, extras, channels, topics, members, publications, presence];
+        let Memory { connections, extras, channels, topics, members, publications, presence, histories } =
+            *memory;
+        let components = [connections, extras, channels, topics, members, publications, presence, histories];
         for (place, value) in self.memory.iter().zip(components) {
             place.store(value, Relaxed);
         }
     }
 
     pub(crate) fn memory(&self) -> Memory {
-        let [connections, extras, channels, topics, members, publications, presence] =
+        let [connections, extras, channels, topics, members, publications, presence, histories] =
             self.memory.each_ref().map(|place| place.load(Relaxed));
-        Memory { connections, extras, channels, topics, members, publications, presence }
+        Memory { connections, extras, channels, topics, members, publications, presence, histories }
     }
 
     pub(super) fn counters(&self) -> Counters {
@@ -124,12 +125,19 @@ impl ShardMetrics {
             channels_failed: value(11),
             undecodable: value(12),
             parked_overflows: value(13),
+            appends: value(14),
+            appends_refused: value(15),
+            gaps: value(16),
+            gaps_healed: value(17),
+            gaps_told: value(18),
+            recoveries: value(19),
+            recoveries_refused: value(20),
         }
     }
 }
 
-const HUB_COUNTERS: usize = 14;
-const HUB_COMPONENTS: usize = 7;
+const HUB_COUNTERS: usize = 21;
+const HUB_COMPONENTS: usize = 8;
 
 /// In the order of [`ShardMetrics::counters`]. A counter that the hub gains does not compile until it has a place.
 fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
@@ -148,6 +156,13 @@ fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
         channels_failed,
         undecodable,
         parked_overflows,
+        appends,
+        appends_refused,
+        gaps,
+        gaps_healed,
+        gaps_told,
+        recoveries,
+        recoveries_refused,
     } = *counters;
     [
         connections,
@@ -164,6 +179,13 @@ fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
         channels_failed,
         undecodable,
         parked_overflows,
+        appends,
+        appends_refused,
+        gaps,
+        gaps_healed,
+        gaps_told,
+        recoveries,
+        recoveries_refused,
     ]
 }
 
@@ -190,6 +212,13 @@ mod tests {
             channels_failed: next(),
             undecodable: next(),
             parked_overflows: next(),
+            appends: next(),
+            appends_refused: next(),
+            gaps: next(),
+            gaps_healed: next(),
+            gaps_told: next(),
+            recoveries: next(),
+            recoveries_refused: next(),
         };
         let metrics = ShardMetrics::new();
         let memory = Memory {
@@ -200,6 +229,7 @@ mod tests {
             members: next(),
             publications: next(),
             presence: next(),
+            histories: next(),
         };
         metrics.publish(&counters, &memory);
         assert_eq!((metrics.counters(), metrics.memory()), (counters, memory));

@@ -61,6 +61,20 @@ pub struct Snapshot {
     pub undecodable_total: u64,
     /// Connections closed because too much waited behind an undecided join or a held channel.
     pub parked_overflows_total: u64,
+    /// Publications on recoverable topics that were ordered and kept.
+    pub appends_total: u64,
+    /// Those that were refused because too much waited.
+    pub appends_refused_total: u64,
+    /// How often a shard saw that publications of a recoverable topic were missing.
+    pub gaps_total: u64,
+    /// How often all of them were there in the end.
+    pub gaps_healed_total: u64,
+    /// How often members were told that something is lost to them.
+    pub gaps_told_total: u64,
+    /// Joins that were given what they missed.
+    pub recoveries_total: u64,
+    /// Joins that could not be given what they missed.
+    pub recoveries_refused_total: u64,
     /// Bytes read from sockets.
     pub bytes_in_total: u64,
     /// Bytes written to sockets.
@@ -129,6 +143,13 @@ impl Snapshot {
         self.channels_failed_total += counters.channels_failed;
         self.undecodable_total += counters.undecodable;
         self.parked_overflows_total += counters.parked_overflows;
+        self.appends_total += counters.appends;
+        self.appends_refused_total += counters.appends_refused;
+        self.gaps_total += counters.gaps;
+        self.gaps_healed_total += counters.gaps_healed;
+        self.gaps_told_total += counters.gaps_told;
+        self.recoveries_total += counters.recoveries;
+        self.recoveries_refused_total += counters.recoveries_refused;
         self.bytes_in_total += engine.bytes_in.load(Relaxed);
         self.bytes_out_total += engine.bytes_out.load(Relaxed);
         self.outbox_bytes += engine.outbox_bytes.load(Relaxed);

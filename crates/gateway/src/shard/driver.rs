@@ -65,6 +65,8 @@ pub(crate) struct ShardDriver {
     pub(crate) heads: VecDeque<(Instant, ConnectionId)>,
     pub(crate) drain: Option<Drain>,
     pub(crate) censuses: Censuses,
+    /// Durable messages of the hub that full mailboxes gave back.
+    pub(crate) refused: Vec<hub::ShardMessage>,
     /// Messages of this turn that published nothing.
     answered: u64,
     turn: Turn,
@@ -111,6 +113,7 @@ impl ShardDriver {
             heads: VecDeque::new(),
             drain: None,
             censuses: Censuses::default(),
+            refused: Vec::new(),
             answered: 0,
         }
     }
@@ -136,6 +139,14 @@ impl ShardDriver {
         }
         self.carry_out(io, Timing::Flush, &mut effects);
         self.effects = effects;
+        self.give_back_refused(io);
+    }
+
+    /// Tells the hub what full mailboxes refused; that makes no further durable messages.
+    fn give_back_refused(&mut self, io: &mut ShardIo<'_>) {
+        for message in std::mem::take(&mut self.refused) {
+            self.handle(io, Event::Refused(message));
+        }
     }
 
     /// Closes a WebSocket with a code, and its channels with it.
@@ -204,6 +215,7 @@ impl ShardDriver {
         let pending = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, reach, &mut effects);
         self.carry_out(io, Timing::Now, &mut effects);
         self.effects = effects;
+        self.give_back_refused(io);
         self.publish_numbers();
         self.turn.go_on(pending.to_crowds, io.now());
         pending.to_few || pending.to_crowds && self.turn.is_ours()

@@ -50,6 +50,11 @@ impl ShardDriver {
                         Class::Control => self.mailboxes.post(shard, mail),
                         // A full mailbox drops what may be dropped, and counts it.
                         Class::Ephemeral => drop(self.mailboxes.offer(shard, mail)),
+                        Class::Durable => {
+                            if let Err(Mail::Shard(message)) = self.mailboxes.offer(shard, mail) {
+                                self.refused.push(message);
+                            }
+                        }
                     }
                 }
                 Effect::Spawn { owner, task } => {

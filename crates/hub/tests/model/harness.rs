@@ -3,9 +3,9 @@
 use super::operation::{Operation, SLOTS};
 use super::reference::{Message, Reference, Request, Told};
 use hub::{
-    Answer, Channel, ConnectionKey, Context, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Joining,
-    Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, Reach, ShardIndex, ShardMessage, Task,
-    TaskOwner, Ticket, Transport,
+    Answer, Channel, ConnectionKey, Context, Dialect, Effect, Effects, Event, Histories, Hub, HubConfig,
+    Info, Joining, Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, Reach, ShardIndex,
+    ShardMessage, Task, TaskOwner, Ticket, Transport,
 };
 use proto::phoenix::{FrameKind, Payload, Version};
 use serde_json::{Value, json};
@@ -85,7 +85,15 @@ fn topic_name(topic: u8) -> String {
 impl Pair {
     fn new() -> Pair {
         let limits = Limits::default();
-        let config = HubConfig { shard: ShardIndex(0), shards: 1, secret: 7, salt: 7, bus: false, limits };
+        let config = HubConfig {
+            shard: ShardIndex(0),
+            shards: 1,
+            secret: 7,
+            salt: 7,
+            bus: None,
+            histories: Histories::default(),
+            limits,
+        };
         let mut hub = Hub::new(config);
         hub.route(MountIndex(0), Pattern::parse("room:*").expect("a pattern"), Box::new(|| Room));
         Pair {

@@ -1,8 +1,8 @@
 //! One hub under test, with every topic routed to one kind of channel.
 
 use hub::{
-    Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Hub, HubConfig, Info, Limits,
-    Micros, MountIndex, NewConnection, Pattern, Reach, ShardIndex, ShardMessage, TaskOwner, Ticket,
+    Answer, ChannelFactory, ConnectionKey, Dialect, Effect, Effects, Event, Histories, Hub, HubConfig, Info,
+    Limits, Micros, MountIndex, NewConnection, Pattern, Reach, ShardIndex, ShardMessage, TaskOwner, Ticket,
     Transport,
 };
 use proto::phoenix::{FrameKind, Version};
@@ -93,5 +93,13 @@ pub fn topic_at(home: u16) -> String {
 }
 
 fn config(shards: u16) -> HubConfig {
-    HubConfig { shard: ShardIndex(0), shards, secret: 1, salt: 1, bus: false, limits: Limits::default() }
+    HubConfig {
+        shard: ShardIndex(0),
+        shards,
+        secret: 1,
+        salt: 1,
+        bus: None,
+        histories: Histories::default(),
+        limits: Limits::default(),
+    }
 }

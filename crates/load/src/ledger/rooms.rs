@@ -11,6 +11,9 @@ use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
 use crate::observe::{Nanos, UserId};
 
+/// A room's number here and a machine; by them another machine's room is found, with its number there.
+type RoomOfMachine = (u32, u16);
+
 /// All rooms, shared by the shards. Nothing but a new room's name takes a lock that others wait for.
 #[derive(Debug)]
 pub struct Rooms {
@@ -21,8 +24,7 @@ pub struct Rooms {
     machines: u16,
     names: RwLock<HashMap<Arc<str>, u32>>,
     table: Table<Room>,
-    /// Other machines' rooms, by the room's number here and the machine, with its number there.
-    elsewhere: RwLock<HashMap<(u32, u16), (u32, Arc<Room>)>>,
+    elsewhere: RwLock<HashMap<RoomOfMachine, (u32, Arc<Room>)>>,
     unjudged_order: AtomicU64,
     stale: AtomicU64,
     unjudged_publications: AtomicU64,

@@ -76,7 +76,7 @@ async fn publish(
     let publication = publication(&body.map_err(|rejection| Problem::bad_request(rejection.body_text()))?)?;
     let payload = Outgoing::json(publication.payload.get());
     let topic = name("topic", topic)?;
-    handle.broadcast(&topic, &publication.event, payload).map_err(Problem::unavailable)?;
+    handle.broadcast(&topic, &publication.event, payload).map_err(Problem::not_taken)?;
     Ok(StatusCode::ACCEPTED)
 }
 

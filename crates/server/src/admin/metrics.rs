@@ -62,6 +62,7 @@ impl Collector for GatewayCollector {
         let mut page = Page::new(encoder);
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
+        recovery(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
         process::encode(&mut page, self.started)?;
         let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
@@ -130,6 +131,31 @@ fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "Members that a broadcast reached on a shard.",
         &snapshot.fanout_size,
     )
+}
+
+fn recovery(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
+    let counters = [
+        (
+            "throng_appends",
+            "Broadcasts on recoverable topics that were ordered and kept.",
+            snapshot.appends_total,
+        ),
+        (
+            "throng_appends_refused",
+            "Those that were refused: too much waited.",
+            snapshot.appends_refused_total,
+        ),
+        ("throng_gaps", "Times that a shard missed part of a recoverable topic.", snapshot.gaps_total),
+        ("throng_gaps_healed", "Times that it got everything that it missed.", snapshot.gaps_healed_total),
+        ("throng_gaps_told", "Times that members were told of a loss.", snapshot.gaps_told_total),
+        ("throng_recoveries", "Joins that were given what they missed.", snapshot.recoveries_total),
+        (
+            "throng_recoveries_refused",
+            "Joins that could not be given what they missed.",
+            snapshot.recoveries_refused_total,
+        ),
+    ];
+    counters.into_iter().try_for_each(|(name, help, value)| page.counter(name, help, value))
 }
 
 fn shards(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {

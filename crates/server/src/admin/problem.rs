@@ -3,6 +3,7 @@
 use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use gateway::BroadcastError;
 use serde_json::json;
 
 /// What is wrong with a request; `detail` tells the caller what to do.
@@ -30,9 +31,16 @@ impl Problem {
         Problem { status: StatusCode::NOT_FOUND, detail: "there is nothing under this path".into() }
     }
 
-    /// The server has too much to do for this now.
-    pub(crate) fn unavailable(reason: gateway::Full) -> Problem {
-        Problem { status: StatusCode::SERVICE_UNAVAILABLE, detail: format!("{reason}: try again later") }
+    /// A broadcast was not taken.
+    pub(crate) fn not_taken(reason: BroadcastError) -> Problem {
+        match reason {
+            BroadcastError::NotAnObject => Problem::bad_request(reason.to_string()),
+            // The server has too much to do for this now.
+            _ => Problem {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                detail: format!("{reason}: try again later"),
+            },
+        }
     }
 
     /// The path exists, and takes another method.
@@ -60,7 +68,7 @@ mod tests {
 
     #[test]
     fn too_much_to_do_is_a_problem_document_with_status_503() {
-        let response = Problem::unavailable(gateway::Full).into_response();
+        let response = Problem::not_taken(BroadcastError::Full).into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
     }

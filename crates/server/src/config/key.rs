@@ -258,6 +258,21 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Tracked joins of one topic up to which comings and goings are told one by one; past it only the number of\npeople is.",
     },
     Key {
+        path: "history.topics",
+        default: "[]",
+        about: "Topics that keep what was published, so that a client that comes back is given what it missed: patterns with\nwhat they keep, such as \"rooms:* messages=1000 age=10m bytes=1MiB\"; the first that matches wins.",
+    },
+    Key {
+        path: "history.memory",
+        default: r#""256MiB""#,
+        about: "Memory of all histories; past it the topic that was idle for longest loses its own.",
+    },
+    Key {
+        path: "history.recovery_messages",
+        default: "1000",
+        about: "Messages that one client may be given as missed, up to half of `limits.outbox_bytes`; past it the client\nis told that it missed too many.",
+    },
+    Key {
         path: "log.level",
         default: r#""info""#,
         about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",

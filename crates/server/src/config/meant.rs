@@ -1,7 +1,7 @@
 //! The configuration as meant: every value in its own type.
 
 use super::profile::Profile;
-use gateway::{Network, OriginRule, Tables};
+use gateway::{Network, OriginRule, Retention, Tables};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +25,7 @@ pub(crate) struct Config {
     pub(crate) echo_path: Option<String>,
     pub(crate) tls: Option<TlsConfig>,
     pub(crate) limits: LimitsConfig,
+    pub(crate) history: HistoryConfig,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
@@ -91,6 +92,15 @@ pub(crate) struct LimitsConfig {
     pub(crate) outbox_bytes: usize,
     pub(crate) mailbox_messages: usize,
     pub(crate) presence_people: usize,
+}
+
+/// What topics keep of what was published.
+#[derive(Clone, Debug)]
+pub(crate) struct HistoryConfig {
+    /// By pattern; the first that matches wins.
+    pub(crate) topics: Vec<(String, Retention)>,
+    pub(crate) memory: usize,
+    pub(crate) recovery_messages: usize,
 }
 
 /// What is logged, and how.

@@ -3,6 +3,7 @@
 //! list of keys. A mistake is an error that names its place, never a silent default.
 
 mod error;
+mod histories;
 mod key;
 mod meant;
 mod networks;
@@ -20,7 +21,8 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    Config, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, TlsConfig,
+    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
+    TlsConfig,
 };
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;

@@ -1,9 +1,11 @@
 //! From the configuration as written to the one as meant: every value is checked alone, then against the others.
 
 use super::error::{ConfigError, Place};
+use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
-    Config, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, TlsConfig,
+    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
+    TlsConfig,
 };
 use super::networks::Networks;
 use super::origins::Origins;
@@ -73,6 +75,7 @@ impl<'a> Reader<'a> {
             echo_path: self.read("echo.path", &Or("off", MountPath)),
             tls: self.tls(),
             limits: self.limits(),
+            history: self.history(),
             log: self.log(),
             shutdown: self.shutdown(),
         }
@@ -188,6 +191,14 @@ impl<'a> Reader<'a> {
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
             mailbox_messages: self.read("limits.mailbox_messages", &Whole(64..=16_777_216)) as usize,
             presence_people: self.read("limits.presence_people", &Whole(0..=1_000_000)) as usize,
+        }
+    }
+
+    fn history(&mut self) -> HistoryConfig {
+        HistoryConfig {
+            topics: self.read("history.topics", &Histories),
+            memory: self.read("history.memory", &Bytes(MIB..=1024 * GIB)),
+            recovery_messages: self.read("history.recovery_messages", &Whole(1..=100_000)) as usize,
         }
     }
 

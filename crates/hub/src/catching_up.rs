@@ -1,0 +1,204 @@
+//! How a shard follows a recoverable topic's order: what comes is queued for the members in its order, and what is
+//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`.
+
+use crate::effect::{Class, Effects};
+use crate::event::{ShardMessage, Wanted};
+use crate::follow::{Pace, Step};
+use crate::history::Excerpt;
+use crate::hub::Hub;
+use crate::ids::TopicId;
+use crate::outgoing::Outgoing;
+use crate::place::{Place, Position};
+use crate::publication::Publication;
+use crate::topic::Interest;
+use std::sync::Arc;
+
+/// What the members of a topic are told when publications are lost to them.
+pub(crate) const GAP_EVENT: &str = "gap";
+/// The history has them no more.
+const TOO_OLD: &str = "too_old";
+/// The bus was away when the members joined.
+const UNAVAILABLE: &str = "unavailable";
+/// The topic's order began anew.
+const NEW_EPOCH: &str = "epoch";
+
+impl Hub {
+    /// A publication with a place came from the topic's home.
+    pub(crate) fn deliver_in_order(&mut self, publication: &Arc<Publication>, place: &Place) {
+        let Some(&id) = self.topic_ids.get(&publication.topic) else { return };
+        let topic = &mut self.topics[id.0 as usize];
+        let Some(follow) = topic.follow.as_deref_mut().filter(|_| topic.interest == Interest::Confirmed)
+        else {
+            return;
+        };
+        match follow.step(place) {
+            Step::Pass => {}
+            Step::Queue => {
+                if !self.queue_in_order(id, publication, place) {
+                    self.fall_behind(id);
+                }
+            }
+            Step::Miss => self.fall_behind(id),
+        }
+    }
+
+    /// The home says where a topic stands.
+    pub(crate) fn head(&mut self, topic: &str, position: &Position) {
+        let Some(&id) = self.topic_ids.get(topic) else { return };
+        let topic = &mut self.topics[id.0 as usize];
+        let Some(follow) = topic.follow.as_deref().filter(|_| topic.interest == Interest::Confirmed) else {
+            return;
+        };
+        // The home never stands before what it sent here, unless the order began anew.
+        let missed = follow.reached.as_ref() != Some(position);
+        if missed && follow.pace == Pace::Keeping {
+            self.fall_behind(id);
+        }
+    }
+
+    /// Something is missing; it is asked for when the queue is empty.
+    pub(crate) fn fall_behind(&mut self, id: TopicId) {
+        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+            follow.pace = Pace::Behind;
+            self.counters.gaps += 1;
+            self.list_question(id);
+        }
+    }
+
+    /// Queues the publication that is next for the members here. `false` if there is no room.
+    fn queue_in_order(&mut self, id: TopicId, publication: &Arc<Publication>, place: &Place) -> bool {
+        let topic = &mut self.topics[id.0 as usize];
+        let Some(follow) = topic.follow.as_deref_mut() else { return true };
+        let skip = place.except.and_then(|name| follow.slot_of(name));
+        if topic.members() > 0 && !self.enqueue(id, publication.clone(), skip, None) {
+            return false;
+        }
+        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+            follow.advance(place.offset);
+        }
+        true
+    }
+
+    /// Puts a topic on the list of those with a question for their home, if it has one.
+    pub(crate) fn list_question(&mut self, id: TopicId) {
+        let Some(topic) = self.topics.get_mut(id.0 as usize) else { return };
+        let queue_is_empty = topic.queued() == 0;
+        let Some(follow) = topic.follow.as_deref_mut() else { return };
+        if follow.has_question(queue_is_empty) && !std::mem::replace(&mut follow.listed, true) {
+            self.questions.push_back(id);
+        }
+    }
+
+    /// Asks the homes what there was to ask when this began.
+    pub(crate) fn ask_questions(&mut self, out: &mut Effects) {
+        for _ in 0..self.questions.len() {
+            let Some(id) = self.questions.pop_front() else { return };
+            let Some(topic) = self.topics.get_mut(id.0 as usize) else { continue };
+            let (name, queue_is_empty) = (topic.name.clone(), topic.queued() == 0);
+            let Some(follow) = topic.follow.as_deref_mut() else { continue };
+            follow.listed = false;
+            if !follow.has_question(queue_is_empty) {
+                continue;
+            }
+            let (since, wanted) = match (follow.pace, follow.recoveries_since()) {
+                (Pace::Keeping, Some(since)) => {
+                    follow.asked_since = Some(since);
+                    (since, Wanted::Recovery)
+                }
+                (Pace::Keeping, None) | (Pace::Asked, _) => continue,
+                (Pace::Behind, _) => {
+                    follow.pace = Pace::Asked;
+                    (follow.offset(), Wanted::CatchUp)
+                }
+            };
+            let shard = self.config.shard;
+            let message = ShardMessage::HistoryWanted { topic: name, shard, since, wanted };
+            self.send_home(message, Class::Control, out);
+        }
+    }
+
+    /// The home's answer.
+    pub(crate) fn history_told(&mut self, topic: &str, wanted: Wanted, excerpt: Excerpt, out: &mut Effects) {
+        let Some(&id) = self.topic_ids.get(topic) else { return };
+        if self.topics[id.0 as usize].interest != Interest::Confirmed {
+            return;
+        }
+        match wanted {
+            Wanted::CatchUp => self.catch_up(id, &excerpt),
+            Wanted::Recovery => self.recover(id, excerpt, out),
+        }
+    }
+
+    fn catch_up(&mut self, id: TopicId, excerpt: &Excerpt) {
+        let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() else { return };
+        if follow.pace != Pace::Asked {
+            return;
+        }
+        let reached = follow.offset();
+        let lost = match &follow.reached {
+            None => Some(UNAVAILABLE),
+            Some(Position { epoch, offset }) if *epoch != excerpt.epoch || *offset > excerpt.newest => {
+                Some(NEW_EPOCH)
+            }
+            Some(Position { offset, .. }) if excerpt.floor > *offset => Some(TOO_OLD),
+            Some(_) => None,
+        };
+        // An answer to what the topic asked in an earlier life here begins elsewhere; the right one is on its way.
+        if lost.is_none() && excerpt.from > reached {
+            return;
+        }
+        follow.pace = Pace::Behind;
+        if let Some(reason) = lost {
+            let to = Position { epoch: excerpt.epoch.clone(), offset: excerpt.from };
+            if !self.tell_gap(id, reached, to, reason) {
+                return;
+            }
+        }
+        if self.queue_missing(id, excerpt) && excerpt.to >= excerpt.newest {
+            if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+                follow.pace = Pace::Keeping;
+                follow.advance(excerpt.newest);
+            }
+            self.counters.gaps_healed += u64::from(lost.is_none());
+        }
+        self.list_question(id);
+    }
+
+    /// Queues everything of an excerpt that is not here yet. `false` if there is no room for all of it.
+    fn queue_missing(&mut self, id: TopicId, excerpt: &Excerpt) -> bool {
+        for publication in &excerpt.publications {
+            let Some(place) = publication.place.as_deref() else { continue };
+            let reached = self.topics[id.0 as usize].follow.as_deref().map_or(0, |follow| follow.offset());
+            if place.offset > reached && !self.queue_in_order(id, publication, place) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Tells the members that they will not be given what stands above `from` and up to `to`, and goes on from there.
+    /// `false` if the queue has no room.
+    pub(crate) fn tell_gap(&mut self, id: TopicId, from: u64, to: Position, reason: &str) -> bool {
+        let topic = &self.topics[id.0 as usize];
+        let json = format!(
+            "{{\"epoch\":\"{}\",\"from\":{from},\"to\":{},\"reason\":\"{reason}\"}}",
+            to.epoch.as_str(),
+            to.offset
+        );
+        let publication = Publication {
+            topic: topic.name.clone(),
+            event: GAP_EVENT.into(),
+            payload: Outgoing::Json(json.into()),
+            received: self.now,
+            place: None,
+        };
+        if topic.members() > 0 && !self.enqueue(id, Arc::new(publication), None, None) {
+            return false;
+        }
+        self.counters.gaps_told += 1;
+        if let Some(follow) = self.topics[id.0 as usize].follow.as_deref_mut() {
+            follow.reached = Some(to);
+        }
+        true
+    }
+}

@@ -1,0 +1,97 @@
+//! What a home tells other nodes of topics that changed: how far their order has come, and how far this node's people
+//! have. Told a few times, since what tells of a lost message may be lost itself.
+
+use crate::ids::Micros;
+use crate::limits::{HEADS_INTERVAL_US, HEADS_TOLD};
+use crate::place::Position;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(crate) struct Heads {
+    /// The newest that is known, and how often it is still to be told.
+    positions: BTreeMap<Arc<str>, (Position, u8)>,
+    /// The newest change of this node's people.
+    presences: BTreeMap<Arc<str>, (u64, u8)>,
+    due: Option<Micros>,
+}
+
+/// What is to be told, by topic.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) positions: Vec<(Arc<str>, Position)>,
+    pub(crate) presences: Vec<(Arc<str>, u64)>,
+}
+
+impl Heads {
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        self.due
+    }
+
+    pub(crate) fn stands(&mut self, topic: &Arc<str>, position: Position, now: Micros) {
+        let known = self.positions.get(topic).map(|(known, _)| known);
+        // Answers and deliveries overtake each other.
+        if known.is_some_and(|known| known.epoch == position.epoch && known.offset > position.offset) {
+            return;
+        }
+        self.positions.insert(topic.clone(), (position, HEADS_TOLD));
+        self.due.get_or_insert(now + HEADS_INTERVAL_US);
+    }
+
+    pub(crate) fn changed(&mut self, topic: &Arc<str>, version: u64, now: Micros) {
+        self.presences.insert(topic.clone(), (version, HEADS_TOLD));
+        self.due.get_or_insert(now + HEADS_INTERVAL_US);
+    }
+
+    /// The bus is away: nothing is due until [`Heads::resume`].
+    pub(crate) fn pause(&mut self) {
+        self.due = None;
+    }
+
+    pub(crate) fn resume(&mut self, now: Micros) {
+        if !(self.positions.is_empty() && self.presences.is_empty()) {
+            self.due = Some(now + HEADS_INTERVAL_US);
+        }
+    }
+
+    /// What is to be told now.
+    pub(crate) fn take(&mut self, now: Micros) -> Told {
+        if self.due.is_none_or(|due| due > now) {
+            return Told::default();
+        }
+        let told = Told { positions: told(&mut self.positions), presences: told(&mut self.presences) };
+        self.due = None;
+        self.resume(now);
+        told
+    }
+}
+
+fn told<T: Clone>(heads: &mut BTreeMap<Arc<str>, (T, u8)>) -> Vec<(Arc<str>, T)> {
+    let told = heads.iter().map(|(topic, (head, _))| (topic.clone(), head.clone())).collect();
+    heads.retain(|_, (_, left)| {
+        *left -= 1;
+        *left > 0
+    });
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Epoch;
+
+    #[test]
+    fn the_newest_is_told_a_few_times_and_then_no_more() {
+        let (mut heads, topic) = (Heads::default(), Arc::from("a"));
+        let position = |offset| Position { epoch: Epoch::new("e").expect("an epoch"), offset };
+        heads.stands(&topic, position(7), Micros(0));
+        heads.stands(&topic, position(6), Micros(0));
+        let mut times = 0;
+        while let Some(due) = heads.deadline() {
+            assert_eq!(heads.take(Micros(due.0 - 1)).positions, []);
+            assert_eq!(heads.take(due).positions, [(topic.clone(), position(7))]);
+            times += 1;
+        }
+        assert_eq!(times, HEADS_TOLD);
+    }
+}

@@ -1,0 +1,65 @@
+//! Which topics keep a history, and how much of it.
+
+use crate::pattern::Pattern;
+use std::sync::Arc;
+
+/// How much a topic keeps of what was published on it. What comes first ends what is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retention {
+    /// Publications.
+    pub messages_max: usize,
+    /// Their age, in microseconds.
+    pub age_us_max: u64,
+    /// Their memory, in bytes. A publication that is larger alone is delivered and not kept.
+    pub bytes_max: usize,
+}
+
+impl Default for Retention {
+    /// A thousand messages, ten minutes, one megabyte.
+    fn default() -> Self {
+        Retention { messages_max: 1000, age_us_max: 600_000_000, bytes_max: 1 << 20 }
+    }
+}
+
+/// The topics that are recoverable, by pattern; the first that matches wins. Topics that none matches are ephemeral.
+///
+/// ```
+/// use hub::{Histories, Pattern, Retention};
+/// let rooms = Pattern::parse("rooms:*").unwrap();
+/// let histories: Histories = [(rooms, Retention::default())].into_iter().collect();
+/// assert_eq!(histories.of("rooms:lobby"), Some(Retention::default()));
+/// assert_eq!(histories.of("typing:lobby"), None);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Histories(Arc<[(Pattern, Retention)]>);
+
+/// One of the patterns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rule {
+    /// Its place among the patterns.
+    pub(crate) index: usize,
+    pub(crate) retention: Retention,
+}
+
+impl Histories {
+    /// What a topic keeps; `None` for an ephemeral one.
+    pub fn of(&self, topic: &str) -> Option<Retention> {
+        self.rule(topic).map(|rule| rule.retention)
+    }
+
+    pub(crate) fn rule(&self, topic: &str) -> Option<Rule> {
+        let (index, (_, retention)) =
+            self.0.iter().enumerate().find(|(_, (pattern, _))| pattern.matches(topic))?;
+        Some(Rule { index, retention: *retention })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl FromIterator<(Pattern, Retention)> for Histories {
+    fn from_iter<I: IntoIterator<Item = (Pattern, Retention)>>(rules: I) -> Histories {
+        Histories(rules.into_iter().collect())
+    }
+}

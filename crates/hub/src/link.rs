@@ -1,0 +1,118 @@
+//! How a topic stands with the bus, at its home.
+
+use crate::bus::{AppendToken, NodeId, Ordered, ReadToken, SubscriptionId};
+use crate::heads::Heads;
+use crate::ids::{InterestEpoch, Micros, ShardIndex};
+use crate::limits::{HELD_BYTES_MAX, HELD_MESSAGES_MAX, RETRY_INTERVAL_US};
+use crate::people::Announced;
+use crate::publication::AppendOwner;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// What a shard knows of the bus as a whole.
+#[derive(Default)]
+pub(crate) struct BusState {
+    pub(crate) up: bool,
+    pub(crate) subscriptions: u32,
+    pub(crate) reads: u32,
+    pub(crate) tokens: u32,
+    /// Publications that the bus has not answered yet: their topics, and who waits to hear of them.
+    pub(crate) appends: BTreeMap<AppendToken, (Arc<str>, Option<Box<AppendOwner>>)>,
+    /// Nodes whose leases stand.
+    pub(crate) live: BTreeSet<NodeId>,
+    /// Topics of which a node that died may have acknowledged what nobody heard of.
+    pub(crate) verify: VecDeque<Arc<str>>,
+    pub(crate) announced: Announced,
+    pub(crate) heads: Heads,
+    /// Topics of which something could not be read, and when it is asked for again.
+    retries: BTreeSet<Arc<str>>,
+    retry_due: Option<Micros>,
+    /// Topics that are to be subscribed again.
+    pub(crate) resubscribe: VecDeque<Arc<str>>,
+}
+
+impl BusState {
+    /// Something of this topic could not be read.
+    pub(crate) fn retry(&mut self, topic: &Arc<str>, now: Micros) {
+        self.retries.insert(topic.clone());
+        self.retry_due.get_or_insert(now + RETRY_INTERVAL_US);
+    }
+
+    pub(crate) fn take_retries(&mut self, now: Micros) -> BTreeSet<Arc<str>> {
+        if self.retry_due.is_none_or(|due| due > now) {
+            return BTreeSet::new();
+        }
+        self.retry_due = None;
+        std::mem::take(&mut self.retries)
+    }
+
+    /// When something is to be told to other nodes or asked for again.
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        self.heads.deadline().into_iter().chain(self.retry_due).min()
+    }
+}
+
+/// The subscription of a topic with members on this node.
+#[derive(Default)]
+pub(crate) struct Link {
+    pub(crate) state: LinkState,
+    /// Shards that wait to hear that publications reach this node.
+    pub(crate) waiting: Vec<(ShardIndex, InterestEpoch)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum LinkState {
+    /// The bus is away, or the topic's turn has not come.
+    #[default]
+    Off,
+    /// The bus has not confirmed yet.
+    Requested(SubscriptionId),
+    On,
+}
+
+/// A recoverable topic whose order is the bus's.
+#[derive(Default)]
+pub(crate) struct Upstream {
+    /// The question for what follows the newest publication here.
+    pub(crate) missing: Option<ReadToken>,
+    /// The question for what stands before the oldest, and from where.
+    pub(crate) older: Option<(ReadToken, u64)>,
+    /// Whether the bus has nothing that is older.
+    pub(crate) complete: bool,
+    /// Shards that wait for what is older, and from where.
+    pub(crate) asked: Vec<(ShardIndex, u64)>,
+    held: BTreeMap<u64, Ordered>,
+    held_bytes: usize,
+}
+
+impl Upstream {
+    pub(crate) fn new(complete: bool) -> Upstream {
+        Upstream { complete, ..Upstream::default() }
+    }
+
+    /// Keeps a publication until what is missing before it is there. Past the bound the newest are dropped: they are
+    /// asked for again.
+    pub(crate) fn hold(&mut self, ordered: Ordered) {
+        self.held_bytes += ordered.bytes();
+        let replaced = self.held.insert(ordered.position.offset, ordered);
+        self.held_bytes -= replaced.map_or(0, |replaced| replaced.bytes());
+        while self.held.len() > HELD_MESSAGES_MAX || (self.held_bytes > HELD_BYTES_MAX && self.held.len() > 1)
+        {
+            let Some((_, dropped)) = self.held.pop_last() else { return };
+            self.held_bytes -= dropped.bytes();
+        }
+    }
+
+    /// What was held, oldest first.
+    pub(crate) fn take_held(&mut self) -> impl Iterator<Item = Ordered> + use<> {
+        self.held_bytes = 0;
+        std::mem::take(&mut self.held).into_values()
+    }
+
+    /// Forgets every question.
+    pub(crate) fn disconnect(&mut self) -> Vec<(ShardIndex, u64)> {
+        (self.missing, self.older) = (None, None);
+        drop(self.take_held());
+        std::mem::take(&mut self.asked)
+    }
+}

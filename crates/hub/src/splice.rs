@@ -1,0 +1,92 @@
+//! Adds a member to a JSON object that nobody parses.
+
+use crate::outgoing::Outgoing;
+use std::borrow::Cow;
+
+/// The key under which a publication's payload carries its offset. It has the prefix that Phoenix keeps for itself, as
+/// `phx_ref` in a presence's meta has, is a name in every language, and no client gives it a meaning.
+const OFFSET_KEY: &str = "phx_offset";
+
+/// Whether a payload is a JSON object, which alone can be given a further member.
+pub(crate) fn is_object(payload: &Outgoing<'_>) -> bool {
+    match payload {
+        Outgoing::Json(text) => inside(text).is_some(),
+        Outgoing::Binary(_) => false,
+    }
+}
+
+/// The payload with its offset; as it is if it is no object.
+pub(crate) fn with_offset(payload: Outgoing<'static>, offset: u64) -> Outgoing<'static> {
+    with_member(payload, OFFSET_KEY, &offset.to_string())
+}
+
+/// An object with one more member, whose value is JSON text; anything else as it is.
+///
+/// The member comes last: of two members with the same key the last counts for every parser that takes one, so that
+/// what a client wrote under the key is not taken for ours.
+pub(crate) fn with_member<'a>(object: Outgoing<'a>, key: &str, value: &str) -> Outgoing<'a> {
+    let Outgoing::Json(text) = &object else { return object };
+    let Some(members) = inside(text) else { return object };
+    let mut spliced = String::with_capacity(members.len() + key.len() + value.len() + 6);
+    spliced.push('{');
+    spliced.push_str(members);
+    spliced.push_str(if members.is_empty() { "\"" } else { ",\"" });
+    spliced.push_str(key);
+    spliced.push_str("\":");
+    spliced.push_str(value);
+    spliced.push('}');
+    Outgoing::Json(Cow::Owned(spliced))
+}
+
+/// What stands between an object's braces.
+fn inside(text: &str) -> Option<&str> {
+    text.trim().strip_prefix('{')?.strip_suffix('}').map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_member_stands_behind_the_others() {
+        for (object, expected) in [
+            ("{}", r#"{"phx_offset":7}"#),
+            (" { } ", r#"{"phx_offset":7}"#),
+            (r#"{"a":{}}"#, r#"{"a":{},"phx_offset":7}"#),
+            (r#"{"phx_offset":99}"#, r#"{"phx_offset":99,"phx_offset":7}"#),
+        ] {
+            assert_eq!(with_offset(Outgoing::json(object), 7), Outgoing::json(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_stays_as_it_is() {
+        for text in ["[]", "null", "\"{}\"", "7", "{"] {
+            assert!(!is_object(&Outgoing::json(text)), "{text}");
+            assert_eq!(with_offset(Outgoing::json(text), 7), Outgoing::json(text));
+        }
+        assert_eq!(with_offset(Outgoing::binary(b"{}"), 7), Outgoing::binary(b"{}"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_object_gains_the_member_and_keeps_the_rest(
+            members in prop::collection::btree_map(".*", ".*", 0..4), offset in 1_u64..1 << 53, forged: bool
+        ) {
+            let mut object = json!(members);
+            if forged {
+                object[OFFSET_KEY] = json!(0);
+            }
+            let Outgoing::Json(text) = with_offset(object.clone().into(), offset) else { panic!("an object") };
+            let mut spliced: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(spliced[OFFSET_KEY], json!(offset));
+            spliced.as_object_mut().expect("an object").remove(OFFSET_KEY);
+            object.as_object_mut().expect("an object").remove(OFFSET_KEY);
+            assert_eq!(spliced, object);
+        }
+    }
+}

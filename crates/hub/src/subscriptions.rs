@@ -1,0 +1,211 @@
+//! Which topics' publications reach this node, and its shards. Joins wait until they do; while the bus is away they wait
+//! for nothing.
+
+use crate::bus::{BusEffect, BusEvent, SubscriptionId};
+use crate::effect::{Class, Effect, Effects};
+use crate::event::ShardMessage;
+use crate::hub::Hub;
+use crate::ids::{InterestEpoch, ShardIndex};
+use crate::limits::RESUBSCRIBED_MAX;
+use crate::link::{Link, LinkState};
+use crate::place::Position;
+use crate::publication::AppendError;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Hub {
+    /// Home only: a shard's interest changed.
+    pub(crate) fn interest(
+        &mut self,
+        topic: &Arc<str>,
+        shard: ShardIndex,
+        on: bool,
+        epoch: InterestEpoch,
+        out: &mut Effects,
+    ) {
+        let home = self.directory.home_mut(topic);
+        home.set_interest(shard, on);
+        let followed = !home.interested.is_empty();
+        match (self.config.bus, on) {
+            (None, true) => {
+                self.history(topic);
+                self.archive.follow(topic, true, self.now);
+                self.confirm(topic, shard, epoch, out);
+            }
+            (None, false) => self.archive.follow(topic, followed, self.now),
+            (Some(_), true) => self.interest_in_bus(topic, shard, epoch, out),
+            (Some(_), false) => self.no_interest_in_bus(topic, shard, followed, out),
+        }
+        if !on {
+            self.directory.release(topic);
+        }
+    }
+
+    fn interest_in_bus(
+        &mut self,
+        topic: &Arc<str>,
+        shard: ShardIndex,
+        epoch: InterestEpoch,
+        out: &mut Effects,
+    ) {
+        if self.directory.home_mut(topic).link.is_none() {
+            self.directory.home_mut(topic).link = Some(Box::default());
+            self.subscribe(topic, out);
+        }
+        match self.directory.home_mut(topic).link.as_deref_mut() {
+            Some(link) if self.bus.up && link.state != LinkState::On => link.waiting.push((shard, epoch)),
+            Some(_) | None => self.confirm(topic, shard, epoch, out),
+        }
+    }
+
+    fn no_interest_in_bus(&mut self, topic: &Arc<str>, shard: ShardIndex, followed: bool, out: &mut Effects) {
+        let home = self.directory.home_mut(topic);
+        if let Some(link) = &mut home.link {
+            link.waiting.retain(|(waiting, _)| *waiting != shard);
+        }
+        if followed {
+            return;
+        }
+        let link = home.link.take();
+        // What is not followed is not known: it begins where the topic stands when somebody comes.
+        self.archive.remove(topic);
+        self.directory.drop_presence(topic);
+        if self.bus.up && link.is_some_and(|link| link.state != LinkState::Off) {
+            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on: None }));
+        }
+    }
+
+    /// Asks for a topic's publications, if the bus is there.
+    fn subscribe(&mut self, topic: &Arc<str>, out: &mut Effects) {
+        if !self.bus.up {
+            return;
+        }
+        self.bus.subscriptions = self.bus.subscriptions.wrapping_add(1);
+        let subscription = SubscriptionId(self.bus.subscriptions);
+        if let Some(link) = self.directory.home_mut(topic).link.as_deref_mut() {
+            link.state = LinkState::Requested(subscription);
+            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on: Some(subscription) }));
+        }
+    }
+
+    /// Tells a shard that publications reach it, and where a recoverable topic stands.
+    fn confirm(&mut self, topic: &Arc<str>, shard: ShardIndex, epoch: InterestEpoch, out: &mut Effects) {
+        let position = self.archive.get_mut(topic).map(|history| history.position());
+        let message = ShardMessage::InterestTaken { topic: topic.clone(), epoch, position };
+        self.send_to_shard(shard, message, Class::Control, out);
+    }
+
+    fn confirm_waiting(
+        &mut self,
+        topic: &Arc<str>,
+        waiting: Vec<(ShardIndex, InterestEpoch)>,
+        out: &mut Effects,
+    ) {
+        for (shard, epoch) in waiting {
+            self.confirm(topic, shard, epoch, out);
+        }
+    }
+
+    pub(crate) fn bus_event(&mut self, event: BusEvent, out: &mut Effects) {
+        match event {
+            BusEvent::Up => self.bus_up(),
+            BusEvent::Down => self.bus_down(out),
+            BusEvent::Subscribed { topic, subscription, position } => {
+                self.subscribed(&topic, subscription, position, out);
+            }
+            BusEvent::Appended { token, result } => self.bus_appended(token, result, out),
+            BusEvent::Delivered { node, publication } => {
+                if self.config.bus != Some(node) {
+                    self.distribute(None, publication, out);
+                }
+            }
+            BusEvent::Ordered(ordered) => self.ordered(*ordered, out),
+            BusEvent::History { topic, token, history } => {
+                self.bus_history(&topic, token, history.map(|history| *history), out);
+            }
+            BusEvent::Head { topic, position } => self.bus_head(&topic, &position, out),
+            BusEvent::Present { topic, node, version, previous, change } => {
+                self.present(&topic, node, (version, previous), *change, out);
+            }
+            BusEvent::PresenceHead { topic, node, version } => {
+                self.present_up_to(&topic, node, version, out);
+            }
+            BusEvent::People { topic, nodes } => self.people(&topic, nodes, out),
+            BusEvent::Leases(live) => self.leases(live.into_iter().collect(), out),
+        }
+    }
+
+    fn subscribed(
+        &mut self,
+        topic: &Arc<str>,
+        subscription: SubscriptionId,
+        position: Option<Position>,
+        out: &mut Effects,
+    ) {
+        if !self.directory.is_home_of(topic) {
+            return;
+        }
+        let Some(link) = self.directory.home_mut(topic).link.as_deref_mut() else { return };
+        if link.state != LinkState::Requested(subscription) {
+            return;
+        }
+        link.state = LinkState::On;
+        let waiting = std::mem::take(&mut link.waiting);
+        if let Some(position) = position {
+            self.adopt(topic, position, out);
+        }
+        self.confirm_waiting(topic, waiting, out);
+    }
+
+    fn bus_up(&mut self) {
+        self.bus.up = true;
+        self.bus.heads.resume(self.now);
+        let announced = self.bus.announced.topics().cloned();
+        let topics: BTreeSet<Arc<str>> = self.directory.linked().chain(announced).collect();
+        self.bus.resubscribe = topics.into_iter().collect();
+    }
+
+    /// Joins and ephemeral deliveries go on; nothing is ordered.
+    fn bus_down(&mut self, out: &mut Effects) {
+        self.bus.up = false;
+        self.bus.resubscribe.clear();
+        self.bus.verify.clear();
+        self.bus.heads.pause();
+        for (_, owner) in std::mem::take(&mut self.bus.appends).into_values() {
+            self.counters.appends_refused += 1;
+            if let Some(owner) = owner {
+                self.answer_append(owner, Err(AppendError::Unavailable), out);
+            }
+        }
+        let topics: Vec<Arc<str>> = self.directory.linked().collect();
+        for topic in topics {
+            let link = self.directory.home_mut(&topic).link.as_deref_mut();
+            let Link { waiting, .. } = link.map(std::mem::take).unwrap_or_default();
+            self.disconnect_history(&topic, out);
+            self.disconnect_people(&topic, out);
+            self.confirm_waiting(&topic, waiting, out);
+        }
+    }
+
+    /// Asks for the newest of some of the topics. `true` when there are more.
+    pub(crate) fn verify(&mut self, out: &mut Effects) -> bool {
+        for _ in 0..RESUBSCRIBED_MAX {
+            let Some(topic) = self.bus.verify.pop_front() else { return false };
+            self.read_on(&topic, out);
+        }
+        !self.bus.verify.is_empty()
+    }
+
+    /// Subscribes some of the topics again that have members. `true` when there are more.
+    pub(crate) fn resubscribe(&mut self, out: &mut Effects) -> bool {
+        for _ in 0..RESUBSCRIBED_MAX {
+            let Some(topic) = self.bus.resubscribe.pop_front() else { return false };
+            let off = self.directory.home(&topic).and_then(|home| home.link.as_deref());
+            if off.is_some_and(|link| link.state == LinkState::Off) {
+                self.subscribe(&topic, out);
+            }
+            self.announce_again(&topic, out);
+        }
+        !self.bus.resubscribe.is_empty()
+    }
+}

@@ -1,0 +1,204 @@
+//! One node under test: hubs with mailboxes between them, and clients that are sent texts without framing.
+
+use hub::{
+    Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Event, Histories, Hub, HubConfig,
+    Joining, Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, Reach, Retention, ShardIndex,
+    ShardMessage, Ticket, Transport,
+};
+use proto::phoenix::{FrameKind, Payload, Version};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+
+const TEXTS: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
+
+/// Publishes what it is told, and answers.
+struct Room;
+
+impl Channel for Room {
+    fn join(&mut self, _: &mut Context<'_>, _: Payload<'_>) -> Joining {
+        Joining::accept()
+    }
+
+    fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
+        match event {
+            "say" => cx.broadcast_and_reply("said", payload),
+            "say to others" => cx.broadcast_from_and_reply("said", payload),
+            "say bytes" => cx.broadcast("said", Outgoing::binary(b"bytes")),
+            "watched" => cx.broadcast("watched", payload),
+            _ => cx.reply_ok(payload),
+        }
+    }
+
+    fn intercepts(&self) -> &'static [&'static str] {
+        &["watched"]
+    }
+
+    fn handle_out(&mut self, cx: &mut Context<'_>, _: &str, payload: Payload<'_>) {
+        cx.push("changed", payload);
+    }
+}
+
+/// A client: which shard, and its connection there.
+#[derive(Clone, Copy)]
+pub struct Client {
+    shard: usize,
+    key: ConnectionKey,
+}
+
+pub struct Node {
+    hubs: Vec<Hub>,
+    mail: Vec<VecDeque<ShardMessage>>,
+    pub now: Micros,
+    /// Mail that a mailbox takes before it refuses what may be refused.
+    pub mailbox_max: usize,
+    told: BTreeMap<(usize, u32), Vec<Value>>,
+    slots: u32,
+}
+
+pub fn retention() -> Retention {
+    Retention { messages_max: 20, age_us_max: 60_000_000, bytes_max: 1 << 20 }
+}
+
+impl Node {
+    pub fn new(shards: u16, retention: Retention, limits: &Limits) -> Node {
+        let histories: Histories =
+            [(Pattern::parse("kept:*").expect("a pattern"), retention)].into_iter().collect();
+        let hub = |shard| {
+            let mut hub = Hub::new(HubConfig {
+                shard: ShardIndex(shard),
+                shards,
+                secret: 1,
+                salt: 1,
+                bus: None,
+                histories: histories.clone(),
+                limits: limits.clone(),
+            });
+            hub.route(MountIndex(0), Pattern::parse("*").expect("a pattern"), Box::new(|| Room));
+            hub
+        };
+        Node {
+            hubs: (0..shards).map(hub).collect(),
+            mail: vec![VecDeque::new(); usize::from(shards)],
+            now: Micros(0),
+            mailbox_max: usize::MAX,
+            told: BTreeMap::new(),
+            slots: 0,
+        }
+    }
+
+    pub fn open(&mut self, shard: usize) -> Client {
+        self.slots += 1;
+        let key = ConnectionKey { slot: self.slots, generation: 1 };
+        let (mount, dialect) = (MountIndex(0), TEXTS);
+        let new = NewConnection { key, mount, dialect, socket_id: None, assigns: None };
+        self.handle(shard, Event::Opened(new));
+        Client { shard, key }
+    }
+
+    /// Opens and joins, and returns the client with what it was told: the join's reply first.
+    pub fn join(&mut self, shard: usize, topic: &str, payload: Value) -> (Client, Vec<Value>) {
+        let client = self.open(shard);
+        self.say(client, topic, "phx_join", payload);
+        self.settle();
+        let told = self.told(client);
+        (client, told)
+    }
+
+    pub fn say(&mut self, client: Client, topic: &str, event: &str, payload: Value) {
+        let text = json!(["1", "1", topic, event, payload]).to_string();
+        let (key, bytes) = (client.key, text.as_bytes());
+        self.handle(client.shard, Event::Frame { key, kind: FrameKind::Text, bytes, ticket: Ticket::NONE });
+    }
+
+    pub fn close(&mut self, client: Client) {
+        self.handle(client.shard, Event::Closed(client.key));
+    }
+
+    /// What a client was told since the last time: `[event, payload]`.
+    pub fn told(&mut self, client: Client) -> Vec<Value> {
+        self.told.remove(&(client.shard, client.key.slot)).unwrap_or_default()
+    }
+
+    pub fn handle(&mut self, shard: usize, event: Event<'_>) {
+        let mut effects = Effects::default();
+        self.hubs[shard].handle(self.now, event, &mut effects);
+        self.carry_out(shard, effects);
+    }
+
+    pub fn pump(&mut self, shard: usize) -> bool {
+        let mut effects = Effects::default();
+        let more = self.hubs[shard].pump(self.now, 100, Reach::All, &mut effects).any();
+        self.carry_out(shard, effects);
+        more
+    }
+
+    /// Lets everything go on until nothing is under way.
+    pub fn settle(&mut self) {
+        loop {
+            let mut busy = false;
+            for shard in 0..self.hubs.len() {
+                while let Some(message) = self.mail[shard].pop_front() {
+                    self.handle(shard, Event::Shard(message));
+                    busy = true;
+                }
+                busy |= self.pump(shard);
+            }
+            if !busy && self.mail.iter().all(VecDeque::is_empty) {
+                return;
+            }
+        }
+    }
+
+    fn carry_out(&mut self, shard: usize, effects: Effects) {
+        let Effects { list, bytes, frames } = effects;
+        for effect in list {
+            let (slot, text) = match effect {
+                Effect::Send { slot, range } => (slot, &bytes[range]),
+                Effect::Deliver { slot, frame } => (slot, &frames[frame as usize][..]),
+                Effect::ToShard { shard: to, message, class } => {
+                    let mail = &mut self.mail[usize::from(to.0)];
+                    match class {
+                        Class::Durable if mail.len() >= self.mailbox_max => {
+                            self.handle(shard, Event::Refused(message));
+                        }
+                        Class::Ephemeral if mail.len() >= self.mailbox_max => {}
+                        Class::Control | Class::Durable | Class::Ephemeral => mail.push_back(message),
+                    }
+                    continue;
+                }
+                Effect::Walked { .. } => continue,
+                other => panic!("{other:?}"),
+            };
+            let message: Value = serde_json::from_slice(text).expect("the hub writes JSON");
+            let [_, _, _, event, payload] = message.as_array().expect("V2").as_slice() else { panic!("V2") };
+            self.told.entry((shard, slot)).or_default().push(json!([event, payload]));
+        }
+    }
+
+    pub fn counters(&self) -> Vec<hub::Counters> {
+        self.hubs.iter().map(Hub::counters).collect()
+    }
+
+    pub fn hub(&self, shard: usize) -> &Hub {
+        &self.hubs[shard]
+    }
+
+    pub fn deadline(&self) -> Option<Micros> {
+        self.hubs.iter().filter_map(Hub::deadline).min()
+    }
+
+    /// A recoverable topic whose home is that shard.
+    pub fn topic_at(&self, home: u16) -> String {
+        let config = HubConfig {
+            shard: ShardIndex(0),
+            shards: self.hubs.len() as u16,
+            secret: 1,
+            salt: 1,
+            bus: None,
+            histories: Histories::default(),
+            limits: Limits::default(),
+        };
+        let mut topics = (0..).map(|number| format!("kept:{number}"));
+        topics.find(|topic| config.home_of(topic) == ShardIndex(home)).expect("hashing uses every shard")
+    }
+}

@@ -1,0 +1,126 @@
+//! What clients do, and what goes wrong.
+
+use super::client::Seat;
+use super::ledger::{Message, MessageId};
+use super::world::World;
+use crate::journal::Mark;
+use crate::oracle::Checked;
+use hub::{ConnectionKey, Dialect, Event, MountIndex, NewConnection, Ticket, Transport};
+use proto::phoenix::{FrameKind, Version};
+use serde_json::{Value, json};
+
+/// Texts without framing.
+const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::LongPoll };
+
+impl World {
+    pub(super) fn client_acts(&mut self) -> Checked {
+        let client = self.random.below(self.clients.len());
+        let Some(seat) = self.clients[client].seat else { return self.client_comes(client) };
+        match self.random.below(100) {
+            0..70 => self.client_speaks(client, seat, false),
+            70..85 => self.client_speaks(client, seat, true),
+            85..95 => self.client_goes(client),
+            _ if self.clients[client].joined => self.client_joins(client, seat),
+            _ => Ok(()),
+        }
+    }
+
+    /// Connects to any node that is there, and joins.
+    fn client_comes(&mut self, client: usize) -> Checked {
+        let there: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.nodes[node].is_some()).collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let node = there[self.random.below(there.len())];
+        let shard = self.random.below(self.plan.shards);
+        self.clients[client].generation += 1;
+        let key = ConnectionKey { slot: client as u32, generation: self.clients[client].generation };
+        let seat = Seat { node, shard, key };
+        self.clients[client].seat = Some(seat);
+        self.trace.line(format_args!("{} n{node} s{shard} client {client} comes", self.now.0));
+        let (mount, dialect) = (MountIndex(0), DIALECT);
+        let new = NewConnection { key, mount, dialect, socket_id: None, assigns: None };
+        self.handle(node, shard, Event::Opened(new))?;
+        self.client_joins(client, seat)
+    }
+
+    /// With what it knows of where it stood; now and then it has forgotten.
+    fn client_joins(&mut self, client: usize, seat: Seat) -> Checked {
+        if self.random.percent(5) {
+            self.clients[client].position = None;
+        }
+        let position =
+            self.clients[client].position.clone().filter(|_| self.clients[client].is_recoverable());
+        let reference = self.number();
+        let key = self.random.percent(50).then(|| format!("person {}", self.random.below(3)));
+        self.clients[client].ask(reference, None);
+        self.clients[client].tracks = key.clone().map(|key| (key, Mark(reference)));
+        let payload = json!({ "recover": position, "key": key, "mark": reference });
+        self.say(client, seat, reference, "phx_join", &payload)
+    }
+
+    fn client_speaks(&mut self, client: usize, seat: Seat, from: bool) -> Checked {
+        if !self.clients[client].joined {
+            return Ok(());
+        }
+        let (reference, topic) = (self.number(), self.clients[client].topic.clone());
+        let id = MessageId(reference);
+        let name = self.clients[client].name.clone();
+        let message = Message { topic, publisher: client, name, from, acknowledged: false };
+        self.ledger.published(id, message);
+        self.clients[client].ask(reference, Some(id));
+        let event = if from { "say to others" } else { "say" };
+        self.say(client, seat, reference, event, &json!({ "message": id.0 }))
+    }
+
+    fn say(&mut self, client: usize, seat: Seat, reference: u64, event: &str, payload: &Value) -> Checked {
+        let join_ref = (event == "phx_join").then(|| reference.to_string());
+        let topic = &self.clients[client].topic;
+        let text = json!([join_ref, reference.to_string(), topic, event, payload]).to_string();
+        self.trace.line(format_args!("{} client {client} says {text}", self.now.0));
+        let (key, bytes) = (seat.key, text.as_bytes());
+        let frame = Event::Frame { key, kind: FrameKind::Text, bytes, ticket: Ticket::NONE };
+        self.handle(seat.node, seat.shard, frame)
+    }
+
+    fn client_goes(&mut self, client: usize) -> Checked {
+        let Some(seat) = self.clients[client].leave_seat() else { return Ok(()) };
+        self.trace.line(format_args!("{} client {client} goes", self.now.0));
+        self.handle(seat.node, seat.shard, Event::Closed(seat.key))
+    }
+
+    /// A link is cut or mended, a node dies or starts, the bus restarts.
+    pub(super) fn danger(&mut self) -> Checked {
+        let node = self.random.below(self.nodes.len());
+        match (self.random.below(12), self.nodes[node].is_some()) {
+            (_, false) => self.start_node(node),
+            (0..4, true) => self.cut_bus(node),
+            (4..7, true) => self.connect_bus_again(node),
+            (7, true) => self.kill(node),
+            (8..10, true) => self.engine.expire_leases(),
+            (10, true) => return self.restart_bus(false),
+            _ => return self.restart_bus(true),
+        }
+        Ok(())
+    }
+
+    pub(super) fn connect_bus_again(&mut self, node: usize) {
+        let id = self.nodes[node].as_ref().map(|node| node.id);
+        let up = id.and_then(|id| self.engine.links.get(&id)).is_some_and(|link| link.up);
+        if !up {
+            self.connect_bus(node);
+        }
+    }
+
+    fn kill(&mut self, node: usize) {
+        self.trace.line(format_args!("{} node {node} is killed", self.now.0));
+        if let Some(node) = self.nodes[node].take() {
+            self.engine.links.remove(&node.id);
+        }
+        for client in
+            self.clients.iter_mut().filter(|client| client.seat.is_some_and(|seat| seat.node == node))
+        {
+            client.leave_seat();
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! One client: where it stands by what the server said, and what it was given since.
+
+use super::ledger::{Ledger, MessageId};
+use super::room::SAID;
+use crate::journal::Mark;
+use crate::oracle::{Checked, violated};
+use crate::presence::View;
+use hub::ConnectionKey;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a client is connected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Seat {
+    pub(super) node: usize,
+    pub(super) shard: usize,
+    pub(super) key: ConnectionKey,
+}
+
+/// What was given without a break: from a place that the server told, on.
+#[derive(Debug)]
+struct Stretch {
+    epoch: String,
+    /// The names that the client had: one that it does not hand back is replaced.
+    names: BTreeSet<String>,
+    from: u64,
+    offsets: BTreeSet<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) index: usize,
+    pub(super) topic: String,
+    pub(super) seat: Option<Seat>,
+    pub(super) joined: bool,
+    pub(super) generation: u32,
+    /// What it hands back when it joins again.
+    pub(super) position: Option<Value>,
+    /// Its name as a publisher.
+    pub(super) name: Option<String>,
+    stretches: Vec<Stretch>,
+    /// Messages that are not answered yet, by ref; none for joins.
+    asked: BTreeMap<u64, Option<MessageId>>,
+    pub(super) recoveries: u64,
+    /// Whom its join tracks.
+    pub(super) tracks: Option<(String, Mark)>,
+    pub(super) view: View,
+    /// Presence diffs for it were dropped.
+    pub(super) presence_is_stale: bool,
+}
+
+impl Client {
+    pub(super) fn new(index: usize, topic: String) -> Client {
+        Client {
+            index,
+            topic,
+            seat: None,
+            joined: false,
+            generation: 0,
+            position: None,
+            name: None,
+            stretches: Vec::new(),
+            asked: BTreeMap::new(),
+            recoveries: 0,
+            tracks: None,
+            view: View::default(),
+            presence_is_stale: false,
+        }
+    }
+
+    pub(super) fn is_recoverable(&self) -> bool {
+        self.topic.starts_with("kept:")
+    }
+
+    pub(super) fn ask(&mut self, reference: u64, message: Option<MessageId>) {
+        self.asked.insert(reference, message);
+    }
+
+    pub(super) fn leave_seat(&mut self) -> Option<Seat> {
+        self.joined = false;
+        self.asked.clear();
+        self.seat.take()
+    }
+
+    /// The server says something: `[join_ref, ref, topic, event, payload]`.
+    pub(super) fn receive(&mut self, message: &Value, ledger: &mut Ledger) -> Checked {
+        let payload = &message[4];
+        match message[3].as_str() {
+            Some("phx_reply") => self.reply(message[1].as_str(), payload, ledger),
+            Some(SAID) => self.said(payload, ledger),
+            Some("gap") => self.gap(payload),
+            Some(event @ ("presence_state" | "presence_diff" | "presence_count")) => {
+                match self.view.take(event, payload) {
+                    Some(()) => Ok(()),
+                    None => self.violated(format!("was told {message}")),
+                }
+            }
+            Some("phx_close") => {
+                self.joined = false;
+                Ok(())
+            }
+            _ => self.violated(format!("was told {message}")),
+        }
+    }
+
+    fn reply(&mut self, reference: Option<&str>, payload: &Value, ledger: &mut Ledger) -> Checked {
+        let reference = reference.and_then(|reference| reference.parse().ok());
+        let Some(asked) = reference.and_then(|reference: u64| self.asked.remove(&reference)) else {
+            return self.violated(format!("was answered without a question: {payload}"));
+        };
+        let response = &payload["response"];
+        match (asked, payload["status"] == "ok") {
+            (None, true) => self.stands(&response["recover"]),
+            (Some(id), true) if self.is_recoverable() => match (&response["epoch"], &response["offset"]) {
+                (Value::String(epoch), Value::Number(offset)) => {
+                    ledger.acknowledged(&self.topic, epoch, offset.as_u64().unwrap_or(0), id)
+                }
+                _ => self.violated(format!("acknowledged without a place: {payload}")),
+            },
+            (Some(_), true) => Ok(()),
+            (Some(_), false)
+                if ["overloaded", "unavailable"].contains(&response["reason"].as_str().unwrap_or("")) =>
+            {
+                Ok(())
+            }
+            (_, false) => self.violated(format!("was refused: {payload}")),
+        }
+    }
+
+    /// A join stands.
+    fn stands(&mut self, recover: &Value) -> Checked {
+        self.joined = true;
+        (self.view, self.presence_is_stale) = (View::default(), false);
+        if !self.is_recoverable() {
+            return Ok(());
+        }
+        self.name = recover["publisher"].as_str().map(str::to_owned);
+        let (epoch, offset) = (recover["epoch"].as_str(), recover["offset"].as_u64());
+        let recovered = recover["recovered"] == true;
+        match (epoch.zip(offset), &self.position) {
+            (Some((epoch, offset)), Some(position)) if recovered => {
+                self.recoveries += 1;
+                if let Some(stretch) = self.stretches.last_mut() {
+                    stretch.names.extend(self.name.clone());
+                }
+                if position["epoch"] != epoch || position["offset"] != offset {
+                    return self.violated(format!("recovered {recover} from {position}"));
+                }
+            }
+            (None, _) | (_, None) if recovered => {
+                return self.violated(format!("recovered from nowhere: {recover}"));
+            }
+            (Some((epoch, offset)), _) => self.begin(epoch, offset),
+            // The server does not know; the next gap tells.
+            (None, _) => self.position = None,
+        }
+        if let Some(position) = &mut self.position {
+            position["publisher"] = recover["publisher"].clone();
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, epoch: &str, from: u64) {
+        let publisher = self.position.take().map(|position| position["publisher"].clone());
+        self.position = Some(json!({ "epoch": epoch, "offset": from, "publisher": publisher }));
+        let names = self.name.iter().cloned().collect();
+        self.stretches.push(Stretch { epoch: epoch.into(), names, from, offsets: BTreeSet::new() });
+    }
+
+    fn said(&mut self, payload: &Value, ledger: &mut Ledger) -> Checked {
+        let id = MessageId(payload["message"].as_u64().unwrap_or_default());
+        let Some(message) = ledger.messages.get(&id) else {
+            return self.violated(format!("heard {payload}"));
+        };
+        if message.topic != self.topic {
+            return self.violated(format!("heard {payload} of {}", message.topic));
+        }
+        if !self.joined {
+            return self.violated(format!("heard {payload} without having joined"));
+        }
+        if !self.is_recoverable() {
+            return Ok(());
+        }
+        if message.from && message.name == self.name {
+            return self.violated(format!("heard its own {payload}"));
+        }
+        let (Some(offset), Some(position)) = (payload["phx_offset"].as_u64(), self.position.as_mut()) else {
+            return self.violated(format!("heard {payload} without knowing where it stands"));
+        };
+        let before = position["offset"].as_u64().unwrap_or_default();
+        position["offset"] = json!(offset);
+        if offset <= before {
+            return self.violated(format!("heard {payload} after {before}: twice, or out of order"));
+        }
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.offsets.insert(offset);
+            let epoch = stretch.epoch.clone();
+            return ledger.stands(&self.topic, &epoch, offset, id);
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, gap: &Value) -> Checked {
+        let (Some(epoch), Some(from), Some(to)) =
+            (gap["epoch"].as_str(), gap["from"].as_u64(), gap["to"].as_u64())
+        else {
+            return self.violated(format!("was told {gap}"));
+        };
+        let stood = self.position.as_ref().map(|position| (&position["epoch"], position["offset"].as_u64()));
+        if stood.is_some_and(|(stood, offset)| {
+            *stood == epoch && gap["reason"] == "too_old" && offset > Some(from)
+        }) {
+            return self.violated(format!("was told {gap} of what it had, at {:?}", self.position));
+        }
+        self.begin(epoch, to);
+        Ok(())
+    }
+
+    /// Nothing is on its way any more: everything since each place was given, up to `head` if it is there.
+    pub(super) fn at_rest(&self, ledger: &Ledger, head: Option<(String, u64)>) -> Checked {
+        let own = |id: MessageId, names: &BTreeSet<String>| {
+            let message = ledger.messages.get(&id).filter(|message| message.from);
+            message.and_then(|message| message.name.as_ref()).is_some_and(|name| names.contains(name))
+        };
+        let last = self.stretches.len().saturating_sub(1);
+        for (at, stretch) in self.stretches.iter().enumerate() {
+            let given = stretch.offsets.last().copied().unwrap_or(stretch.from);
+            let to = match &head {
+                Some((epoch, _)) if self.joined && at == last && *epoch != stretch.epoch => {
+                    return self
+                        .violated(format!("stands in {} while the topic is in {epoch}", stretch.epoch));
+                }
+                Some((_, head)) if self.joined && at == last => *head,
+                None if self.joined && at == last => {
+                    ledger.newest(&self.topic, &stretch.epoch).unwrap_or(given)
+                }
+                _ => given,
+            };
+            for (offset, id) in ledger.between(&self.topic, &stretch.epoch, stretch.from, to) {
+                if !stretch.offsets.contains(&offset) && !own(id, &stretch.names) {
+                    return self.violated(format!("was never given {id:?} at {offset} of {}", stretch.epoch));
+                }
+            }
+        }
+        match self.joined && self.is_recoverable() && self.position.is_none() {
+            true => self.violated("was never told where it stands".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Without a bus offsets are dense: every one between those that were given must be known.
+    pub(super) fn check_density(&self, ledger: &Ledger) -> Checked {
+        for stretch in &self.stretches {
+            let to = stretch.offsets.last().copied().unwrap_or(stretch.from);
+            let known = ledger.between(&self.topic, &stretch.epoch, stretch.from, to).count() as u64;
+            if known < to - stretch.from && !ledger.has_unheard(&self.topic, self.index) {
+                return self
+                    .violated(format!("passed over something above {} of {}", stretch.from, stretch.epoch));
+            }
+        }
+        Ok(())
+    }
+
+    fn violated(&self, what: String) -> Checked {
+        violated(format!("client {} on {}: {what}", self.index, self.topic))
+    }
+}

@@ -1,0 +1,48 @@
+//! What one seed's cluster is like.
+
+use crate::random::Random;
+use hub::Retention;
+
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) nodes: usize,
+    pub(super) shards: usize,
+    pub(super) bus: bool,
+    pub(super) clients: usize,
+    /// Topics of each kind.
+    pub(super) topics: usize,
+    /// Messages that a mailbox takes before it refuses or drops what it may.
+    pub(super) mailbox_max: usize,
+    pub(super) retention: Retention,
+    pub(super) history_bytes_max: usize,
+    pub(super) recovery_messages_max: usize,
+    pub(super) steps: usize,
+    /// Of a hundred messages of the bus's pub/sub, how many are lost without a word.
+    pub(super) loss_percent: usize,
+    /// Of a thousand steps, how many are a danger.
+    pub(super) danger_permille: usize,
+}
+
+impl Plan {
+    pub(super) fn draw(random: &mut Random) -> Plan {
+        let bus = random.percent(70);
+        Plan {
+            nodes: if bus { random.between(1, 3) } else { 1 },
+            shards: random.between(1, 3),
+            bus,
+            clients: random.pick(&[3, 6, 12]),
+            topics: random.pick(&[1, 1, 2]),
+            mailbox_max: random.pick(&[1, 3, 10, usize::MAX, usize::MAX]),
+            retention: Retention {
+                messages_max: random.pick(&[3, 10, 50, 1000]),
+                age_us_max: 3_600_000_000,
+                bytes_max: random.pick(&[2_000, 1 << 20, 1 << 20]),
+            },
+            history_bytes_max: random.pick(&[3_000, 1 << 20, 1 << 20]),
+            recovery_messages_max: random.pick(&[4, 100, 1000]),
+            steps: random.between(300, 1_500),
+            loss_percent: random.pick(&[0, 0, 5, 20]),
+            danger_permille: random.pick(&[0, 5, 15, 30]),
+        }
+    }
+}

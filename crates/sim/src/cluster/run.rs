@@ -1,0 +1,162 @@
+//! One run of a cluster from a seed.
+
+use super::client::Client;
+use super::world::World;
+use crate::oracle::{Checked, violated};
+use crate::presence::{Marks, Shown};
+use crate::run::{Failure, Report, message_of};
+use crate::trace::Trace;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A cluster that does not come to rest within so many rounds never will.
+const ROUNDS_MAX: usize = 200_000;
+/// What is due later than this, in microseconds, is no unrest.
+const REST_SPAN_US: u64 = 5_000_000;
+
+/// Runs one seed. `sink` is given every line of the trace as it happens.
+///
+/// # Errors
+/// The first invariant that did not hold, or the panic of a hub.
+pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
+    let mut world = World::new(seed, Trace::new(sink));
+    let outcome = catch_unwind(AssertUnwindSafe(|| world.live()));
+    let violation = match outcome {
+        Ok(Ok(())) => None,
+        Ok(Err(violation)) => Some(violation.0),
+        Err(panic) => Some(format!("a hub panicked: {}", message_of(&*panic))),
+    };
+    match violation {
+        None => Ok(Report {
+            hash: world.trace.hash(),
+            lines: world.trace.lines(),
+            deliveries: world.deliveries,
+            drops: world.drops + world.engine.lost,
+            recoveries: world.clients.iter().map(|client| client.recoveries).sum(),
+        }),
+        Some(violation) => Err(Failure { seed, cluster: true, violation, tail: world.trace.into_tail() }),
+    }
+}
+
+impl World {
+    fn live(&mut self) -> Checked {
+        self.trace.line(format_args!("{:?}", self.plan));
+        for _ in 0..3 {
+            for _ in 0..self.plan.steps / 3 {
+                self.step()?;
+            }
+            self.mend();
+            self.come_to_rest()?;
+            self.check_rest()?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Checked {
+        self.now = self.now + self.random.pick(&[0, 50, 1_000, 20_000, 300_000]);
+        if self.random.below(1000) < self.plan.danger_permille {
+            self.danger()
+        } else if self.random.percent(35) {
+            self.client_acts()
+        } else {
+            self.server_step()
+        }
+    }
+
+    /// A shard, or the bus, goes on with one thing.
+    fn server_step(&mut self) -> Checked {
+        let node = self.random.below(self.nodes.len());
+        let shard = self.random.below(self.plan.shards);
+        match self.random.below(100) {
+            0..40 => self.read_mail(node, shard).map(drop),
+            40..60 => {
+                let budget = self.random.between(1, 10);
+                self.pump(node, shard, budget).map(drop)
+            }
+            60..80 => self.serve(node).map(drop),
+            _ => {
+                self.bring(node);
+                Ok(())
+            }
+        }
+    }
+
+    /// Every node is there, and every link.
+    fn mend(&mut self) {
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].is_none() {
+                self.start_node(node);
+            }
+            self.connect_bus_again(node);
+        }
+        self.engine.expire_leases();
+        self.trace.line(format_args!("{} everything is mended", self.now.0));
+    }
+
+    /// Lets everything go on, in any order, until nothing is under way and nothing is due soon.
+    fn come_to_rest(&mut self) -> Checked {
+        for _ in 0..ROUNDS_MAX {
+            if self.is_busy() {
+                self.server_step()?;
+                continue;
+            }
+            let mut pending = false;
+            for node in 0..self.nodes.len() {
+                for shard in 0..self.plan.shards {
+                    pending |= self.pump(node, shard, 10)?;
+                }
+            }
+            let hubs = self.nodes.iter().flatten().flat_map(|node| &node.shards).map(|shard| &shard.hub);
+            let due = hubs.filter_map(hub::Hub::deadline).filter(|due| *due <= self.now + REST_SPAN_US).max();
+            match due {
+                Some(due) => self.now = self.now.max(due),
+                None if !pending && !self.is_busy() => return Ok(()),
+                None => {}
+            }
+        }
+        violated("the cluster does not come to rest")
+    }
+
+    /// Everybody who tracks somebody sees everybody who does, on whatever node.
+    fn check_presence(&self, client: &Client) -> Checked {
+        let mut truth = Marks::new();
+        for other in self.clients.iter().filter(|other| other.joined && other.topic == client.topic) {
+            if let Some((key, mark)) = &other.tracks {
+                truth.entry(key.clone()).or_default().push(*mark);
+            }
+        }
+        truth.values_mut().for_each(|marks| marks.sort_unstable());
+        match client.view.shown() {
+            Shown::List(marks) if marks == truth => Ok(()),
+            _ if client.presence_is_stale => Ok(()),
+            shown => {
+                violated(format!("client {} on {} sees {shown:?}, not {truth:?}", client.index, client.topic))
+            }
+        }
+    }
+
+    fn check_rest(&mut self) -> Checked {
+        self.stale.clear();
+        for client in self.clients.iter().filter(|client| client.joined && client.tracks.is_some()) {
+            self.check_presence(client)?;
+        }
+        for client in self.clients.iter().filter(|client| client.is_recoverable()) {
+            let head =
+                self.engine.head(&client.topic).map(|head| (head.epoch.as_str().to_owned(), head.offset));
+            client.at_rest(&self.ledger, head)?;
+            if !self.plan.bus {
+                client.check_density(&self.ledger)?;
+            }
+            if client.seat.is_some() && !client.joined {
+                return violated(format!("client {} asked for a join and was never answered", client.index));
+            }
+        }
+        for shard in self.nodes.iter().flatten().flat_map(|node| &node.shards) {
+            let bytes = shard.hub.memory().histories;
+            // Tables and what follows an order come on top.
+            if bytes > self.plan.history_bytes_max as u64 + 20_000 {
+                return violated(format!("histories take {bytes} bytes"));
+            }
+        }
+        Ok(())
+    }
+}
