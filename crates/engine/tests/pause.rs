@@ -146,6 +146,7 @@ fn a_close_ends_the_pause() {
     stream.write_all(b"unheard").unwrap();
     fixture.post(Post::Close(1));
     fixture.post(Post::Pause(1));
+    assert_eq!(fixture.told_until_now(), []);
     drop(stream);
     assert_eq!(fixture.next(), Seen::Ended(1, EndCause::Local));
 }
