@@ -36,7 +36,7 @@ impl Hub {
         self.bus.tokens = self.bus.tokens.wrapping_add(1);
         let token = AppendToken(self.bus.tokens);
         self.bus.appends.insert(token, (draft.topic.clone(), owner));
-        out.push(Effect::Bus(BusEffect::Append { draft, token }));
+        out.push(Effect::Bus(Box::new(BusEffect::Append { draft, token })));
     }
 
     pub(crate) fn bus_appended(
@@ -155,7 +155,7 @@ impl Hub {
         }
         upstream.missing = Some(token);
         let span = Span::Oldest { since };
-        out.push(Effect::Bus(BusEffect::ReadHistory { topic: topic.clone(), span, token }));
+        out.push(Effect::Bus(Box::new(BusEffect::ReadHistory { topic: topic.clone(), span, token })));
         true
     }
 
@@ -253,7 +253,7 @@ impl Hub {
         let limits = &self.config.limits;
         let (messages_max, bytes_max) = (limits.recovery_messages_max, limits.recovery_bytes_max);
         let span = Span::Newest { since, until, messages_max, bytes_max };
-        out.push(Effect::Bus(BusEffect::ReadHistory { topic: topic.clone(), span, token }));
+        out.push(Effect::Bus(Box::new(BusEffect::ReadHistory { topic: topic.clone(), span, token })));
     }
 
     /// What is older came: all who asked for no more than that are answered from what is here now.
@@ -300,10 +300,10 @@ impl Hub {
     pub(crate) fn tell_heads(&mut self, out: &mut Effects) {
         let Told { positions, presences } = self.bus.heads.take(self.now);
         if !positions.is_empty() {
-            out.push(Effect::Bus(BusEffect::Heads(positions)));
+            out.push(Effect::Bus(Box::new(BusEffect::Heads(positions))));
         }
         if !presences.is_empty() {
-            out.push(Effect::Bus(BusEffect::PresenceHeads(presences)));
+            out.push(Effect::Bus(Box::new(BusEffect::PresenceHeads(presences))));
         }
     }
 }

@@ -75,7 +75,7 @@ pub enum Effect {
         members: u32,
     },
     /// For the bus between nodes.
-    Bus(BusEffect),
+    Bus(Box<BusEffect>),
 }
 
 /// Effects in the order they were wanted, with the bytes they speak of. The driver clears and reuses it.

@@ -8,7 +8,7 @@ use crate::hub::Hub;
 use crate::ids::TopicId;
 use crate::limits::{KEPT_BYTES_MAX, WALK_TURN_MAX};
 use crate::publication::Publication;
-use crate::topic::{Encoded, Member, Queued};
+use crate::topic::{Encoded, Member, Pass, Queued};
 use bytes::Bytes;
 use proto::phoenix::{FrameKind, encode_broadcast};
 use proto::ws::deflate::Deflater;
@@ -80,9 +80,9 @@ impl Hub {
     pub fn pump(&mut self, now: crate::Micros, budget: usize, reach: Reach, out: &mut Effects) -> Pending {
         self.now = now;
         self.settle_presences(out);
-        let subscribes = self.resubscribe(out) | self.verify(out);
-        self.settle_histories(out);
-        self.ask_questions(out);
+        // Most servers have neither a bus nor histories, and this is done in every turn.
+        let is_alone = self.config.bus.is_none() && self.config.histories.is_empty();
+        let subscribes = !is_alone && self.settle_orders(out);
         let mut left = budget;
         while left > 0 {
             let Some(id) = self.active.pop(reach) else { break };
@@ -103,12 +103,20 @@ impl Hub {
         Pending { to_few: pending.to_few || asks, ..pending }
     }
 
+    /// Goes on with what recoverable topics and the bus have to be asked. `true` when there is more to subscribe.
+    fn settle_orders(&mut self, out: &mut Effects) -> bool {
+        let subscribes = self.resubscribe(out) | self.verify(out);
+        self.settle_histories(out);
+        self.ask_questions(out);
+        subscribes
+    }
+
     /// Goes on with a topic's pass and says how many members it served.
     fn walk(&mut self, id: TopicId, turn_max: usize, out: &mut Effects) -> usize {
         let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.queued() > 0) else {
             return 0;
         };
-        topic.begin_pass();
+        let pass = topic.begin_pass();
         // Where each dialect's frames stand among the shared ones of these effects.
         let mut shared = [None; DIALECTS];
         let mut served = 0;
@@ -116,27 +124,44 @@ impl Hub {
             let Some(topic) = self.topics.get_mut(id.0 as usize) else { return served };
             let Some(member) = topic.next_member() else { break };
             served += 1;
-            let (batch, together) = topic.batch();
-            let dialect = member.dialect();
-            let plain = !member.intercepts && dialect.transport != Transport::LongPoll;
-            if !plain || !batch.iter().all(|queued| queued.is_for(member)) {
-                self.serve_singly(id, member, out);
-                continue;
+            match shared[member.dialect_index()].filter(|_| pass.is_all_for(member)) {
+                Some(frame) => self.deliver_pass(pass, member, frame, out),
+                None => self.serve(id, pass, member, &mut shared, out),
             }
-            let at = dialect.index();
-            if let Encoded::NotYet = together[at] {
-                together[at] = self.encoder.together(dialect, batch);
-            }
-            let Encoded::Frame(frame) = &together[at] else {
-                self.serve_singly(id, member, out);
-                continue;
-            };
-            let frame = *shared[at].get_or_insert_with(|| out.share(frame));
-            self.counters.deliveries += batch.len() as u64;
-            out.push(Effect::Deliver { slot: member.slot, frame });
         }
         self.complete_pass(id, out);
         served
+    }
+
+    fn deliver_pass(&mut self, pass: Pass, member: Member, frame: u32, out: &mut Effects) {
+        self.counters.deliveries += u64::from(pass.publications);
+        out.push(Effect::Deliver { slot: member.slot, frame });
+    }
+
+    /// Gives a member what is for it of the pass, and shares the pass's frames in its dialect if it gets them all.
+    fn serve(
+        &mut self,
+        id: TopicId,
+        pass: Pass,
+        member: Member,
+        shared: &mut [Option<u32>; DIALECTS],
+        out: &mut Effects,
+    ) {
+        let (batch, together) = self.topics[id.0 as usize].batch();
+        let dialect = member.dialect();
+        let plain = !member.intercepts && dialect.transport != Transport::LongPoll;
+        if !plain || !batch.iter().all(|queued| queued.is_for(member)) {
+            return self.serve_singly(id, member, out);
+        }
+        let at = dialect.index();
+        if let Encoded::NotYet = together[at] {
+            together[at] = self.encoder.together(dialect, batch);
+        }
+        let Encoded::Frame(frame) = &together[at] else {
+            return self.serve_singly(id, member, out);
+        };
+        let frame = *shared[at].get_or_insert_with(|| out.share(frame));
+        self.deliver_pass(pass, member, frame, out);
     }
 
     fn complete_pass(&mut self, id: TopicId, out: &mut Effects) {

@@ -53,6 +53,10 @@ impl Histories {
         Some(Rule { index, retention: *retention })
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

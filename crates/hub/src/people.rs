@@ -187,7 +187,7 @@ impl Hub {
             let topic = topic.clone();
             self.bus.heads.changed(&topic, version, self.now);
             let change = Box::new(change);
-            out.push(Effect::Bus(BusEffect::Present { topic, version, previous, change }));
+            out.push(Effect::Bus(Box::new(BusEffect::Present { topic, version, previous, change })));
         }
     }
 
@@ -204,7 +204,7 @@ impl Hub {
         let is_announced = self.bus.announced.contains(topic);
         if is_announced {
             self.bus.heads.changed(topic, version, self.now);
-            out.push(Effect::Bus(BusEffect::People { topic: topic.clone(), version, people }));
+            out.push(Effect::Bus(Box::new(BusEffect::People { topic: topic.clone(), version, people })));
         }
         if known {
             self.read_people(topic, out);
@@ -216,7 +216,7 @@ impl Hub {
         let up = self.bus.up;
         let remote = self.directory.presence_mut(topic).remote.get_or_insert_default();
         if up && !std::mem::replace(&mut remote.reading, true) {
-            out.push(Effect::Bus(BusEffect::ReadPeople { topic: topic.clone() }));
+            out.push(Effect::Bus(Box::new(BusEffect::ReadPeople { topic: topic.clone() })));
         }
     }
 

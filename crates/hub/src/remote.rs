@@ -125,7 +125,7 @@ impl Hub {
 
     fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
         if self.config.bus.is_some() && self.bus.up {
-            out.push(Effect::Bus(BusEffect::Publish(publication.clone())));
+            out.push(Effect::Bus(Box::new(BusEffect::Publish(publication.clone()))));
         }
     }
 }

@@ -71,7 +71,7 @@ impl Hub {
         self.archive.remove(topic);
         self.directory.drop_presence(topic);
         if self.bus.up && link.is_some_and(|link| link.state != LinkState::Off) {
-            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on: None }));
+            out.push(Effect::Bus(Box::new(BusEffect::Interest { topic: topic.clone(), on: None })));
         }
     }
 
@@ -84,7 +84,10 @@ impl Hub {
         let subscription = SubscriptionId(self.bus.subscriptions);
         if let Some(link) = self.directory.home_mut(topic).link.as_deref_mut() {
             link.state = LinkState::Requested(subscription);
-            out.push(Effect::Bus(BusEffect::Interest { topic: topic.clone(), on: Some(subscription) }));
+            out.push(Effect::Bus(Box::new(BusEffect::Interest {
+                topic: topic.clone(),
+                on: Some(subscription),
+            })));
         }
     }
 

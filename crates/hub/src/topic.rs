@@ -32,7 +32,12 @@ pub(crate) struct Member {
 
 impl Member {
     pub(crate) fn dialect(self) -> Dialect {
-        Dialect::from_index(usize::from(self.dialect))
+        Dialect::from_index(self.dialect_index())
+    }
+
+    /// [`Dialect::index`] of its dialect.
+    pub(crate) fn dialect_index(self) -> usize {
+        usize::from(self.dialect)
     }
 }
 
@@ -95,6 +100,24 @@ impl Encoded {
             Encoded::Frame(frame) => frame.len(),
             Encoded::NotYet | Encoded::Impossible => 0,
         }
+    }
+}
+
+/// What tells at a glance, of nearly every member, that it gets all of a pass.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass {
+    /// How many publications it has.
+    pub(crate) publications: u32,
+    /// The oldest of them; nothing that anybody could be later than, if several members are left out.
+    oldest: Sequence,
+    /// The one member that is left out.
+    skip: Option<u32>,
+}
+
+impl Pass {
+    /// Whether a member gets all of it, as it is shared; if not, its publications are asked one by one.
+    pub(crate) fn is_all_for(self, member: Member) -> bool {
+        self.oldest > member.joined && !member.intercepts && self.skip != Some(member.slot)
     }
 }
 
@@ -210,16 +233,28 @@ impl Topic {
     }
 
     /// Starts a pass with the oldest publications, if none is under way.
-    pub(crate) fn begin_pass(&mut self) {
-        if self.batch > 0 {
-            return;
+    pub(crate) fn begin_pass(&mut self) -> Pass {
+        if self.batch == 0 {
+            let mut bytes = 0;
+            let fits = self.queue.iter().take(WALK_BATCH_MAX).take_while(|queued| {
+                bytes += queued.publication.payload.len();
+                bytes <= WALK_BATCH_BYTES_MAX
+            });
+            self.batch = fits.count().max(1).min(self.queue.len());
         }
-        let mut bytes = 0;
-        let fits = self.queue.iter().take(WALK_BATCH_MAX).take_while(|queued| {
-            bytes += queued.publication.payload.len();
-            bytes <= WALK_BATCH_BYTES_MAX
-        });
-        self.batch = fits.count().max(1).min(self.queue.len());
+        self.pass()
+    }
+
+    /// The pass that is under way.
+    fn pass(&self) -> Pass {
+        let queued = self.queue.iter().take(self.batch);
+        let mut skips = queued.clone().filter_map(|queued| queued.skip);
+        let skip = skips.next();
+        let oldest = match queued.clone().next() {
+            Some(oldest) if skips.all(|other| Some(other) == skip) => oldest.sequence,
+            _ => Sequence::default(),
+        };
+        Pass { publications: self.batch as u32, oldest, skip }
     }
 
     /// The publications of this pass, and their frames joined into one write per dialect.

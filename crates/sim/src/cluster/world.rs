@@ -132,7 +132,7 @@ impl World {
                 Effect::Bus(effect) => {
                     let Some(id) = self.nodes[node].as_ref().map(|node| node.id) else { continue };
                     self.trace.line(format_args!("{} n{node} s{shard} wants {effect:?}", self.now.0));
-                    self.engine.ask(id, shard, effect);
+                    self.engine.ask(id, shard, *effect);
                 }
                 Effect::Close { .. } | Effect::Spawn { .. } => {
                     return violated("nobody is closed, and no task runs");
