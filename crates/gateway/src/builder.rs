@@ -8,7 +8,7 @@ use crate::life::Life;
 use crate::limits::{BadLimit, Limits};
 use crate::listening::{Listening, ListeningTls};
 use crate::longpoll::BODIES_KIB_MAX;
-use crate::memory::{Account, Allowance, BudgetTooSmall, Shares, Watch};
+use crate::memory::{Account, Allowance, BudgetTooSmall, HttpConnections, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
 use crate::pace::Pace;
@@ -201,6 +201,7 @@ impl GatewayBuilder {
         let engine = Arc::new(OnceLock::from(started));
         let life = Arc::new(Life::new());
         let places = Arc::new(Semaphore::new(self.limits.http_connections_max));
+        let longpolls = Arc::new(AtomicUsize::new(0));
         let control = Control {
             shared: shared.clone(),
             mailboxes: mailboxes.clone(),
@@ -210,12 +211,14 @@ impl GatewayBuilder {
             life: life.clone(),
             places: places.clone(),
             sessions: Arc::new(Semaphore::new(self.limits.longpoll_sessions_max)),
+            longpolls: longpolls.clone(),
             bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
         };
         let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
         let (admission, http_max) = (shared.admission.clone(), self.limits.http_connections_max);
-        let account = Account::open(metrics.clone(), admission, places, http_max);
+        let http = HttpConnections { places, places_max: http_max, longpolls };
+        let account = Account::open(metrics.clone(), admission, http);
         let begin = |bytes| Watch::begin(bytes, account.clone(), shared.allowance.clone());
         let watch = self.limits.memory_budget.map(begin).transpose().map_err(StartError::MemoryBudget)?;
         let budget = self.limits.memory_budget.zip(watch.as_ref().map(Watch::capacity));

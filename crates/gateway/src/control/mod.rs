@@ -3,12 +3,14 @@
 
 mod announced;
 mod http;
+mod owned_head;
 mod stream;
 mod tasks;
 mod tls;
 mod upgrade;
 
-pub(crate) use http::OwnedHead;
+pub(crate) use owned_head::OwnedHead;
+pub(crate) use stream::ControlStream;
 
 use crate::admission::{AddressIndex, Admission, Excess, Visit};
 use crate::handshake::parse_proxy_header;
@@ -55,6 +57,8 @@ pub(crate) struct Control {
     pub(crate) places: Arc<Semaphore>,
     /// Places for long-poll sessions. Nobody waits for one, so that shards may give them back.
     pub(crate) sessions: Arc<Semaphore>,
+    /// Connections on which our own reader serves long-polling clients.
+    pub(crate) longpolls: Arc<AtomicUsize>,
     /// KiB of posted bodies that are held in memory.
     pub(crate) bodies: Semaphore,
     pub(crate) next_shard: AtomicUsize,

@@ -2,24 +2,79 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-pub(crate) enum ControlStream {
-    /// With what a shard read of it before it came here.
-    Plain {
-        stream: TcpStream,
-        unread: Vec<u8>,
-        taken: usize,
-    },
+/// How much is read at once when nobody gave a buffer.
+const READ_BYTES: usize = 4096;
+
+/// A connection, with what was read of it and not yet taken.
+pub(crate) struct ControlStream {
+    socket: Socket,
+    unread: Vec<u8>,
+    taken: usize,
+}
+
+pub(crate) enum Socket {
+    Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl ControlStream {
+    /// With what a shard read of it before it came here.
     pub(crate) fn plain(stream: TcpStream, unread: Vec<u8>) -> ControlStream {
-        ControlStream::Plain { stream, unread, taken: 0 }
+        ControlStream { socket: Socket::Plain(stream), unread, taken: 0 }
+    }
+
+    pub(crate) fn tls(stream: TlsStream<TcpStream>) -> ControlStream {
+        ControlStream { socket: Socket::Tls(Box::new(stream)), unread: Vec::new(), taken: 0 }
+    }
+
+    /// The connection, and what was read of it and not taken.
+    pub(crate) fn into_parts(self) -> (Socket, Vec<u8>) {
+        let ControlStream { socket, mut unread, taken } = self;
+        unread.drain(..taken);
+        (socket, unread)
+    }
+
+    /// What was read and not taken.
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.unread[self.taken..]
+    }
+
+    /// Takes `count` bytes of what was read. No memory is kept once all is taken.
+    pub(crate) fn take(&mut self, count: usize) {
+        self.taken += count;
+        if self.taken >= self.unread.len() {
+            (self.unread, self.taken) = (Vec::new(), 0);
+        }
+    }
+
+    /// Reads some more behind what was read, and says how much: nothing at the end. While there is nothing to read no
+    /// buffer is held.
+    pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut space = [std::mem::MaybeUninit::uninit(); READ_BYTES];
+        let mut buffer = ReadBuf::uninit(&mut space);
+        ready!(self.socket.poll_read(cx, &mut buffer))?;
+        self.unread.drain(..std::mem::take(&mut self.taken));
+        self.unread.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(buffer.filled().len()))
+    }
+
+    /// [`poll_fill`](ControlStream::poll_fill), awaited.
+    pub(crate) async fn fill(&mut self) -> io::Result<usize> {
+        std::future::poll_fn(|cx| self.poll_fill(cx)).await
+    }
+}
+
+impl Socket {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Socket::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Socket::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
     }
 }
 
@@ -29,42 +84,37 @@ impl AsyncRead for ControlStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ControlStream::Plain { unread, taken, .. } if *taken < unread.len() => {
-                let rest = &unread[*taken..];
-                let count = rest.len().min(buffer.remaining());
-                buffer.put_slice(&rest[..count]);
-                *taken += count;
-                if *taken == unread.len() {
-                    (*unread, *taken) = (Vec::new(), 0);
-                }
-                Poll::Ready(Ok(()))
-            }
-            ControlStream::Plain { stream, .. } => Pin::new(stream).poll_read(cx, buffer),
-            ControlStream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        let stream = self.get_mut();
+        let unread = stream.unread();
+        if unread.is_empty() {
+            return stream.socket.poll_read(cx, buffer);
         }
+        let count = unread.len().min(buffer.remaining());
+        buffer.put_slice(&unread[..count]);
+        stream.take(count);
+        Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for ControlStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            ControlStream::Plain { stream, .. } => Pin::new(stream).poll_write(cx, bytes),
-            ControlStream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Socket::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ControlStream::Plain { stream, .. } => Pin::new(stream).poll_flush(cx),
-            ControlStream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            ControlStream::Plain { stream, .. } => Pin::new(stream).poll_shutdown(cx),
-            ControlStream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        match &mut self.get_mut().socket {
+            Socket::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Socket::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

@@ -85,5 +85,5 @@ async fn serve(
     let handshake = tokio::time::timeout(time_max, acceptor.accept(stream));
     let Ok(Ok(stream)) = handshake.await else { return control.reject("tls") };
     let peer = RemotePeer { address: remote, secure: true };
-    http::serve(control, ControlStream::Tls(Box::new(stream)), peer, visit).await;
+    http::serve(control, ControlStream::tls(stream), peer, visit).await;
 }

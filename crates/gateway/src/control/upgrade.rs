@@ -1,7 +1,7 @@
 //! WebSocket upgrades through the HTTP server: the socket, with its TLS state, moves to a shard.
 
-use super::http::OwnedHead;
-use super::stream::ControlStream;
+use super::owned_head::OwnedHead;
+use super::stream::{ControlStream, Socket};
 use super::{Control, RemotePeer};
 use crate::admission::{Excess, Visit};
 use crate::handshake::{Accepted, Decision, Protocol, RETRY_AFTER_SECONDS, Rejection};
@@ -19,10 +19,10 @@ use std::sync::Arc;
 pub(super) fn respond(
     control: &Arc<Control>,
     mut request: Request<Incoming>,
-    peer: RemotePeer,
+    head: &OwnedHead,
     visit: Arc<Visit>,
 ) -> Response<Body> {
-    let head = OwnedHead::of(&request, peer);
+    let peer = head.peer();
     match head.lend(|head| control.shared.handshakes.websocket(head)) {
         Decision::Accept(accepted) => {
             // Counted before the look at the flag, so that a drain that begins after it waits for this socket.
@@ -109,13 +109,10 @@ fn move_to_shard(
     let Ok(parts) = upgraded.downcast::<TokioIo<ControlStream>>() else {
         return tracing::error!("an upgraded connection is not of the kind that was served");
     };
-    let mut unread = Vec::new();
-    let (stream, tls) = match parts.io.into_inner() {
-        ControlStream::Plain { stream, unread: before, taken } => {
-            unread.extend_from_slice(&before[taken..]);
-            (stream, None)
-        }
-        ControlStream::Tls(stream) => {
+    let (socket, mut unread) = parts.io.into_inner().into_parts();
+    let (stream, tls) = match socket {
+        Socket::Plain(stream) => (stream, None),
+        Socket::Tls(stream) => {
             let (stream, session) = stream.into_inner();
             (stream, Some(Box::new(session)))
         }

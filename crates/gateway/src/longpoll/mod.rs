@@ -1,10 +1,18 @@
 //! Long-polling: Phoenix's fall-back transport over plain HTTP requests. Reference section 5.
 //!
-//! The HTTP side is here; a session's state lives in its shard.
+//! The HTTP side is here; a session's state lives in its shard. Most of a polling client's time is waiting, so the
+//! waiting is served by a reader of our own that holds no buffer meanwhile; requests that it does not read (chunked
+//! bodies, HTTP/1.0, other paths) and all that comes behind them on their connection go to the HTTP library, and are
+//! answered by the same [`respond`].
 
 mod body;
+mod connection;
 mod cors;
+mod request;
 mod respond;
+mod response;
+mod sized_body;
 
 pub(crate) use body::BODIES_KIB_MAX;
+pub(crate) use connection::serve;
 pub(crate) use respond::{Place, respond};

@@ -1,22 +1,23 @@
 //! One request of a long-polling client. The HTTP status is 200; the real one stands in the body.
 
-use super::body::{self, BodyError};
+use super::body::{self, BODY_BYTES_MAX, BodyError};
 use super::cors;
 use crate::admission::{Excess, Visit};
 use crate::control::{Control, OwnedHead, RemotePeer};
+use crate::handshake::Head;
 use crate::metrics::MEMORY_BUDGET;
 use crate::relay::Reply;
 use crate::shard::{Mail, PollAnswer, PostAnswer, Seat, SessionSeed, SessionToken};
-use axum::body::Body;
 use bytes::Bytes;
 use engine::ShardIndex;
 use http_body_util::{BodyExt, Limited};
 use hub::MountIndex;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Response, StatusCode};
 use proto::handshake::parse_query;
 use serde_json::{Value, json};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::SemaphorePermit;
@@ -33,31 +34,52 @@ pub(crate) struct Place {
     pub(crate) window: Duration,
 }
 
-pub(crate) async fn respond(
+/// Answers one request, whoever read it.
+pub(crate) async fn respond<B>(
     control: &Arc<Control>,
     place: Place,
-    request: Request<Incoming>,
-    peer: RemotePeer,
-) -> Response<Body> {
-    let head = OwnedHead::of(&request, peer);
+    head: OwnedHead,
+    body: B,
+) -> Response<Bytes>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
     if !head.lend(|head| control.shared.handshakes.origin_allowed(place.mount, head)) {
         return status(403);
     }
-    let token = token(&request);
-    match *request.method() {
-        Method::OPTIONS => cors::preflight(&request),
-        Method::GET => get(control, place, &head, peer, token).await,
-        Method::POST => post(control, place, token, request).await,
-        _ => bad_request(),
+    match head.lend(Method::of) {
+        Method::Options => head.lend(cors::preflight),
+        Method::Get => get(control, place, head).await,
+        Method::Post => post(control, place, head, body).await,
+        Method::Other => bad_request(),
+    }
+}
+
+enum Method {
+    Options,
+    Get,
+    Post,
+    Other,
+}
+
+impl Method {
+    fn of(head: &Head<'_>) -> Method {
+        match head.method {
+            "OPTIONS" => Method::Options,
+            "GET" => Method::Get,
+            "POST" => Method::Post,
+            _ => Method::Other,
+        }
     }
 }
 
 /// The header wins over the query.
-fn token<B>(request: &Request<B>) -> Option<String> {
-    if let Some(token) = request.headers().get(TOKEN_HEADER) {
-        return token.to_str().ok().map(str::to_owned);
+fn token(head: &Head<'_>) -> Option<String> {
+    if let Some(token) = head.values(TOKEN_HEADER).next() {
+        return std::str::from_utf8(token).ok().map(str::to_owned);
     }
-    let params = parse_query(request.uri().query().unwrap_or("")).ok()?;
+    let params = parse_query(head.query()).ok()?;
     params.get("token")?.as_str().map(str::to_owned)
 }
 
@@ -77,15 +99,10 @@ async fn ask<T: Send + 'static>(
     answer.await.ok()
 }
 
-async fn get(
-    control: &Control,
-    place: Place,
-    head: &OwnedHead,
-    peer: RemotePeer,
-    token: Option<String>,
-) -> Response<Body> {
+async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes> {
+    let token = head.lend(token);
     let Some(session) = session(control, token.as_deref()) else {
-        return open(control, place, head, peer).await;
+        return open(control, place, &head).await;
     };
     let shard = ShardIndex(session.shard.0);
     match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await {
@@ -95,15 +112,15 @@ async fn get(
             answer(json!({"status": 200, "token": token, "messages": messages}))
         }
         Some(PollAnswer::Nothing) => answer(json!({"status": 204, "token": token, "messages": []})),
-        Some(PollAnswer::Gone) | None => open(control, place, head, peer).await,
+        Some(PollAnswer::Gone) | None => open(control, place, &head).await,
     }
 }
 
 /// A new session is announced by 410: the client's word for it is "open".
-async fn open(control: &Control, place: Place, head: &OwnedHead, peer: RemotePeer) -> Response<Body> {
+async fn open(control: &Control, place: Place, head: &OwnedHead) -> Response<Bytes> {
     let Place { mount, window } = place;
     let handshakes = &control.shared.handshakes;
-    let path_mount = |head: &crate::handshake::Head<'_>| {
+    let path_mount = |head: &Head<'_>| {
         let variables = handshakes.find(head.path()).map(|(_, _, variables)| variables).unwrap_or_default();
         handshakes.longpoll(mount, &variables, head)
     };
@@ -114,7 +131,7 @@ async fn open(control: &Control, place: Place, head: &OwnedHead, peer: RemotePee
             return status(403);
         }
     };
-    let seat = match seat(control, peer) {
+    let seat = match seat(control, head.peer()) {
         Ok(seat) => seat,
         Err(reason) => {
             control.reject(reason);
@@ -154,17 +171,21 @@ fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
     Ok(Seat { _visit: Visit::new(admission.clone(), address), _place: place })
 }
 
-async fn post(
+async fn post<B>(
     control: &Control,
     Place { mount, window }: Place,
-    token: Option<String>,
-    request: Request<Incoming>,
-) -> Response<Body> {
+    head: OwnedHead,
+    body: B,
+) -> Response<Bytes>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let token = head.lend(token);
     let Some(session) = session(control, token.as_deref()) else { return status(410) };
-    let content_type =
-        request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
     // The room for the body is held until its messages have been handled.
-    let (_room, body) = match tokio::time::timeout(window, receive(control, request)).await {
+    let (_room, body) = match tokio::time::timeout(window, receive(control, body)).await {
         Ok(Some(received)) => received,
         Ok(None) => return bad_request(),
         Err(_) => return status(408),
@@ -186,23 +207,26 @@ async fn post(
 }
 
 /// Waits for room for a request's body, and then for the body. `None` if it is too large or ends early.
-async fn receive(control: &Control, request: Request<Incoming>) -> Option<(SemaphorePermit<'_>, Bytes)> {
-    let body = request.into_body();
-    let announced = body.size_hint().upper().unwrap_or(body::BODY_BYTES_MAX as u64);
-    if announced > body::BODY_BYTES_MAX as u64 {
+async fn receive<B>(control: &Control, body: B) -> Option<(SemaphorePermit<'_>, Bytes)>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
+    if announced > BODY_BYTES_MAX as u64 {
         return None;
     }
     let room = control.bodies.acquire_many(announced.div_ceil(1 << 10) as u32).await.ok()?;
-    let body = Limited::new(body, body::BODY_BYTES_MAX).collect().await.ok()?;
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.ok()?;
     Some((room, body.to_bytes()))
 }
 
-fn status(status: u16) -> Response<Body> {
+fn status(status: u16) -> Response<Bytes> {
     answer(json!({ "status": status }))
 }
 
-fn answer(body: Value) -> Response<Body> {
-    let mut response = Response::new(Body::from(body.to_string()));
+fn answer(body: Value) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(body.to_string()));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -210,8 +234,8 @@ fn answer(body: Value) -> Response<Body> {
     response
 }
 
-fn bad_request() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
+fn bad_request() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response
 }

@@ -6,13 +6,15 @@ use crate::metrics::Metrics;
 use crate::shard::Mail;
 use engine::machine::{self, ProcessMemory};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::Semaphore;
 
 /// What a TLS session takes once its handshake is done: the library's state and keys. Measured.
 const TLS_SESSION_BYTES: u64 = 7_900;
-/// What a connection of the control plane takes: its task, and the HTTP library's state and buffers. Measured.
+/// What a connection of the HTTP library takes: its task, state and buffers. Measured.
 const HTTP_CONNECTION_BYTES: u64 = 13_400;
+/// What a connection takes on which a poll waits: its task, and the request's head. Measured.
+const LONGPOLL_CONNECTION_BYTES: u64 = 3_000;
 
 /// The memory of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,13 +55,34 @@ impl MemorySnapshot {
     }
 }
 
+/// The control plane's connections.
+#[derive(Clone)]
+pub(crate) struct HttpConnections {
+    /// A place less for each.
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) places_max: usize,
+    /// Those on which polls wait.
+    pub(crate) longpolls: Arc<AtomicUsize>,
+}
+
+impl HttpConnections {
+    fn count(&self) -> u64 {
+        self.places_max.saturating_sub(self.places.available_permits()) as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        let longpolls = self.longpolls.load(Relaxed) as u64;
+        let others = self.count().saturating_sub(longpolls);
+        longpolls * LONGPOLL_CONNECTION_BYTES + others * HTTP_CONNECTION_BYTES
+    }
+}
+
 /// Where the numbers are.
 #[derive(Clone)]
 pub(crate) struct Account {
     metrics: Metrics,
     admission: Arc<Admission>,
-    http: Arc<Semaphore>,
-    http_max: usize,
+    http: HttpConnections,
     /// What the kernel takes for one connection.
     socket_bytes: u64,
     /// Heap and stacks at the start.
@@ -68,14 +91,9 @@ pub(crate) struct Account {
 
 impl Account {
     /// Takes what the process has now for what it takes without connections.
-    pub(crate) fn open(
-        metrics: Metrics,
-        admission: Arc<Admission>,
-        http: Arc<Semaphore>,
-        http_max: usize,
-    ) -> Account {
+    pub(crate) fn open(metrics: Metrics, admission: Arc<Admission>, http: HttpConnections) -> Account {
         let socket_bytes = machine::socket_bytes();
-        let mut account = Account { metrics, admission, http, http_max, socket_bytes, runtime_bytes: 0 };
+        let mut account = Account { metrics, admission, http, socket_bytes, runtime_bytes: 0 };
         let counted: u64 = account.counted().iter().map(|(_, bytes)| bytes).sum();
         account.runtime_bytes = process().anonymous_bytes.saturating_sub(counted);
         account
@@ -98,10 +116,6 @@ impl Account {
 
     fn connections(&self) -> u64 {
         self.metrics.engine.iter().map(|shard| shard.open.load(Relaxed)).sum()
-    }
-
-    fn http_connections(&self) -> u64 {
-        self.http_max.saturating_sub(self.http.available_permits()) as u64
     }
 
     /// What the parts of the process counted of themselves.
@@ -133,7 +147,7 @@ impl Account {
             (Component::Presence, hub.presence),
             (Component::Histories, hub.histories),
             (Component::LongpollSessions, sum(|shard| shard.longpoll_bytes.load(Relaxed))),
-            (Component::HttpConnections, self.http_connections().saturating_mul(HTTP_CONNECTION_BYTES)),
+            (Component::HttpConnections, self.http.bytes()),
             (Component::Addresses, self.admission.bytes()),
             (
                 Component::Mailboxes,
@@ -144,7 +158,7 @@ impl Account {
     }
 
     fn of_kernel(&self, process: ProcessMemory, connections: u64) -> [(Component, u64); 4] {
-        let sockets = connections + self.http_connections();
+        let sockets = connections + self.http.count();
         let usage = machine::socket_usage().unwrap_or_default();
         // The kernel tells the buffers of all sockets only, so a share of them is the best that can be said.
         let share = sockets as f64 / usage.tcp_sockets.max(sockets).max(1) as f64;

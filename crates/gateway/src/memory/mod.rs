@@ -11,8 +11,8 @@ mod budget;
 mod component;
 mod watch;
 
-pub(crate) use account::Account;
 pub use account::MemorySnapshot;
+pub(crate) use account::{Account, HttpConnections};
 pub use budget::BudgetTooSmall;
 pub(crate) use budget::{Allowance, Shares};
 pub use component::{Component, Space};

@@ -186,3 +186,60 @@ fn a_message_larger_than_the_mount_allows_is_refused() {
     assert_eq!(answer.status, 400);
     session.join(ROOM);
 }
+
+#[test]
+fn a_connection_changes_between_polls_and_other_requests() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    session.join(ROOM);
+    assert_eq!(session.poll()["messages"].as_array().map(Vec::len), Some(1));
+    // No mount has this path, and what follows it on the connection is the HTTP library's.
+    assert_eq!(raw_request(&mut session.client, "GET", "/elsewhere", "").status, 404);
+    assert_eq!(session.post(&message("2", ROOM, "echo"))["status"], 200);
+    assert_eq!(session.poll()["messages"].as_array().map(Vec::len), Some(1), "the echo");
+}
+
+#[test]
+fn requests_may_be_sent_before_the_answer_to_the_last_and_in_pieces() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let post = |body: &str| {
+        let (target, length) = (&session.target, body.len());
+        format!("POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let poll = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", session.target);
+    let all = [post(&message("1", ROOM, "phx_join")), poll, post(&message("2", ROOM, "echo"))].concat();
+    for piece in all.as_bytes().chunks(7) {
+        session.client.send(piece);
+    }
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        let answer: Value = serde_json::from_str(&session.client.answer().body).expect("JSON");
+        statuses.push(answer["status"].as_u64());
+    }
+    assert_eq!(statuses, [Some(200); 3]);
+    assert_eq!(session.poll()["messages"].as_array().map(Vec::len), Some(1), "the echo");
+}
+
+#[test]
+fn bodies_of_unknown_length_are_read_too() {
+    let fixture = Fixture::start();
+    let mut session = Session::open(&fixture, "/socket");
+    let join = message("1", ROOM, "phx_join");
+    let (target, length) = (&session.target, join.len());
+    let head = format!("POST {target} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
+    session.client.send(format!("{head}{length:x}\r\n{join}\r\n0\r\n\r\n").as_bytes());
+    let answer: Value = serde_json::from_str(&session.client.answer().body).expect("JSON");
+    assert_eq!(answer["status"], 200);
+    assert_eq!(session.poll()["messages"].as_array().map(Vec::len), Some(1), "the join's reply");
+}
+
+#[test]
+fn who_wants_the_connection_closed_is_told_that_it_is() {
+    let fixture = Fixture::start();
+    let mut client = Client::connect(fixture.address());
+    client.send(format!("GET {OPENING} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes());
+    let answer = client.answer();
+    assert!(answer.head.contains("Connection: close"), "{}", answer.head);
+    client.end();
+}
