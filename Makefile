@@ -25,6 +25,9 @@ BUDGETS ?= all
 RECORD ?=
 ARGUMENTS ?=
 
+# util-linux; elsewhere the work is done at the usual priority.
+IDLY := $(and $(shell command -v chrt),chrt --idle 0)
+
 # Those of the competition that every machine with the tests' dependencies has.
 SMOKE_ENTRANTS := floor throng throng-channels node-ws
 
@@ -55,15 +58,11 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus and load balancers against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) format lint deny programs-for-tests
-	@# Not beside the compiler: some tests are played runs, which a busy machine makes INVALID.
-	@$(MAKE) unit
-	@$(MAKE) --jobs=2 --output-sync=target build web
+	@$(MAKE) format deny programs-for-tests
+	@# Clippy comes last, since it and the tests lock the same folder while they compile.
+	@$(MAKE) --jobs=2 --output-sync=line unit idly-build-web-lint
 	@$(MAKE) bench-check BUDGETS=repeatable
-	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
-	@$(MAKE) competition-smoke
-	@$(MAKE) bench-check-smoke
+	@$(MAKE) --jobs=2 --output-sync=line idly-autobahn against-release
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -147,7 +146,16 @@ lint: page ## Run clippy, warnings being errors
 		--target-dir $(TARGET_DIR)/fuzz
 
 .PHONY: unit
-unit: page ## Run the tests of the Rust workspace and of the Python programs beside it
+unit: ## Run the tests of the Rust workspace and of the Python programs beside it
+	@$(MAKE) --jobs=2 --output-sync=line stampede-quick idly-workspace
+
+# Played runs, which a busy machine makes INVALID: what runs beside them takes only what they leave.
+.PHONY: stampede-quick
+stampede-quick: programs-for-tests
+	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede cargo test --workspace --test quick --locked --quiet
+
+.PHONY: workspace
+workspace: programs-for-tests
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
@@ -164,6 +172,16 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 	$(CARGO_DENY) --locked check bans licenses sources
 
 ##### The parts of `test`
+
+# Only when nothing else wants a processor. Several targets, one after the other: `idly-build-web`.
+idly-%:
+	MAKEFLAGS= $(IDLY) $(MAKE) $(subst -, ,$*)
+
+# One after the other: most of them play runs too.
+.PHONY: against-release
+against-release:
+	@MAKEFLAGS= $(MAKE) clients balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke \
+		soak-smoke sim-smoke competition-smoke bench-check-smoke
 
 .PHONY: clients
 clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
@@ -218,7 +236,7 @@ soak-smoke: build programs-for-tests ## Seconds of the soak with few people: jud
 # be built once more with other features.
 .PHONY: programs-for-tests
 programs-for-tests: page
-	cargo build --workspace --bins --tests --locked
+	cargo build --workspace --bins --tests --test quick --locked
 
 # With which the budgets compare.
 .PHONY: floor

@@ -21,6 +21,8 @@ pub struct HostOptions {
     pub shards: Option<usize>,
     /// Whether each shard has a descriptor table of its own.
     pub private_tables: bool,
+    /// Whether it has one processor, whatever the machine has.
+    pub one_processor: bool,
     /// Its memory budget, in bytes. The kernel then gives it no more data than that either.
     pub memory_budget: Option<u64>,
 }
@@ -55,11 +57,12 @@ impl Host {
     /// Starts the program and waits until it listens.
     #[must_use]
     pub fn start(program: &str, options: HostOptions) -> Host {
-        let HostOptions { descriptors, shards, private_tables, memory_budget } = options;
+        let HostOptions { descriptors, shards, private_tables, one_processor, memory_budget } = options;
         let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
         let tables = if private_tables { "private" } else { "shared" };
-        let shards = number(shards.map(|shards| shards as u64));
-        let arguments = [number(descriptors), shards, tables.to_owned(), number(memory_budget)];
+        let processors = if one_processor { "one" } else { "all" };
+        let (shards, budget) = (number(shards.map(|shards| shards as u64)), number(memory_budget));
+        let arguments = [number(descriptors), shards, tables.to_owned(), processors.to_owned(), budget];
         let command =
             Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = command.expect("a program of this package");

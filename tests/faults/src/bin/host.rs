@@ -1,11 +1,14 @@
-//! `host DESCRIPTORS SHARDS shared|private BUDGET`: a gateway with the rooms at `/socket` and a compressing echo at
-//! `/echo`. `-` in place of a number leaves it to the system; a budget is one of memory, in bytes. See `faults::Host` for the commands that it takes.
+//! `host DESCRIPTORS SHARDS shared|private one|all BUDGET`: a gateway with the rooms at `/socket` and a compressing echo
+//! at `/echo`, on one processor or all. `-` in place of a number leaves it to the system; a budget is one of memory, in
+//! bytes. See `faults::Host` for the commands that it takes.
 #![allow(clippy::print_stdout)]
 
 use faults::{Gate, Room, self_signed};
 use gateway::{DeflateConfig, Gateway, Handle, Limits, Mount, Tables};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufRead;
@@ -14,9 +17,12 @@ const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [descriptors, shards, tables, budget] = arguments.as_slice() else {
-        panic!("usage: host DESCRIPTORS SHARDS shared|private BUDGET");
+    let [descriptors, shards, tables, processors, budget] = arguments.as_slice() else {
+        panic!("usage: host DESCRIPTORS SHARDS shared|private one|all BUDGET");
     };
+    if processors == "one" {
+        stay_on_one_processor();
+    }
     let memory_budget = budget.parse().ok();
     if let Some(bytes) = memory_budget {
         // Heap and stacks: an allocation beyond it fails, which ends the process.
@@ -43,6 +49,15 @@ fn main() {
     let (plain, tls) = (running.local_addresses()[0].to_string(), running.tls_addresses()[0].to_string());
     println!("{}", json!({ "plain": plain, "tls": tls, "certificate": certificate }));
     obey(&running.handle());
+}
+
+/// Of those that it may use, the first. Threads inherit it.
+fn stay_on_one_processor() {
+    let allowed = sched_getaffinity(Pid::from_raw(0)).expect("every process has its processors");
+    let first = (0..CpuSet::count()).find(|&processor| allowed.is_set(processor).unwrap_or(false));
+    let mut one = CpuSet::new();
+    one.set(first.expect("it runs on one")).expect("it is among those that there are");
+    sched_setaffinity(Pid::from_raw(0), &one).expect("a process may keep to one of its own");
 }
 
 fn obey(handle: &Handle) {

@@ -1,8 +1,8 @@
-//! Everybody goes away in the same moment.
+//! Everybody goes away in the same moment; everybody is told something in the same moment.
 
 use crate::{CROWD, HOST, SOCKET};
-use faults::{CROWD_TOPIC, Client, Crowd, Host, HostOptions, wait_until};
-use serde_json::json;
+use faults::{CROWD_TOPIC, Client, Crowd, Host, HostOptions, gather, wait_until};
+use serde_json::{Value, json};
 
 const PROCESSES: usize = 4;
 const CLIENTS_PER_PROCESS: usize = 2500;
@@ -34,4 +34,39 @@ fn ten_thousand_clients_cut_at_once_leave_nothing_behind() {
     assert_eq!(newcomer.join(CROWD_TOPIC)["status"], "ok");
     newcomer.push("2", CROWD_TOPIC, "say", &json!({ "first": "words" }));
     assert_eq!(newcomer.event(CROWD_TOPIC, "said"), json!({ "first": "words" }));
+}
+
+#[test]
+fn shards_that_take_turns_with_a_crowd_serve_every_member_once_and_let_the_few_talk() {
+    const SHARDS: usize = 3;
+    const WORDS: u64 = 3;
+    // Of a crowd is spoken from 1,024 members of one shard on; the kernel spreads connections by chance.
+    const MEMBERS: usize = SHARDS * 1500;
+    let options = HostOptions { shards: Some(SHARDS), one_processor: true, ..HostOptions::default() };
+    let host = Host::start(HOST, options);
+    faults::limit_descriptors(None);
+    let mut crowd = gather(host.address, SOCKET, MEMBERS);
+    let mut few: Vec<Client> = (0..2 * SHARDS).map(|_| Client::open(host.address, SOCKET)).collect();
+    for client in &mut few {
+        client.join("room:few");
+    }
+    for word in 0..WORDS {
+        crowd[0].push("2", CROWD_TOPIC, "say", &json!({ "word": word }));
+        few[0].push("2", "room:few", "say", &json!({ "word": word }));
+        for client in &mut few {
+            assert_eq!(client.event("room:few", "said"), json!({ "word": word }));
+        }
+    }
+    for (number, client) in crowd.iter_mut().enumerate() {
+        let heard = (0..WORDS).map(|_| client.event(CROWD_TOPIC, "said")["word"].as_u64());
+        assert!(heard.eq((0..WORDS).map(Some)), "member {number} hears every word once, in order");
+    }
+    // Whoever had been served twice would find the second copy in front of a later answer.
+    for client in &mut crowd {
+        client.push("4", CROWD_TOPIC, "echo", &json!({}));
+        let mut next = || serde_json::from_str::<Value>(&client.message()).expect("JSON");
+        let last =
+            std::iter::from_fn(|| Some(next())).find(|message| message[3] == "said" || message[1] == "4");
+        assert_eq!(last.map(|message| message[3].clone()), Some(json!("phx_reply")));
+    }
 }
