@@ -6,29 +6,75 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::raw_field::{name, payload, reference};
+use super::raw_field::RawFields;
+use super::scan::Scan;
 use super::{DecodeError, Message};
 
 /// Decodes the object in one pass over the text.
 pub(super) fn decode(frame: &str) -> Result<Message<'_>, DecodeError> {
-    let object: Object<'_> = serde_json::from_str(frame)?;
-    Ok(Message {
-        join_ref: reference(object.join_ref)?,
-        reference: reference(object.reference)?,
-        topic: name(object.topic)?,
-        event: name(object.event)?,
-        payload: payload(object.payload)?,
-    })
+    if let Some(fields) = scan(frame) {
+        return Ok(fields.plain_message());
+    }
+    let Object(fields) = serde_json::from_str(frame)?;
+    fields.message()
+}
+
+/// The usual message.
+fn scan(frame: &str) -> Option<RawFields<'_>> {
+    let mut scan = Scan::new(frame);
+    let mut found = Found::default();
+    scan.take(b'{')?;
+    loop {
+        let key = scan.value()?.strip_prefix('"')?.strip_suffix('"')?;
+        scan.take(b':')?;
+        let value = scan.value()?;
+        if let Some(slot) = found.slot(Key::of(key)) {
+            *slot = Some(value);
+        }
+        if !scan.take_if(b',') {
+            break;
+        }
+    }
+    scan.take(b'}')?;
+    found.fields().ok().filter(|_| scan.is_at_end())
+}
+
+/// What was found of an object so far.
+#[derive(Default)]
+struct Found<'a> {
+    topic: Option<&'a str>,
+    event: Option<&'a str>,
+    payload: Option<&'a str>,
+    reference: Option<&'a str>,
+    join_ref: Option<&'a str>,
+}
+
+impl<'a> Found<'a> {
+    fn slot(&mut self, key: Key) -> Option<&mut Option<&'a str>> {
+        match key {
+            Key::Topic => Some(&mut self.topic),
+            Key::Event => Some(&mut self.event),
+            Key::Payload => Some(&mut self.payload),
+            Key::Reference => Some(&mut self.reference),
+            Key::JoinRef => Some(&mut self.join_ref),
+            Key::Other => None,
+        }
+    }
+
+    /// All, or the name of one that is missing.
+    fn fields(self) -> Result<RawFields<'a>, &'static str> {
+        Ok(RawFields {
+            topic: self.topic.ok_or("topic")?,
+            event: self.event.ok_or("event")?,
+            payload: self.payload.ok_or("payload")?,
+            reference: self.reference.ok_or("ref")?,
+            join_ref: self.join_ref.unwrap_or("null"),
+        })
+    }
 }
 
 /// The raw texts of the values.
-struct Object<'a> {
-    topic: &'a str,
-    event: &'a str,
-    payload: &'a str,
-    reference: &'a str,
-    join_ref: &'a str,
-}
+struct Object<'a>(RawFields<'a>);
 
 enum Key {
     Topic,
@@ -55,28 +101,27 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let (mut topic, mut event, mut payload, mut reference, mut join_ref) = (None, None, None, None, None);
+        let mut found = Found::default();
         while let Some(key) = entries.next_key()? {
-            let slot = match key {
-                Key::Topic => &mut topic,
-                Key::Event => &mut event,
-                Key::Payload => &mut payload,
-                Key::Reference => &mut reference,
-                Key::JoinRef => &mut join_ref,
-                Key::Other => {
-                    entries.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            *slot = Some(entries.next_value::<&'de RawValue>()?.get());
+            match found.slot(key) {
+                Some(slot) => *slot = Some(entries.next_value::<&'de RawValue>()?.get()),
+                None => drop(entries.next_value::<IgnoredAny>()?),
+            }
         }
-        Ok(Object {
-            topic: topic.ok_or_else(|| A::Error::missing_field("topic"))?,
-            event: event.ok_or_else(|| A::Error::missing_field("event"))?,
-            payload: payload.ok_or_else(|| A::Error::missing_field("payload"))?,
-            reference: reference.ok_or_else(|| A::Error::missing_field("ref"))?,
-            join_ref: join_ref.unwrap_or("null"),
-        })
+        found.fields().map(Object).map_err(A::Error::missing_field)
+    }
+}
+
+impl Key {
+    fn of(key: &str) -> Key {
+        match key {
+            "topic" => Key::Topic,
+            "event" => Key::Event,
+            "payload" => Key::Payload,
+            "ref" => Key::Reference,
+            "join_ref" => Key::JoinRef,
+            _ => Key::Other,
+        }
     }
 }
 
@@ -96,13 +141,6 @@ impl Visitor<'_> for KeyVisitor {
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<Key, E> {
-        Ok(match key {
-            "topic" => Key::Topic,
-            "event" => Key::Event,
-            "payload" => Key::Payload,
-            "ref" => Key::Reference,
-            "join_ref" => Key::JoinRef,
-            _ => Key::Other,
-        })
+        Ok(Key::of(key))
     }
 }

@@ -5,19 +5,35 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::raw_field::{name, payload, reference};
+use super::raw_field::RawFields;
+use super::scan::Scan;
 use super::{DecodeError, Message};
 
 /// Decodes the array in one pass over the text.
 pub(super) fn decode(frame: &str) -> Result<Message<'_>, DecodeError> {
-    let Five(raw) = serde_json::from_str(frame)?;
-    Ok(Message {
-        join_ref: reference(raw[0])?,
-        reference: reference(raw[1])?,
-        topic: name(raw[2])?,
-        event: name(raw[3])?,
-        payload: payload(raw[4])?,
-    })
+    if let Some(fields) = scan(frame) {
+        return Ok(fields.plain_message());
+    }
+    let Five([join_ref, reference, topic, event, payload]) = serde_json::from_str(frame)?;
+    RawFields { join_ref, reference, topic, event, payload }.message()
+}
+
+/// The usual message.
+fn scan(frame: &str) -> Option<RawFields<'_>> {
+    let mut scan = Scan::new(frame);
+    let mut element = |before| {
+        scan.take(before)?;
+        scan.value()
+    };
+    let fields = RawFields {
+        join_ref: element(b'[')?,
+        reference: element(b',')?,
+        topic: element(b',')?,
+        event: element(b',')?,
+        payload: element(b',')?,
+    };
+    scan.take(b']')?;
+    scan.is_at_end().then_some(fields)
 }
 
 /// The raw texts of the first five elements.

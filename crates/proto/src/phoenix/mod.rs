@@ -29,6 +29,7 @@ mod json;
 mod message;
 mod raw_field;
 mod reference;
+mod scan;
 mod version;
 
 pub use encode::{
