@@ -28,6 +28,9 @@ ARGUMENTS ?=
 # util-linux; elsewhere the work is done at the usual priority.
 IDLY := $(and $(shell command -v chrt),chrt --idle 0)
 
+# Before a make whose targets are made one after the other, whatever else is made at the same time.
+IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'
+
 # Those of the competition that every machine with the tests' dependencies has.
 SMOKE_ENTRANTS := floor throng throng-channels node-ws
 
@@ -58,11 +61,8 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus and load balancers against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) format deny programs-for-tests
-	@# Clippy comes last, since it and the tests lock the same folder while they compile.
-	@$(MAKE) --jobs=2 --output-sync=line unit idly-build-web-lint
-	@$(MAKE) bench-check BUDGETS=repeatable
-	@$(MAKE) --jobs=2 --output-sync=line idly-autobahn against-release
+	@$(MAKE) format deny programs-for-tests build tests/clients/node_modules
+	@$(MAKE) --jobs=2 --output-sync=line played meanwhile
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -140,19 +140,24 @@ format: ## Check the formatting
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
-	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	@# In a folder of its own, or tests would wait for it to give theirs back.
+	cargo clippy --workspace --all-targets --locked --target-dir $(TARGET_DIR)/lint -- --deny warnings
 	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
 	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
 		--target-dir $(TARGET_DIR)/fuzz
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
-	@$(MAKE) --jobs=2 --output-sync=line stampede-quick idly-workspace
+	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-idly
 
-# Played runs, which a busy machine makes INVALID: what runs beside them takes only what they leave.
+# Played runs: see `played`.
 .PHONY: stampede-quick
 stampede-quick: programs-for-tests
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede cargo test --workspace --test quick --locked --quiet
+
+.PHONY: workspace-idly
+workspace-idly:
+	@$(IN_TURN) $(IDLY) $(MAKE) workspace
 
 .PHONY: workspace
 workspace: programs-for-tests
@@ -173,15 +178,19 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 
 ##### The parts of `test`
 
-# Only when nothing else wants a processor. Several targets, one after the other: `idly-build-web`.
-idly-%:
-	MAKEFLAGS= $(IDLY) $(MAKE) $(subst -, ,$*)
+# Played runs, which a busy machine makes INVALID: they have the machine one after the other, mostly wait, and leave it to
+# the rest meanwhile. That begins with what asks for nothing in time.
+.PHONY: played
+played:
+	@$(IN_TURN) $(MAKE) stampede-quick clients balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke \
+		capacity-smoke soak-smoke sim-smoke competition-smoke bench-check-smoke
 
-# One after the other: most of them play runs too.
-.PHONY: against-release
-against-release:
-	@MAKEFLAGS= $(MAKE) clients balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke \
-		soak-smoke sim-smoke competition-smoke bench-check-smoke
+.PHONY: meanwhile
+meanwhile:
+	@$(IN_TURN) $(IDLY) $(MAKE) workspace web lint
+	@$(IN_TURN) $(IDLY) $(MAKE) bench-check BUDGETS=repeatable
+	@# Its clients have deadlines, if generous ones: a little of the machine must be left to it.
+	@$(IN_TURN) nice --adjustment=10 $(MAKE) autobahn
 
 .PHONY: clients
 clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
