@@ -1,0 +1,180 @@
+//! All instances, from the moment when each is there to the moment when one is not.
+
+use super::instance::Instance;
+use super::leases::Leases;
+use super::pump::{Pump, Queued, Waiting};
+use crate::failure::Failure;
+use crate::limits::{QUEUE_BYTES_SOFT_MAX, QUEUE_LEN_MAX, QUEUE_LEN_SOFT_MAX};
+use crate::port::Requests;
+use crate::session::Desk;
+use hub::{AppendError, BusEffect, BusEvent, Outgoing, ShardIndex};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+pub(crate) struct Session {
+    instances: Vec<Instance>,
+    leases: Arc<Leases>,
+}
+
+/// The way to one instance.
+struct Way {
+    queue: UnboundedSender<Waiting>,
+    queued: Arc<Queued>,
+}
+
+impl Session {
+    pub(crate) fn new(instances: Vec<Instance>, leases: Arc<Leases>) -> Session {
+        Session { instances, leases }
+    }
+
+    /// Goes on until an instance is away, and says why; `None` if nobody is left who could want something.
+    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+        let Session { instances, leases } = self;
+        leases.tell(desk);
+        let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
+        for (index, instance) in instances.into_iter().enumerate() {
+            let (sender, queue) = unbounded_channel();
+            let queued = Arc::new(Queued::default());
+            ways.push(Way { queue: sender, queued: queued.clone() });
+            let (leases, desk) = (leases.clone(), desk.clone());
+            pumps.spawn(Pump { index, instance, queue, queued, leases, desk }.run());
+        }
+        // Dropping them ends what is left of them.
+        loop {
+            tokio::select! {
+                biased;
+                ended = pumps.join_next() => {
+                    let crashed = || Failure::Refused("the connection's task ended".to_owned());
+                    return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
+                }
+                wishes = requests.recv() => {
+                    let (shard, effects) = wishes?;
+                    for effect in effects {
+                        if let Err(failure) = route(&ways, desk, shard, effect) {
+                            return Some(failure);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn route(ways: &[Way], desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+    let way = |topic: &str| instance_of(topic, ways.len());
+    match effect {
+        BusEffect::Heads(heads) => {
+            for (at, heads) in divided(heads, way) {
+                ways[at].offer(desk, shard, BusEffect::Heads(heads))?;
+            }
+            Ok(())
+        }
+        BusEffect::PresenceHeads(heads) => {
+            for (at, heads) in divided(heads, way) {
+                ways[at].offer(desk, shard, BusEffect::PresenceHeads(heads))?;
+            }
+            Ok(())
+        }
+        effect => {
+            let at = topic_of(&effect).map_or(0, |topic| way(topic));
+            ways[at].offer(desk, shard, effect)
+        }
+    }
+}
+
+fn divided<T>(heads: Vec<(Arc<str>, T)>, way: impl Fn(&str) -> usize) -> BTreeMap<usize, Vec<(Arc<str>, T)>> {
+    let mut divided: BTreeMap<usize, Vec<(Arc<str>, T)>> = BTreeMap::new();
+    for head in heads {
+        divided.entry(way(&head.0)).or_default().push(head);
+    }
+    divided
+}
+
+fn topic_of(effect: &BusEffect) -> Option<&Arc<str>> {
+    match effect {
+        BusEffect::Publish(publication) => Some(&publication.topic),
+        BusEffect::Append { draft, .. } => Some(&draft.topic),
+        BusEffect::Interest { topic, .. }
+        | BusEffect::ReadHistory { topic, .. }
+        | BusEffect::Present { topic, .. }
+        | BusEffect::People { topic, .. }
+        | BusEffect::ReadPeople { topic } => Some(topic),
+        BusEffect::Heads(_) | BusEffect::PresenceHeads(_) => None,
+    }
+}
+
+/// Which of so many instances a topic is at; all nodes agree. FNV-1a.
+fn instance_of(topic: &str, instances: usize) -> usize {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = topic.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    (hash % instances as u64) as usize
+}
+
+impl Way {
+    /// Lets a wish wait, or says at once what becomes of it.
+    fn offer(&self, desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+        let (len, waiting) = (self.queued.len.load(Relaxed), self.queued.bytes.load(Relaxed));
+        let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
+        let bytes = match &effect {
+            BusEffect::Publish(_) if is_full => {
+                desk.numbers.dropped.fetch_add(1, Relaxed);
+                return Ok(());
+            }
+            BusEffect::Append { token, .. } if is_full => {
+                desk.numbers.dropped.fetch_add(1, Relaxed);
+                let result = Err(AppendError::Overloaded);
+                desk.answer(shard, BusEvent::Appended { token: *token, result });
+                return Ok(());
+            }
+            _ if len >= QUEUE_LEN_MAX => return Err(Failure::Overrun),
+            BusEffect::Publish(publication) => {
+                desk.numbers.published.fetch_add(1, Relaxed);
+                length(&publication.payload)
+            }
+            BusEffect::Append { draft, .. } => {
+                desk.numbers.published.fetch_add(1, Relaxed);
+                length(&draft.payload)
+            }
+            BusEffect::Interest { .. }
+            | BusEffect::ReadHistory { .. }
+            | BusEffect::Heads(_)
+            | BusEffect::Present { .. }
+            | BusEffect::People { .. }
+            | BusEffect::ReadPeople { .. }
+            | BusEffect::PresenceHeads(_) => 0,
+        };
+        self.queued.len.fetch_add(1, Relaxed);
+        self.queued.bytes.fetch_add(bytes, Relaxed);
+        desk.numbers.queued.fetch_add(1, Relaxed);
+        // Refused only when the pump has ended, which ends the session.
+        let _ = self.queue.send((shard, effect, bytes));
+        Ok(())
+    }
+}
+
+fn length(payload: &Outgoing<'_>) -> usize {
+    match payload {
+        Outgoing::Json(text) => text.len(),
+        Outgoing::Binary(bytes) => bytes.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_spread_over_the_instances_and_every_node_finds_them() {
+        let mut topics = [0; 3];
+        for number in 0..300 {
+            topics[instance_of(&format!("rooms:{number}"), 3)] += 1;
+        }
+        assert!(topics.iter().all(|count| *count > 50), "{topics:?}");
+        // A node of another build must find the same.
+        assert_eq!(instance_of("rooms:lobby", 16), 1);
+        assert_eq!(instance_of("anything", 1), 0);
+    }
+}
