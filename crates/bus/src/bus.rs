@@ -2,14 +2,12 @@
 
 use crate::address::Address;
 use crate::backoff::Backoff;
-use crate::failure::Failure;
 use crate::port::{Port, Requests};
 use crate::redis::Redis;
 use crate::session::Desk;
 use crate::status::Status;
 use hub::{BusEvent, Histories};
 use std::fmt;
-use std::time::Duration;
 
 /// What a bus is to be. All nodes of a cluster are told the same.
 #[derive(Clone, Debug)]
@@ -103,14 +101,6 @@ async fn while_discarding<T>(requests: &mut Requests, doing: impl Future<Output 
 fn random() -> u32 {
     // Without random numbers the nodes come back at the same time, which is no reason to stay away.
     getrandom::u32().unwrap_or_default()
-}
-
-/// Waits no longer than an engine may take to answer.
-pub(crate) async fn in_time<T>(
-    time_max: Duration,
-    doing: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    tokio::time::timeout(time_max, doing).await.unwrap_or(Err(Failure::Late))
 }
 
 impl fmt::Display for BadSettings {

@@ -35,7 +35,10 @@ impl fmt::Display for Failure {
         match self {
             Failure::Unreachable(detail) => write!(f, "it cannot be reached: {detail}"),
             Failure::Tls(detail) => {
-                write!(f, "TLS fails: {detail}: check the scheme of `bus.url` and `bus.certificate_authority`")
+                write!(
+                    f,
+                    "TLS fails: {detail}: check the scheme of `bus.url` and `bus.certificate_authority`"
+                )
             }
             Failure::Unauthenticated(detail) => {
                 write!(f, "it does not let us in: {detail}: check name and password in `bus.url`")

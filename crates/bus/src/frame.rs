@@ -4,7 +4,9 @@
 //! byte says what it is. The version stands in the names of keys and channels (`v1`), so that nodes of another version
 //! hear nothing that they would misread.
 
-use hub::{Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta, PublisherId};
+use hub::{
+    Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta, PublisherId,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -7,7 +7,8 @@ fn node() -> impl Strategy<Value = NodeId> {
 
 fn payload() -> impl Strategy<Value = Outgoing<'static>> {
     let json = ".*".prop_map(|text: String| Outgoing::Json(Cow::Owned(text)));
-    let binary = prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Outgoing::Binary(Cow::Owned(bytes)));
+    let binary =
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Outgoing::Binary(Cow::Owned(bytes)));
     prop_oneof![json, binary]
 }
 
@@ -76,8 +77,17 @@ proptest! {
 
 #[test]
 fn a_frame_that_was_cut_is_refused() {
-    let meta = PresenceMeta { key: "ann".into(), reference: PhxRef::parse(&"A".repeat(16)).expect("a ref"), json: "{}".into() };
-    let whole = present(NodeId(1), 2, 1, &PresenceChange { left: Some(("bob".into(), meta.reference)), joined: Some(meta) });
+    let meta = PresenceMeta {
+        key: "ann".into(),
+        reference: PhxRef::parse(&"A".repeat(16)).expect("a ref"),
+        json: "{}".into(),
+    };
+    let whole = present(
+        NodeId(1),
+        2,
+        1,
+        &PresenceChange { left: Some(("bob".into(), meta.reference)), joined: Some(meta) },
+    );
     // The last piece is text to the end, so that a shorter one is a frame, too.
     for length in 0..whole.len() - "{}".len() {
         assert_eq!(read(&whole[..length]), None, "{length}");

@@ -7,10 +7,8 @@ use super::keys;
 use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
 use crate::session::Desk;
-use hub::{
-    BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span,
-};
 use ::redis::{Value, from_redis_value};
+use hub::{BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -8,11 +8,11 @@ use crate::limits::{
     LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
 };
 use crate::session::Desk;
-use hub::{
-    AppendToken, BusEffect, Draft, NodeId, PhxRef, PresenceChange, PresenceMeta, Position, ReadToken, ShardIndex,
-    Span, SubscriptionId,
-};
 use ::redis::{Cmd, cmd};
+use hub::{
+    AppendToken, BusEffect, Draft, NodeId, PhxRef, Position, PresenceChange, PresenceMeta, ReadToken,
+    ShardIndex, Span, SubscriptionId,
+};
 use std::sync::Arc;
 
 /// What an answer is to; each takes the answers of so many commands as [`encode`] added for it.
@@ -23,11 +23,24 @@ pub(crate) enum Question {
     Done,
     /// A change of people: done, unless the node's lease does not stand.
     People,
-    Append { shard: ShardIndex, token: AppendToken },
+    Append {
+        shard: ShardIndex,
+        token: AppendToken,
+    },
     /// A subscription of an ephemeral topic, or of a recoverable one, which has a second answer.
-    Subscribe { topic: Arc<str>, subscription: SubscriptionId, recoverable: bool },
-    History { topic: Arc<str>, token: ReadToken, span: Span },
-    Who { topic: Arc<str> },
+    Subscribe {
+        topic: Arc<str>,
+        subscription: SubscriptionId,
+        recoverable: bool,
+    },
+    History {
+        topic: Arc<str>,
+        token: ReadToken,
+        span: Span,
+    },
+    Who {
+        topic: Arc<str>,
+    },
 }
 
 /// Appends the commands of one wish, and what their answers are to.
@@ -118,8 +131,7 @@ fn append(instance: &Instance, desk: &Desk, draft: &Draft) -> Cmd {
     let (keys, topic) = (&instance.keys, &*draft.topic);
     // A topic is appended to because it has a history.
     let retention = desk.histories.of(topic).unwrap_or_default();
-    let mut append =
-        call(&instance.scripts.append, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
+    let mut append = call(&instance.scripts.append, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
     append.arg(keys.channel(topic)).arg(frame::kept(desk.node, draft));
     append.arg(retention.messages_max).arg(retention.age_us_max).arg(kept_ms(retention.age_us_max));
     append
@@ -132,8 +144,7 @@ fn kept_ms(age_us_max: u64) -> u64 {
 
 fn history(instance: &Instance, topic: &str, span: Span) -> Cmd {
     let keys = &instance.keys;
-    let mut history =
-        call(&instance.scripts.history, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
+    let mut history = call(&instance.scripts.history, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
     match span {
         Span::Oldest { since } => {
             history.arg("oldest").arg(since).arg("").arg(READ_MESSAGES_MAX).arg(READ_BYTES_MAX)

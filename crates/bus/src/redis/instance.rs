@@ -9,9 +9,9 @@ use super::witness::Witness;
 use crate::failure::Failure;
 use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX};
 use crate::session::Desk;
-use hub::NodeId;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
+use hub::NodeId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -91,7 +91,8 @@ impl Instance {
         let name = self.keys.rights();
         let mut rights = call(&self.scripts.rights, std::slice::from_ref(&name));
         rights.arg(&name);
-        let (subscribe, unsubscribe) = (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
+        let (subscribe, unsubscribe) =
+            (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
         let listen = cmd("SUBSCRIBE").arg(self.keys.nodes()).to_owned();
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }

@@ -58,7 +58,8 @@ impl Pump {
     }
 
     async fn exchange(&mut self, batch: &mut Vec<Waiting>, is_renewal: bool) -> Result<(), Failure> {
-        let (mut commands, mut questions) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        let (mut commands, mut questions) =
+            (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         if is_renewal {
             commands.push(lease(&self.instance, self.desk.node, "renew"));
             questions.push(Question::Lease);
