@@ -1,17 +1,20 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
+use crate::config::{BusConfig, Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
+use bus::Bus;
 use gateway::{
-    ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError, machine,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Refusal, Running, Socket,
+    StartError, machine,
 };
 use rustls::ServerConfig;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{fmt, fs, io, thread};
 
 /// How long a poll waits for messages.
 const LONGPOLL_WINDOW: Duration = Duration::from_secs(10);
@@ -26,6 +29,7 @@ pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
     readiness: &Readiness,
+    bus: Option<Bus>,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
         shards: config.shards,
@@ -53,6 +57,9 @@ pub(crate) fn start(
     for (pattern, retention) in &config.history.topics {
         builder = builder.history(pattern, *retention);
     }
+    if let Some(bus) = bus {
+        builder = builder.bus(|port| bus.run(connected(port)));
+    }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
     }
@@ -62,6 +69,47 @@ pub(crate) fn start(
         builder = builder.mount(channels(&path, &config.socket));
     }
     builder.start()
+}
+
+/// The bus that the configuration describes; it runs with the gateway.
+pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, BusError> {
+    let read = |path: &PathBuf| fs::read(path).map_err(|error| BusError::Unreadable(path.clone(), error));
+    let rules = history.topics.iter();
+    let histories =
+        rules.filter_map(|(pattern, retention)| Some((Pattern::parse(pattern).ok()?, *retention)));
+    Bus::new(bus::Settings {
+        instances: config.instances.clone(),
+        prefix: config.prefix.clone(),
+        certificate_authority: config.certificate_authority.as_ref().map(read).transpose()?,
+        histories: histories.collect(),
+    })
+    .map_err(BusError::Settings)
+}
+
+/// Why there is no bus.
+#[derive(Debug)]
+pub(crate) enum BusError {
+    /// The certificates that it is to be known by cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// It cannot be as it is written.
+    Settings(bus::BadSettings),
+}
+
+impl fmt::Display for BusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BusError::Unreadable(path, error) => {
+                write!(f, "`bus.certificate_authority`: {} cannot be read: {error}", path.display())
+            }
+            BusError::Settings(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The gateway's end of the bus, as the bus wants it.
+fn connected(port: BusPort) -> bus::Port {
+    let BusPort { node, began, requests, events } = port;
+    bus::Port { node, began, requests, tell: Arc::new(move |shard, event| events.tell(shard, event)) }
 }
 
 fn channels(path: &str, socket: &SocketConfig) -> Mount {
