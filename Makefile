@@ -53,7 +53,7 @@ build: page ## Build the optimised server, and the programs that the tests talk 
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus and load balancers against the release build, deploy/, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers and clusters against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) format lint deny programs-for-tests
 	@# Not beside the compiler: some tests are played runs, which a busy machine makes INVALID.
@@ -61,7 +61,7 @@ test: ## Everything: check, then the repeatable budgets, the real clients, Stamp
 	@$(MAKE) --jobs=2 --output-sync=target build web
 	@$(MAKE) bench-check BUDGETS=repeatable
 	@$(MAKE) clients
-	@$(MAKE) --jobs=2 --output-sync=target autobahn balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
+	@$(MAKE) --jobs=2 --output-sync=target autobahn balancer cluster-tests stampede-tests tsung deploy-tests record-smoke seeds-smoke capacity-smoke soak-smoke sim-smoke
 	@$(MAKE) competition-smoke
 	@$(MAKE) bench-check-smoke
 
@@ -178,6 +178,11 @@ autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo 
 balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
 	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/balancer \
 		--pattern 'test_*.py' --top-level-directory tests/balancer
+
+.PHONY: cluster-tests
+cluster-tests: build ## Run two and three servers with a Redis between them, and kill each
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/cluster \
+		--pattern 'test_*.py' --top-level-directory tests/cluster
 
 .PHONY: stampede-tests
 stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)

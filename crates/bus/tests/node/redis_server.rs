@@ -27,9 +27,15 @@ impl RedisServer {
     }
 
     pub(crate) fn start_with(arguments: &[&str]) -> RedisServer {
+        let port = free_port();
+        RedisServer::start_at(port, &[&["--port", &port.to_string()], arguments].concat())
+    }
+
+    /// Arguments say that it listens on this port, and how.
+    pub(crate) fn start_at(port: u16, arguments: &[&str]) -> RedisServer {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let folder = tempfile::tempdir().expect("a folder");
-        let mut server = RedisServer { child: None, folder, saved: None, port: free_port(), arguments };
+        let mut server = RedisServer { child: None, folder, saved: None, port, arguments };
         server.start_again();
         server
     }
@@ -37,9 +43,6 @@ impl RedisServer {
     pub(crate) fn start_again(&mut self) {
         assert!(self.child.is_none(), "it runs");
         let mut command = Command::new("redis-server");
-        if !self.arguments.iter().any(|argument| argument == "--tls-port") {
-            command.args(["--port", &self.port.to_string()]);
-        }
         command
             .args(["--bind", "127.0.0.1", "--save", "", "--dir"])
             .arg(self.folder.path())
