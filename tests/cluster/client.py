@@ -22,11 +22,13 @@ class Client:
         self.params = join_params
         self.told: list[tuple[str, dict]] = []
         self.refs = 0
+        # Reentrant: what is waited for takes it, too.
         self.changed = threading.Condition()
         self.connect(port)
 
     def connect(self, port: int) -> dict:
         """Joins by a new connection, from where it stood; the reply."""
+        self.port = port
         self.socket = socket.create_connection((HOST, port), DEADLINE_SECONDS)
         self.socket.settimeout(None)
         self.stream = self.socket.makefile("rb")
@@ -57,7 +59,8 @@ class Client:
             self.join_ref = reference
         message = json.dumps([self.join_ref, reference, self.topic, event, payload]).encode()
         # A masking key of zeros leaves the text as it is (RFC 6455 section 5.3).
-        length = bytes([MASKED | len(message)]) if len(message) < 126 else bytes([MASKED | 126]) + len(message).to_bytes(2, "big")
+        short = len(message) < 126
+        length = bytes([MASKED | len(message)]) if short else bytes([MASKED | 126, *len(message).to_bytes(2, "big")])
         self.socket.sendall(bytes([FINAL | TEXT]) + length + bytes(4) + message)
         return reference
 
@@ -83,11 +86,12 @@ class Client:
             return [payload for event, payload in self.told if event == name]
 
     def wait_for_bodies(self, bodies: list[str]) -> None:
-        self._wait(f"{bodies[-3:]} of {len(bodies)}, heard {self.bodies()[-3:]}", lambda: set(bodies) <= set(self.bodies()))
+        what = f"{bodies[-3:]} of {len(bodies)}"
+        self._wait(what, lambda: set(bodies) <= set(self.bodies()))
 
     def wait_for_people(self, keys: set[str]) -> None:
         """Waits until these, and no others, are present."""
-        self._wait(f"the people {keys}, seen {self.people()}", lambda: self.people() == keys)
+        self._wait(f"the people {keys}", lambda: self.people() == keys)
 
     def people(self) -> set[str]:
         """Who is present, by the states and diffs so far, as phoenix.js counts them."""
@@ -117,9 +121,13 @@ class Client:
         self.socket.shutdown(socket.SHUT_RDWR)
         self.wait_until_gone()
 
+    def wait_for_event(self, name: str) -> None:
+        self._wait(name, lambda: bool(self.events(name)))
+
     def _wait(self, what: str, is_so: Callable[[], bool]) -> None:
         with self.changed:
-            assert self.changed.wait_for(is_so, DEADLINE_SECONDS), f"waited in vain for {what}"
+            if not self.changed.wait_for(is_so, DEADLINE_SECONDS):
+                raise AssertionError(f"waited in vain for {what}; told at last: {self.told[-5:]}")
 
     def _read(self, stream) -> None:
         try:

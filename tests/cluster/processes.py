@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -94,6 +95,58 @@ class Redis:
     @property
     def url(self) -> str:
         return f"redis://{HOST}:{self.port}"
+
+
+class Proxy:
+    """A way to Redis that can be cut: what is sent meanwhile neither arrives nor is refused."""
+
+    def __init__(self, to: int):
+        self.to = to
+        self.open = threading.Event()
+        self.open.set()
+        self.listener = socket.create_server((HOST, 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        self.open.clear()
+
+    def heal(self) -> None:
+        self.open.set()
+
+    def end(self) -> None:
+        self.heal()
+        self.listener.close()
+
+    @property
+    def url(self) -> str:
+        return f"redis://{HOST}:{self.port}"
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self.listener.accept()
+                threading.Thread(target=self._connect, args=(near,), daemon=True).start()
+
+    def _connect(self, near: socket.socket) -> None:
+        self.open.wait()
+        try:
+            far = socket.create_connection((HOST, self.to), DEADLINE_SECONDS)
+        except OSError:
+            near.close()
+            return
+        far.settimeout(None)
+        for source, sink in ((near, far), (far, near)):
+            threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                self.open.wait()
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
 
 
 class Server:

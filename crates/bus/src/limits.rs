@@ -10,8 +10,13 @@ pub(crate) const QUEUE_LEN_SOFT_MAX: usize = 65_536;
 pub(crate) const QUEUE_LEN_MAX: usize = 1 << 20;
 /// The soft bound in bytes of payloads.
 pub(crate) const QUEUE_BYTES_SOFT_MAX: usize = 64 << 20;
-/// Wishes that go out together.
-pub(crate) const BATCH_LEN_MAX: usize = 256;
+/// Weight of the wishes that go out together, each of which weighs one: the answers to all of them are to be there within
+/// [`ANSWER_TIME_MAX`].
+pub(crate) const BATCH_WEIGHT_MAX: usize = 256;
+/// What a question for a history or for people weighs: its answer may be long.
+pub(crate) const QUESTION_WEIGHT: usize = 32;
+/// Bytes of payloads that go out together. One publication alone may be larger.
+pub(crate) const BATCH_BYTES_MAX: usize = 8 << 20;
 /// Publications of one topic that are held until the hub has been told where it stands. Past it the newest are dropped;
 /// they are read later.
 pub(crate) const HELD_LEN_MAX: usize = 1024;

@@ -36,8 +36,7 @@ pub(crate) fn tell(
         Question::Subscribe { topic, subscription, recoverable } => {
             answer()?;
             let position = if recoverable { Some(position(answer()?)?) } else { None };
-            let name = topic.clone();
-            inbox.open(&name, BusEvent::Subscribed { topic, subscription, position });
+            inbox.open(topic, subscription, position);
         }
         Question::History { topic, token, span } => {
             let history = history(&topic, span, desk.now(), answer()?)?;

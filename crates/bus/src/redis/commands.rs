@@ -69,7 +69,7 @@ pub(crate) fn encode(
             ask(cmd("UNSUBSCRIBE").arg(keys.channel(&topic)).to_owned(), Question::Done);
         }
         BusEffect::Interest { topic, on: Some(subscription) } => {
-            instance.inbox.expect(&topic);
+            instance.inbox.expect(&topic, subscription);
             let retention = desk.histories.of(&topic);
             let recoverable = retention.is_some();
             let head = retention.map(|retention| {

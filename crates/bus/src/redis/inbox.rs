@@ -6,9 +6,9 @@ use crate::frame::{self, Frame};
 use crate::limits::HELD_LEN_MAX;
 use crate::session::Desk;
 use ::redis::{PushInfo, PushKind, Value};
-use hub::{BusEvent, Ordered, Position, Publication};
+use hub::{BusEvent, Ordered, Position, Publication, SubscriptionId};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -20,6 +20,8 @@ pub(crate) struct Inbox {
     witness: Arc<Witness>,
     run: Mutex<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
+    /// The session is over: nothing more is said.
+    closed: AtomicBool,
     /// A node came or went.
     pub(crate) nodes_changed: Notify,
     /// The connection is gone.
@@ -29,7 +31,7 @@ pub(crate) struct Inbox {
 /// How a subscribed topic's publications are handed on.
 enum Feed {
     /// The hub does not know yet where the topic stands: what is ordered waits, so that nothing is missing behind that.
-    Held(Vec<Ordered>),
+    Held(SubscriptionId, Vec<Ordered>),
     Open,
 }
 
@@ -42,6 +44,7 @@ impl Inbox {
             witness,
             run: Mutex::default(),
             topics: Mutex::default(),
+            closed: AtomicBool::new(false),
             nodes_changed: Notify::new(),
             lost: Notify::new(),
         }
@@ -58,8 +61,8 @@ impl Inbox {
     }
 
     /// The topic is being subscribed.
-    pub(crate) fn expect(&self, topic: &Arc<str>) {
-        if self.topics().insert(topic.clone(), Feed::Held(Vec::new())).is_none() {
+    pub(crate) fn expect(&self, topic: &Arc<str>, subscription: SubscriptionId) {
+        if self.topics().insert(topic.clone(), Feed::Held(subscription, Vec::new())).is_none() {
             self.desk.numbers.subscriptions.fetch_add(1, Relaxed);
         }
     }
@@ -71,21 +74,29 @@ impl Inbox {
         }
     }
 
-    /// The topic is subscribed, which `subscribed` says; what was held follows.
-    pub(crate) fn open(&self, topic: &str, subscribed: BusEvent) {
+    /// The topic is subscribed; what was held follows, unless it was subscribed again meanwhile.
+    pub(crate) fn open(&self, topic: Arc<str>, subscription: SubscriptionId, position: Option<Position>) {
         let mut topics = self.topics();
-        self.desk.tell(subscribed);
-        let Some(feed) = topics.get_mut(topic) else { return };
-        match std::mem::replace(feed, Feed::Open) {
-            Feed::Held(held) => {
-                held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+        let mut held = Vec::new();
+        match topics.get_mut(&topic) {
+            Some(Feed::Held(of, ordered)) if *of == subscription => {
+                held = std::mem::take(ordered);
+                topics.insert(topic.clone(), Feed::Open);
             }
-            Feed::Open => {}
+            Some(Feed::Held(..) | Feed::Open) | None => {}
         }
+        self.desk.tell(BusEvent::Subscribed { topic, subscription, position });
+        held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+    }
+
+    /// The session is over.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Relaxed);
     }
 
     pub(crate) fn take(&self, push: PushInfo) {
         match push.kind {
+            _ if self.closed.load(Relaxed) => {}
             PushKind::Message => self.message(push.data),
             PushKind::Disconnection => self.lost.notify_one(),
             _ => {}
@@ -130,8 +141,8 @@ impl Inbox {
                 self.witness(&position);
                 let ordered = Ordered { position, previous, draft: kept.into_draft(topic, received) };
                 match feed {
-                    Feed::Held(held) if held.len() < HELD_LEN_MAX => return held.push(ordered),
-                    Feed::Held(_) => return,
+                    Feed::Held(_, held) if held.len() < HELD_LEN_MAX => return held.push(ordered),
+                    Feed::Held(..) => return,
                     Feed::Open => BusEvent::Ordered(Box::new(ordered)),
                 }
             }

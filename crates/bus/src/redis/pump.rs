@@ -5,7 +5,7 @@ use super::commands::{Question, encode, lease};
 use super::instance::Instance;
 use super::leases::Leases;
 use crate::failure::Failure;
-use crate::limits::{BATCH_LEN_MAX, LEASE_INTERVAL};
+use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX, LEASE_INTERVAL, QUESTION_WEIGHT};
 use crate::session::Desk;
 use hub::{BusEffect, ShardIndex};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Pump {
         let inbox = self.instance.inbox.clone();
         let mut renewal = interval(LEASE_INTERVAL);
         renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut batch = Vec::with_capacity(BATCH_LEN_MAX);
+        let mut batch = Vec::with_capacity(BATCH_WEIGHT_MAX);
         loop {
             let mut is_renewal = false;
             tokio::select! {
@@ -46,14 +46,27 @@ impl Pump {
                 () = inbox.lost.notified() => return Failure::Unreachable("the connection was closed".to_owned()),
                 _ = renewal.tick() => is_renewal = true,
                 () = inbox.nodes_changed.notified() => is_renewal = true,
-                count = self.queue.recv_many(&mut batch, BATCH_LEN_MAX) => if count == 0 {
-                    // Nobody is left who could want something.
-                    return std::future::pending().await;
+                first = self.queue.recv() => match first {
+                    Some(first) => self.gather(first, &mut batch),
+                    // The session is over.
+                    None => return std::future::pending().await,
                 },
             }
             if let Err(failure) = self.exchange(&mut batch, is_renewal).await {
                 return failure;
             }
+        }
+    }
+
+    /// Adds what goes out together with the first: what waits already, in its order, within the bounds.
+    fn gather(&mut self, first: Waiting, batch: &mut Vec<Waiting>) {
+        let (mut weight, mut bytes) = (weight(&first.1), first.2);
+        batch.push(first);
+        while weight < BATCH_WEIGHT_MAX && bytes < BATCH_BYTES_MAX {
+            let Ok(next) = self.queue.try_recv() else { return };
+            weight += self::weight(&next.1);
+            bytes += next.2;
+            batch.push(next);
         }
     }
 
@@ -80,5 +93,18 @@ impl Pump {
             }
         }
         Ok(())
+    }
+}
+
+fn weight(effect: &BusEffect) -> usize {
+    match effect {
+        BusEffect::ReadHistory { .. } | BusEffect::ReadPeople { .. } => QUESTION_WEIGHT,
+        BusEffect::Heads(heads) => heads.len(),
+        BusEffect::PresenceHeads(heads) => heads.len(),
+        BusEffect::People { people, .. } => 1 + people.len(),
+        BusEffect::Publish(_)
+        | BusEffect::Append { .. }
+        | BusEffect::Interest { .. }
+        | BusEffect::Present { .. } => 1,
     }
 }

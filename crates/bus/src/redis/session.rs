@@ -34,6 +34,7 @@ impl Session {
     pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
         let Session { instances, leases } = self;
         leases.tell(desk);
+        let inboxes: Vec<_> = instances.iter().map(|instance| instance.inbox.clone()).collect();
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
         for (index, instance) in instances.into_iter().enumerate() {
             let (sender, queue) = unbounded_channel();
@@ -42,20 +43,32 @@ impl Session {
             let (leases, desk) = (leases.clone(), desk.clone());
             pumps.spawn(Pump { index, instance, queue, queued, leases, desk }.run());
         }
-        // Dropping them ends what is left of them.
-        loop {
-            tokio::select! {
-                biased;
-                ended = pumps.join_next() => {
-                    let crashed = || Failure::Refused("the connection's task ended".to_owned());
-                    return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
-                }
-                wishes = requests.recv() => {
-                    let (shard, effects) = wishes?;
-                    for effect in effects {
-                        if let Err(failure) = route(&ways, desk, shard, effect) {
-                            return Some(failure);
-                        }
+        let ended = hand_on(&ways, desk, requests, &mut pumps).await;
+        // Connections end a little later than who uses them, and what they say then is nobody's.
+        inboxes.iter().for_each(|inbox| inbox.close());
+        ended
+    }
+}
+
+/// Hands on what is wanted until something is wrong.
+async fn hand_on(
+    ways: &[Way],
+    desk: &Desk,
+    requests: &mut Requests,
+    pumps: &mut JoinSet<Failure>,
+) -> Option<Failure> {
+    loop {
+        tokio::select! {
+            biased;
+            ended = pumps.join_next() => {
+                let crashed = || Failure::Refused("the connection's task ended".to_owned());
+                return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
+            }
+            wishes = requests.recv() => {
+                let (shard, effects) = wishes?;
+                for effect in effects {
+                    if let Err(failure) = route(ways, desk, shard, effect) {
+                        return Some(failure);
                     }
                 }
             }
