@@ -2,10 +2,10 @@
 //!
 //! A [`Bus`] takes what the hubs of a node want ([`hub::BusEffect`]) and tells them what an engine says
 //! ([`hub::BusEvent`]); `hub/src/bus.rs` says what it owes them. It owns connections, their failures and what is on the
-//! wire between nodes ([`frame`]). It must hold no rule of the hub: who is told what, and what a gap means, is decided
+//! wire between nodes (`frame.rs`). It must hold no rule of the hub: who is told what, and what a gap means, is decided
 //! there.
 //!
-//! What waits is bounded ([`limits`]), an engine that is away is tried again with backoff, and why it is away is said
+//! What waits is bounded (`limits.rs`), an engine that is away is tried again with backoff, and why it is away is said
 //! in words ([`Status`]).
 
 mod address;

@@ -91,10 +91,13 @@ fn route(ways: &[Way], desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Res
             }
             Ok(())
         }
-        effect => {
-            let at = topic_of(&effect).map_or(0, |topic| way(topic));
-            ways[at].offer(desk, shard, effect)
-        }
+        BusEffect::Publish(ref publication) => ways[way(&publication.topic)].offer(desk, shard, effect),
+        BusEffect::Append { ref draft, .. } => ways[way(&draft.topic)].offer(desk, shard, effect),
+        BusEffect::Interest { ref topic, .. }
+        | BusEffect::ReadHistory { ref topic, .. }
+        | BusEffect::Present { ref topic, .. }
+        | BusEffect::People { ref topic, .. }
+        | BusEffect::ReadPeople { ref topic } => ways[way(topic)].offer(desk, shard, effect),
     }
 }
 
@@ -104,19 +107,6 @@ fn divided<T>(heads: Vec<(Arc<str>, T)>, way: impl Fn(&str) -> usize) -> BTreeMa
         divided.entry(way(&head.0)).or_default().push(head);
     }
     divided
-}
-
-fn topic_of(effect: &BusEffect) -> Option<&Arc<str>> {
-    match effect {
-        BusEffect::Publish(publication) => Some(&publication.topic),
-        BusEffect::Append { draft, .. } => Some(&draft.topic),
-        BusEffect::Interest { topic, .. }
-        | BusEffect::ReadHistory { topic, .. }
-        | BusEffect::Present { topic, .. }
-        | BusEffect::People { topic, .. }
-        | BusEffect::ReadPeople { topic } => Some(topic),
-        BusEffect::Heads(_) | BusEffect::PresenceHeads(_) => None,
-    }
 }
 
 /// Which of so many instances a topic is at; all nodes agree. FNV-1a.
@@ -131,37 +121,33 @@ impl Way {
     fn offer(&self, desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
         let (len, waiting) = (self.queued.len.load(Relaxed), self.queued.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
-        let bytes = match &effect {
-            BusEffect::Publish(_) if is_full => {
-                desk.numbers.dropped.fetch_add(1, Relaxed);
-                return Ok(());
-            }
-            BusEffect::Append { token, .. } if is_full => {
-                desk.numbers.dropped.fetch_add(1, Relaxed);
-                let result = Err(AppendError::Overloaded);
-                desk.answer(shard, BusEvent::Appended { token: *token, result });
-                return Ok(());
-            }
-            _ if len >= QUEUE_LEN_MAX => return Err(Failure::Overrun),
-            BusEffect::Publish(publication) => {
-                desk.numbers.published.fetch_add(1, Relaxed);
-                length(&publication.payload)
-            }
-            BusEffect::Append { draft, .. } => {
-                desk.numbers.published.fetch_add(1, Relaxed);
-                length(&draft.payload)
-            }
+        let payload = match &effect {
+            BusEffect::Publish(publication) => Some(&publication.payload),
+            BusEffect::Append { draft, .. } => Some(&draft.payload),
             BusEffect::Interest { .. }
             | BusEffect::ReadHistory { .. }
             | BusEffect::Heads(_)
             | BusEffect::Present { .. }
             | BusEffect::People { .. }
             | BusEffect::ReadPeople { .. }
-            | BusEffect::PresenceHeads(_) => 0,
+            | BusEffect::PresenceHeads(_) => None,
         };
+        let bytes = payload.map_or(0, length);
+        if payload.is_some() && is_full {
+            desk.numbers.dropped.fetch_add(1, Relaxed);
+            if let BusEffect::Append { token, .. } = effect {
+                let result = Err(AppendError::Overloaded);
+                desk.answer(shard, BusEvent::Appended { token, result });
+            }
+            return Ok(());
+        }
+        if len >= QUEUE_LEN_MAX {
+            return Err(Failure::Overrun);
+        }
+        desk.numbers.published.fetch_add(u64::from(payload.is_some()), Relaxed);
+        desk.numbers.queued.fetch_add(1, Relaxed);
         self.queued.len.fetch_add(1, Relaxed);
         self.queued.bytes.fetch_add(bytes, Relaxed);
-        desk.numbers.queued.fetch_add(1, Relaxed);
         // Refused only when the pump has ended, which ends the session.
         let _ = self.queue.send((shard, effect, bytes));
         Ok(())
