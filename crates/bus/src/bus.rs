@@ -2,22 +2,24 @@
 
 use crate::address::Address;
 use crate::backoff::Backoff;
+use crate::engine::Engine;
 use crate::port::{Port, Requests};
-use crate::redis::Redis;
 use crate::session::Desk;
 use crate::status::Status;
 use hub::{BusEvent, Histories};
 use std::fmt;
+use std::path::PathBuf;
 
 /// What a bus is to be. All nodes of a cluster are told the same.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The engine's instances. Each topic is one instance's, by its name: the order of the list counts.
+    /// Servers of one engine. Of Redis, independent ones among which topics are divided by their names, so that the order of
+    /// the list counts; of NATS, those of one cluster.
     pub instances: Vec<Address>,
     /// What the names of keys and channels begin with, so that clusters can share an engine.
     pub prefix: String,
-    /// PEM certificates in place of the system's, to know the instances by.
-    pub certificate_authority: Option<Vec<u8>>,
+    /// A file with PEM certificates in place of the system's, to know the servers by.
+    pub certificate_authority: Option<PathBuf>,
     /// Which topics are recoverable, and what the engine keeps of them: count and age. What a node keeps in memory it
     /// bounds by bytes, too.
     pub histories: Histories,
@@ -27,15 +29,17 @@ pub struct Settings {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BadSettings {
-    /// There is no instance.
+    /// There is no server.
     NoInstance,
-    /// The certificates cannot be read as PEM.
-    BadCertificates(String),
+    /// The addresses are not of one engine.
+    SeveralEngines,
+    /// The certificates cannot be read, or are no PEM.
+    BadCertificates(PathBuf, String),
 }
 
 /// The bus of one node.
 pub struct Bus {
-    redis: Redis,
+    engine: Engine,
     histories: Histories,
     shown: String,
     status: Status,
@@ -46,8 +50,8 @@ impl Bus {
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
         let Settings { instances, prefix, certificate_authority, histories } = settings;
-        let redis = Redis::new(&instances, &prefix, certificate_authority)?;
-        Ok(Bus { redis, histories, shown: shown.join(", "), status: Status::new() })
+        let engine = Engine::new(instances, &prefix, certificate_authority)?;
+        Ok(Bus { engine, histories, shown: shown.join(", "), status: Status::new() })
     }
 
     /// What it says of itself, from now on.
@@ -57,12 +61,12 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { redis, histories, shown, status } = self;
+        let Bus { engine, histories, shown, status } = self;
         let Port { node, began, mut requests, tell } = port;
         let desk = Desk { node, began, tell, numbers: status.numbers().clone(), histories };
         let mut backoff = Backoff::default();
         loop {
-            let Some(opened) = while_discarding(&mut requests, redis.open(&desk)).await else { return };
+            let Some(opened) = while_discarding(&mut requests, engine.open(&desk)).await else { return };
             let failure = match opened {
                 Ok(session) => {
                     backoff.reset();
@@ -107,8 +111,15 @@ impl fmt::Display for BadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BadSettings::NoInstance => f.write_str("the bus has no address: write one in `bus.url`"),
-            BadSettings::BadCertificates(detail) => {
-                write!(f, "`bus.certificate_authority` holds no PEM certificates: {detail}")
+            BadSettings::SeveralEngines => {
+                f.write_str("the bus has addresses of several engines: write those of one in `bus.url`")
+            }
+            BadSettings::BadCertificates(path, detail) => {
+                write!(
+                    f,
+                    "`bus.certificate_authority`: {} holds no PEM certificates: {detail}",
+                    path.display()
+                )
             }
         }
     }

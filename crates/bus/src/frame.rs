@@ -186,7 +186,8 @@ impl Kept {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+/// Takes what is in front; `None` where too little is left.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -195,15 +196,15 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    fn byte(&mut self) -> Option<u8> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         self.take(1).map(|byte| byte[0])
     }
 
-    fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(u64::from_be_bytes)
     }
 
-    fn node(&mut self) -> Option<NodeId> {
+    pub(crate) fn node(&mut self) -> Option<NodeId> {
         self.number().map(NodeId)
     }
 
@@ -212,11 +213,16 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Option<&'a str> {
-        let length = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
-        text(self.take(length as usize)?)
+        text(self.run()?)
     }
 
-    fn reference(&mut self) -> Option<PhxRef> {
+    /// Bytes with their length in front.
+    pub(crate) fn run(&mut self) -> Option<&'a [u8]> {
+        let length = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
+        self.take(length as usize)
+    }
+
+    pub(crate) fn reference(&mut self) -> Option<PhxRef> {
         PhxRef::parse(text(self.take(16)?)?)
     }
 

@@ -5,7 +5,6 @@ use crate::config::{Config, Profile};
 use crate::health::Readiness;
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
-use crate::wiring::BusError;
 use crate::{logging, page, supervise, wiring};
 use bus::Bus;
 use gateway::OriginRule;
@@ -21,7 +20,7 @@ pub(crate) enum ServeError {
     /// The administration listener cannot be set up.
     Admin(AdminError),
     /// There can be no bus as configured.
-    Bus(BusError),
+    Bus(bus::BadSettings),
     /// The gateway did not start.
     Gateway(gateway::StartError),
     /// The main thread has no runtime, or cannot wait for signals.

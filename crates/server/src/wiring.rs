@@ -11,10 +11,9 @@ use gateway::{
     StartError, machine,
 };
 use rustls::ServerConfig;
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
-use std::{fmt, fs, io, thread};
 
 /// How long a poll waits for messages.
 const LONGPOLL_WINDOW: Duration = Duration::from_secs(10);
@@ -72,38 +71,16 @@ pub(crate) fn start(
 }
 
 /// The bus that the configuration describes; it runs with the gateway.
-pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, BusError> {
-    let read = |path: &PathBuf| fs::read(path).map_err(|error| BusError::Unreadable(path.clone(), error));
+pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bus::BadSettings> {
     let rules = history.topics.iter();
     let histories =
         rules.filter_map(|(pattern, retention)| Some((Pattern::parse(pattern).ok()?, *retention)));
     Bus::new(bus::Settings {
         instances: config.instances.clone(),
         prefix: config.prefix.clone(),
-        certificate_authority: config.certificate_authority.as_ref().map(read).transpose()?,
+        certificate_authority: config.certificate_authority.clone(),
         histories: histories.collect(),
     })
-    .map_err(BusError::Settings)
-}
-
-/// Why there is no bus.
-#[derive(Debug)]
-pub(crate) enum BusError {
-    /// The certificates that it is to be known by cannot be read.
-    Unreadable(PathBuf, io::Error),
-    /// It cannot be as it is written.
-    Settings(bus::BadSettings),
-}
-
-impl fmt::Display for BusError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BusError::Unreadable(path, error) => {
-                write!(f, "`bus.certificate_authority`: {} cannot be read: {error}", path.display())
-            }
-            BusError::Settings(error) => error.fmt(f),
-        }
-    }
 }
 
 /// The gateway's end of the bus, as the bus wants it.

@@ -1,10 +1,10 @@
 //! What an instance says by itself: publications on the topics that this node subscribed.
 
 use super::keys::Keys;
-use super::witness::Witness;
 use crate::frame::{self, Frame};
 use crate::limits::HELD_LEN_MAX;
 use crate::session::Desk;
+use crate::witness::Witness;
 use ::redis::{PushInfo, PushKind, Value};
 use hub::{BusEvent, Ordered, Position, Publication, SubscriptionId};
 use std::collections::HashMap;

@@ -2,27 +2,19 @@
 
 use super::instance::Instance;
 use super::leases::Leases;
-use super::pump::{Pump, Queued, Waiting};
+use super::pump::Pump;
 use crate::failure::Failure;
-use crate::limits::{QUEUE_BYTES_SOFT_MAX, QUEUE_LEN_MAX, QUEUE_LEN_SOFT_MAX};
 use crate::port::Requests;
+use crate::queue::{Way, queue};
 use crate::session::Desk;
-use hub::{AppendError, BusEffect, BusEvent, Outgoing, ShardIndex};
+use hub::{BusEffect, ShardIndex};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
 pub(crate) struct Session {
     instances: Vec<Instance>,
     leases: Arc<Leases>,
-}
-
-/// The way to one instance.
-struct Way {
-    queue: UnboundedSender<Waiting>,
-    queued: Arc<Queued>,
 }
 
 impl Session {
@@ -37,11 +29,10 @@ impl Session {
         let inboxes: Vec<_> = instances.iter().map(|instance| instance.inbox.clone()).collect();
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
         for (index, instance) in instances.into_iter().enumerate() {
-            let (sender, queue) = unbounded_channel();
-            let queued = Arc::new(Queued::default());
-            ways.push(Way { queue: sender, queued: queued.clone() });
+            let (way, queue) = queue();
+            ways.push(way);
             let (leases, desk) = (leases.clone(), desk.clone());
-            pumps.spawn(Pump { index, instance, queue, queued, leases, desk }.run());
+            pumps.spawn(Pump { index, instance, queue, leases, desk }.run());
         }
         let ended = hand_on(&ways, desk, requests, &mut pumps).await;
         // Connections end a little later than who uses them, and what they say then is nobody's.
@@ -114,51 +105,6 @@ fn instance_of(topic: &str, instances: usize) -> usize {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = topic.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
     (hash % instances as u64) as usize
-}
-
-impl Way {
-    /// Lets a wish wait, or says at once what becomes of it.
-    fn offer(&self, desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
-        let (len, waiting) = (self.queued.len.load(Relaxed), self.queued.bytes.load(Relaxed));
-        let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
-        let payload = match &effect {
-            BusEffect::Publish(publication) => Some(&publication.payload),
-            BusEffect::Append { draft, .. } => Some(&draft.payload),
-            BusEffect::Interest { .. }
-            | BusEffect::ReadHistory { .. }
-            | BusEffect::Heads(_)
-            | BusEffect::Present { .. }
-            | BusEffect::People { .. }
-            | BusEffect::ReadPeople { .. }
-            | BusEffect::PresenceHeads(_) => None,
-        };
-        let bytes = payload.map_or(0, length);
-        if payload.is_some() && is_full {
-            desk.numbers.dropped.fetch_add(1, Relaxed);
-            if let BusEffect::Append { token, .. } = effect {
-                let result = Err(AppendError::Overloaded);
-                desk.answer(shard, BusEvent::Appended { token, result });
-            }
-            return Ok(());
-        }
-        if len >= QUEUE_LEN_MAX {
-            return Err(Failure::Overrun);
-        }
-        desk.numbers.published.fetch_add(u64::from(payload.is_some()), Relaxed);
-        desk.numbers.queued.fetch_add(1, Relaxed);
-        self.queued.len.fetch_add(1, Relaxed);
-        self.queued.bytes.fetch_add(bytes, Relaxed);
-        // Refused only when the pump has ended, which ends the session.
-        let _ = self.queue.send((shard, effect, bytes));
-        Ok(())
-    }
-}
-
-fn length(payload: &Outgoing<'_>) -> usize {
-    match payload {
-        Outgoing::Json(text) => text.len(),
-        Outgoing::Binary(bytes) => bytes.len(),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! A node under test: a bus on a thread of its own, what it is told to want, and what it said.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub(crate) mod child;
+pub(crate) mod nats_server;
 pub(crate) mod redis_server;
 
 use bus::{Bus, Port, Settings, State, Status};

@@ -1,21 +1,18 @@
 //! A real Redis as a child process, with a folder of its own.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
-use crate::node::{DEADLINE, histories};
-use bus::{Address, Settings};
+use crate::node::DEADLINE;
+use crate::node::child::{Folder, free_port, settings};
+use bus::Settings;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 pub(crate) struct RedisServer {
     child: Option<Child>,
-    folder: TempDir,
-    saved: Option<TempDir>,
+    folder: Folder,
     pub(crate) port: u16,
     arguments: Vec<String>,
 }
@@ -34,8 +31,7 @@ impl RedisServer {
     /// Arguments say that it listens on this port, and how.
     pub(crate) fn start_at(port: u16, arguments: &[&str]) -> RedisServer {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut server = RedisServer { child: None, folder, saved: None, port, arguments };
+        let mut server = RedisServer { child: None, folder: Folder::new(), port, arguments };
         server.start_again();
         server
     }
@@ -79,62 +75,15 @@ impl RedisServer {
         kill(Pid::from_raw(child.id() as i32), signal).expect("it is ours");
     }
 
-    /// Keeps its files as they are now.
     pub(crate) fn save_files(&mut self) {
-        let saved = tempfile::tempdir().expect("a folder");
-        copy(self.folder.path(), saved.path());
-        self.saved = Some(saved);
+        self.folder.save();
     }
 
-    /// Puts the files back that were saved; it must not run.
     pub(crate) fn restore_files(&mut self) {
         assert!(self.child.is_none(), "it runs");
-        self.folder = self.saved.take().expect("files were saved");
+        self.folder.restore();
     }
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
-
-    pub(crate) fn settings(&self) -> Settings {
-        settings(&[&self.url()])
-    }
-
-    /// Runs one command by redis-cli and returns what it prints.
-    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
-        let port = self.port.to_string();
-        let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output();
-        let output = output.expect("redis-cli, which comes with redis-server, runs");
-        String::from_utf8(output.stdout).expect("text").trim().to_owned()
-    }
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-pub(crate) fn settings(urls: &[&str]) -> Settings {
-    let instances = urls.iter().map(|url| Address::parse(url).expect("an address")).collect();
-    Settings { instances, prefix: "test".to_owned(), certificate_authority: None, histories: histories() }
-}
-
-/// A port that nobody listens on.
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("a type").is_dir() {
-            fs::create_dir(&target).expect("a folder");
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
-}

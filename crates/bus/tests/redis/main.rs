@@ -8,7 +8,8 @@ mod fake;
 use bus::State;
 use fake::FakeRedis;
 use hub::BusEvent;
-use node::redis_server::{RedisServer, free_port, settings};
+use node::child::{free_port, settings};
+use node::redis_server::RedisServer;
 use node::{Node, json};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
@@ -115,7 +116,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
         ],
     );
     let url = format!("rediss://localhost:{}", server.port);
-    let known = bus::Settings { certificate_authority: Some(certificate.into_bytes()), ..settings(&[&url]) };
+    let known = bus::Settings { certificate_authority: Some(certificate_path.clone().into()), ..settings(&[&url]) };
     let node = Node::up(known);
     node.subscribe("kept:a");
     node.append("kept:a", "1");
