@@ -35,8 +35,9 @@ impl NatsServer {
         command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string(), "--store_dir"]);
         command.arg(self.folder.path()).args(&self.arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child =
-            command.spawn().expect("nats-server, of the Debian package of that name, starts; `make deps` installs it");
+        let child = command
+            .spawn()
+            .expect("nats-server, of the Debian package of that name, starts; `make deps` installs it");
         self.child = Some(child);
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {

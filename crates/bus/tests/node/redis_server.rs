@@ -87,3 +87,22 @@ impl RedisServer {
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
+
+    pub(crate) fn settings(&self) -> Settings {
+        settings(&[&self.url()])
+    }
+
+    /// Runs one command by redis-cli and returns what it prints.
+    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
+        let port = self.port.to_string();
+        let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output();
+        let output = output.expect("redis-cli, which comes with redis-server, runs");
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

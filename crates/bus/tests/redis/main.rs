@@ -116,7 +116,8 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
         ],
     );
     let url = format!("rediss://localhost:{}", server.port);
-    let known = bus::Settings { certificate_authority: Some(certificate_path.clone().into()), ..settings(&[&url]) };
+    let known =
+        bus::Settings { certificate_authority: Some(certificate_path.clone().into()), ..settings(&[&url]) };
     let node = Node::up(known);
     node.subscribe("kept:a");
     node.append("kept:a", "1");
