@@ -63,9 +63,10 @@ impl Bus {
     pub async fn run(self, port: Port) {
         let Bus { engine, histories, shown, status } = self;
         let Port { node, began, mut requests, tell } = port;
-        let desk = Desk { node, began, tell, numbers: status.numbers().clone(), histories };
+        let whole = Desk::new((node, began), tell, status.numbers().clone(), histories);
         let mut backoff = Backoff::default();
         loop {
+            let desk = whole.for_session();
             let Some(opened) = while_discarding(&mut requests, engine.open(&desk)).await else { return };
             let failure = match opened {
                 Ok(session) => {
@@ -74,7 +75,8 @@ impl Bus {
                     tracing::info!("the bus {shown} is there");
                     desk.tell(BusEvent::Up);
                     let Some(failure) = session.serve(&desk, &mut requests).await else { return };
-                    desk.tell(BusEvent::Down);
+                    desk.close();
+                    whole.tell(BusEvent::Down);
                     failure
                 }
                 Err(failure) => failure,

@@ -4,27 +4,55 @@ use crate::port::Tell;
 use crate::status::Numbers;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 /// Cheap to hand on.
 #[derive(Clone)]
 pub(crate) struct Desk {
     pub(crate) node: NodeId,
-    pub(crate) began: Instant,
-    pub(crate) tell: Tell,
+    began: Instant,
+    tell: Tell,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
+    /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
+    closed: Arc<AtomicBool>,
 }
 
 impl Desk {
+    pub(crate) fn new(
+        (node, began): (NodeId, Instant),
+        tell: Tell,
+        numbers: Arc<Numbers>,
+        histories: Histories,
+    ) -> Desk {
+        Desk { node, began, tell, numbers, histories, closed: Arc::default() }
+    }
+
+    /// One for a new session.
+    pub(crate) fn for_session(&self) -> Desk {
+        Desk { closed: Arc::default(), ..self.clone() }
+    }
+
+    /// The session is over.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Relaxed);
+    }
+
     /// Tells the home of the event's topic, or everybody.
     pub(crate) fn tell(&self, event: BusEvent) {
-        (self.tell)(None, event);
+        self.say(None, event);
     }
 
     /// Tells the shard that asked.
     pub(crate) fn answer(&self, shard: ShardIndex, event: BusEvent) {
-        (self.tell)(Some(shard), event);
+        self.say(Some(shard), event);
+    }
+
+    fn say(&self, shard: Option<ShardIndex>, event: BusEvent) {
+        if !self.closed.load(Relaxed) {
+            (self.tell)(shard, event);
+        }
     }
 
     /// The hubs' time.

@@ -31,7 +31,8 @@ pub(crate) async fn connect(
     if !client.is_server_compatible(2, 9, 0) {
         return Err(Failure::TooOld { found: format!("its version is {}", info.version), needed: NEEDED });
     }
-    let jetstream = jetstream::with_timeout(client.clone(), ANSWER_TIME_MAX);
+    let mut jetstream = jetstream::new(client.clone());
+    jetstream.set_timeout(ANSWER_TIME_MAX);
     let account = jetstream.query_account().await;
     account
         .map_err(|error| Failure::Refused(format!("JetStream does not answer, and is needed: {error}")))?;

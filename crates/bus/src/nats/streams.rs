@@ -36,7 +36,7 @@ pub(crate) struct Streams {
 /// One of them.
 pub(crate) struct Order {
     pub(crate) rule: Rule,
-    pub(crate) stream: Stream,
+    pub(crate) stream: Stream<()>,
     pub(crate) epoch: Epoch,
     run: Box<str>,
     witness: Arc<Witness>,

@@ -8,7 +8,7 @@ use crate::witness::Witness;
 use ::redis::{PushInfo, PushKind, Value};
 use hub::{BusEvent, Ordered, Position, Publication, SubscriptionId};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -20,8 +20,6 @@ pub(crate) struct Inbox {
     witness: Arc<Witness>,
     run: Mutex<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
-    /// The session is over: nothing more is said.
-    closed: AtomicBool,
     /// A node came or went.
     pub(crate) nodes_changed: Notify,
     /// The connection is gone.
@@ -44,7 +42,6 @@ impl Inbox {
             witness,
             run: Mutex::default(),
             topics: Mutex::default(),
-            closed: AtomicBool::new(false),
             nodes_changed: Notify::new(),
             lost: Notify::new(),
         }
@@ -89,14 +86,8 @@ impl Inbox {
         held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
     }
 
-    /// The session is over.
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Relaxed);
-    }
-
     pub(crate) fn take(&self, push: PushInfo) {
         match push.kind {
-            _ if self.closed.load(Relaxed) => {}
             PushKind::Message => self.message(push.data),
             PushKind::Disconnection => self.lost.notify_one(),
             _ => {}

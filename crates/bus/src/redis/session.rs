@@ -26,7 +26,6 @@ impl Session {
     pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
         let Session { instances, leases } = self;
         leases.tell(desk);
-        let inboxes: Vec<_> = instances.iter().map(|instance| instance.inbox.clone()).collect();
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
         for (index, instance) in instances.into_iter().enumerate() {
             let (way, queue) = queue();
@@ -34,10 +33,7 @@ impl Session {
             let (leases, desk) = (leases.clone(), desk.clone());
             pumps.spawn(Pump { index, instance, queue, leases, desk }.run());
         }
-        let ended = hand_on(&ways, desk, requests, &mut pumps).await;
-        // Connections end a little later than who uses them, and what they say then is nobody's.
-        inboxes.iter().for_each(|inbox| inbox.close());
-        ended
+        hand_on(&ways, desk, requests, &mut pumps).await
     }
 }
 
