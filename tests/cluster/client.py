@@ -28,6 +28,8 @@ class Client:
 
     def connect(self, port: int) -> dict:
         """Joins by a new connection, from where it stood; the reply."""
+        if hasattr(self, "socket"):
+            self.close()
         self.port = port
         self.socket = socket.create_connection((HOST, port), DEADLINE_SECONDS)
         self.socket.settimeout(None)

@@ -44,6 +44,11 @@ def find(program: str) -> str:
     return found
 
 
+def foreign_variables() -> dict[str, str]:
+    """The environment without settings of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
+
+
 class Process:
     """A child with its log in a file; ended with the test."""
 
@@ -147,6 +152,7 @@ class Proxy:
         for end in (source, sink):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+            end.close()
 
 
 class Server:
@@ -162,8 +168,7 @@ class Server:
             "THRONG_DATA_DIR": str(self.folder),
             "THRONG_SHARDS": "2",
         }
-        foreign = {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
-        self.environment = {**foreign, **own, **settings}
+        self.environment = {**foreign_variables(), **own, **settings}
         self.start()
 
     def start(self) -> None:
