@@ -44,7 +44,11 @@ fn refused(code: &str, detail: &str) -> Failure {
     let says = |what: &str| text.contains(what);
     if says("WRONGPASS") || says("NOAUTH") || says("AUTH failed") || says("AUTH <password>") {
         Failure::Unauthenticated(text)
-    } else if says("NOPERM") || says("ACL failure") || says("has no permissions") {
+    } else if says("NOPERM")
+        || says("ACL failure")
+        || says("has no permissions")
+        || says("can't run this command")
+    {
         Failure::Forbidden(text)
     } else if says("NOPROTO") || says("unknown command") {
         Failure::TooOld { found: text, needed: NEEDED }

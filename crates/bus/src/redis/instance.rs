@@ -28,7 +28,7 @@ pub(crate) struct Instance {
 impl Instance {
     /// Connects, and does everything that has to be done before the first wish.
     pub(crate) async fn connect(
-        client: &::redis::Client,
+        (client, is_encrypted): (&::redis::Client, bool),
         keys: Keys,
         witness: Arc<Witness>,
         desk: &Desk,
@@ -43,7 +43,13 @@ impl Instance {
                 Ok(())
             });
         let connecting = client.get_multiplexed_async_connection_with_config(&config);
-        let connection = connecting.await.map_err(|error| explain(&error))?;
+        let connection = connecting.await.map_err(|error| match explain(&error) {
+            // A server without TLS waits for the end of what it takes for a line.
+            Failure::Late if is_encrypted => {
+                Failure::Tls("the handshake was not answered in time".to_owned())
+            }
+            failure => failure,
+        })?;
         let mut instance = Instance { connection, keys, scripts: Scripts::new(), inbox };
         let run = instance.check_version().await?;
         instance.load_scripts().await?;

@@ -63,8 +63,10 @@ impl Redis {
         let leases = Arc::new(Leases::new(self.clients.len()));
         let mut instances = Vec::with_capacity(self.clients.len());
         for (index, (client, witness)) in self.clients.iter().zip(&self.witnesses).enumerate() {
+            let is_encrypted =
+                matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
             let (keys, witness) = (self.keys.clone(), witness.clone());
-            let mut instance = Instance::connect(client, keys, witness, desk).await?;
+            let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
             leases.stand(index, instance.begin_lease(desk.node).await?);
             instances.push(instance);
         }

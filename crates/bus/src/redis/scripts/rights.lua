@@ -1,29 +1,37 @@
--- Does everything that the other scripts do, so that a right that is missing is noticed before it is needed.
+-- Does everything that the other scripts do, so that a right that is missing is noticed, and named, before it is needed.
 -- KEYS: a key of no use. ARGV: a channel that nobody listens to.
 local key = KEYS[1]
-redis.call('TIME')
-redis.call('DEL', key)
-redis.call('SET', key, '', 'PX', 1000)
-redis.call('GET', key)
-redis.call('DEL', key)
-redis.call('HSET', key, 'a', 'b')
-redis.call('HMGET', key, 'a')
-redis.call('HGETALL', key)
-redis.call('HLEN', key)
-redis.call('HDEL', key, 'a')
-redis.call('SADD', key, 'a')
-redis.call('PEXPIRE', key, 1000)
-redis.call('PERSIST', key)
-redis.call('SREM', key, 'a')
-redis.call('SPOP', key)
-redis.call('ZADD', key, 1, 'a')
-redis.call('ZSCORE', key, 'a')
-redis.call('ZRANGEBYSCORE', key, 1, 1)
-redis.call('ZREM', key, 'a')
-redis.call('XADD', key, 'MAXLEN', '=', 1, 1, 'a', 'b')
-redis.call('XRANGE', key, '-', '+')
-redis.call('XREVRANGE', key, '+', '-')
-redis.call('XTRIM', key, 'MINID', '=', 2)
-redis.call('DEL', key)
-redis.call('PUBLISH', ARGV[1], '')
+local calls = {
+  { 'TIME' },
+  { 'DEL', key },
+  { 'SET', key, '', 'PX', 1000 },
+  { 'GET', key },
+  { 'DEL', key },
+  { 'HSET', key, 'a', 'b' },
+  { 'HMGET', key, 'a' },
+  { 'HGETALL', key },
+  { 'HLEN', key },
+  { 'HDEL', key, 'a' },
+  { 'SADD', key, 'a' },
+  { 'PEXPIRE', key, 1000 },
+  { 'PERSIST', key },
+  { 'SREM', key, 'a' },
+  { 'SPOP', key },
+  { 'ZADD', key, 1, 'a' },
+  { 'ZSCORE', key, 'a' },
+  { 'ZRANGEBYSCORE', key, 1, 1 },
+  { 'ZREM', key, 'a' },
+  { 'XADD', key, 'MAXLEN', '=', 1, 1, 'a', 'b' },
+  { 'XRANGE', key, '-', '+' },
+  { 'XREVRANGE', key, '+', '-' },
+  { 'XTRIM', key, 'MINID', '=', 2 },
+  { 'DEL', key },
+  { 'PUBLISH', ARGV[1], '' },
+}
+for _, words in ipairs(calls) do
+  local answer = redis.pcall(unpack(words))
+  if type(answer) == 'table' and answer.err then
+    return redis.error_reply(answer.err .. ' (' .. words[1] .. ')')
+  end
+end
 return 1
