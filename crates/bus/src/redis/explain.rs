@@ -47,7 +47,7 @@ fn refused(code: &str, detail: &str) -> Failure {
     } else if says("NOPERM")
         || says("ACL failure")
         || says("has no permissions")
-        || says("can't run this command")
+        || says("user executing the script can't")
     {
         Failure::Forbidden(text)
     } else if says("NOPROTO") || says("unknown command") {
