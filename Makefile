@@ -59,7 +59,7 @@ build: page ## Build the optimised server, and the programs that the tests talk 
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus and load balancers against the release build, deploy/, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers and clusters against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@$(MAKE) format deny programs-for-tests build tests/clients/node_modules
 	@$(MAKE) --jobs=2 --output-sync=line played meanwhile
@@ -182,7 +182,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 # the rest meanwhile. That begins with what asks for nothing in time.
 .PHONY: played
 played:
-	@$(IN_TURN) $(MAKE) stampede-quick clients balancer stampede-tests tsung deploy-tests record-smoke seeds-smoke \
+	@$(IN_TURN) $(MAKE) stampede-quick clients balancer cluster-tests stampede-tests tsung deploy-tests record-smoke seeds-smoke \
 		capacity-smoke soak-smoke sim-smoke competition-smoke bench-check-smoke
 
 .PHONY: meanwhile
@@ -205,6 +205,11 @@ autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo 
 balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
 	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/balancer \
 		--pattern 'test_*.py' --top-level-directory tests/balancer
+
+.PHONY: cluster-tests
+cluster-tests: build ## Run two and three servers with a Redis between them, and kill each
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/cluster \
+		--pattern 'test_*.py' --top-level-directory tests/cluster
 
 .PHONY: stampede-tests
 stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)

@@ -1,6 +1,7 @@
 //! Puts a gateway together and starts it.
 
 use crate::admission::Admission;
+use crate::bus_port::{BusPort, RunBus, bus_port};
 use crate::control::{Control, ControlMail};
 use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
@@ -16,7 +17,7 @@ use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
-use hub::{Histories, HubConfig, Pattern, PatternError, Retention, ShardIndex};
+use hub::{Histories, HubConfig, NodeId, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -40,6 +41,7 @@ impl Gateway {
             tables: Tables::Shared,
             limits: Limits::default(),
             histories: Vec::new(),
+            bus: None,
         }
     }
 }
@@ -55,6 +57,7 @@ pub struct GatewayBuilder {
     tables: Tables,
     limits: Limits,
     histories: Vec<(String, Retention)>,
+    bus: Option<RunBus>,
 }
 
 /// Why a gateway did not start.
@@ -167,6 +170,17 @@ impl GatewayBuilder {
         self
     }
 
+    /// Joins other nodes by a bus: what one publishes reaches the members of all, and who is present is seen everywhere.
+    /// `run` is called once, on the control plane's runtime, and the future that it returns runs there until the gateway
+    /// stops. While it says nothing, the bus counts as away.
+    pub fn bus<F>(mut self, run: impl FnOnce(BusPort) -> F + Send + 'static) -> GatewayBuilder
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.bus = Some(Box::new(move |port| Box::pin(run(port))));
+        self
+    }
+
     /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
     pub fn start(self) -> Result<Running, StartError> {
         self.limits.check().map_err(StartError::Limits)?;
@@ -184,12 +198,21 @@ impl GatewayBuilder {
         let relay = Relay::start().map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
         let mailboxes = prepared.mailboxes();
+        let (wishes, port) = match shared.hub.bus {
+            Some(node) => {
+                let named = (node, shared.began);
+                let (wishes, port) = bus_port(named, shared.hub.clone(), mailboxes.clone(), relay.clone());
+                (Some(wishes), Some(port))
+            }
+            None => (None, None),
+        };
         let make = {
             let (shared, mailboxes, relay) = (shared.clone(), mailboxes.clone(), relay.clone());
             let control = control_sender.clone();
             move |shard: engine::ShardIndex| {
                 let shard = ShardIndex(shard.0);
-                ShardDriver::new(shared.clone(), shard, mailboxes.clone(), relay.clone(), control.clone())
+                let (mailboxes, relay, control) = (mailboxes.clone(), relay.clone(), control.clone());
+                ShardDriver::new(shared.clone(), shard, mailboxes, relay, control, wishes.clone())
             }
         };
         let handoff =
@@ -222,7 +245,8 @@ impl GatewayBuilder {
         let begin = |bytes| Watch::begin(bytes, account.clone(), shared.allowance.clone());
         let watch = self.limits.memory_budget.map(begin).transpose().map_err(StartError::MemoryBudget)?;
         let budget = self.limits.memory_budget.zip(watch.as_ref().map(Watch::capacity));
-        control.start(inbox, tls, watch).map_err(StartError::System)?;
+        let bus = self.bus.zip(port);
+        control.start(inbox, tls, watch, bus).map_err(StartError::System)?;
         let handle = Handle { mailboxes, relay, shared, engine, metrics, account, budget, life };
         Ok(Running { handle, addresses, tls_addresses })
     }
@@ -270,15 +294,17 @@ impl GatewayBuilder {
 
     fn shared(&self, shards: usize, population: Arc<AtomicUsize>) -> Result<Shared, StartError> {
         let parts = self.shares(shards);
-        let mut random = [0; 12];
+        let mut random = [0; 20];
         getrandom::fill(&mut random).map_err(|error| StartError::System(io::Error::other(error)))?;
-        let (secret, salt) = random.split_at(8);
+        let (secret, rest) = random.split_at(8);
+        let (node, salt) = rest.split_at(8);
+        let whole = |bytes: &[u8]| bytes.iter().fold(0, |whole, &byte| whole << 8 | u64::from(byte));
         let hub = HubConfig {
             shard: ShardIndex(0),
             shards: shards as u16,
-            secret: secret.iter().fold(0, |secret, &byte| secret << 8 | u64::from(byte)),
-            salt: salt.iter().fold(0, |salt, &byte| salt << 8 | u32::from(byte)),
-            bus: None,
+            secret: whole(secret),
+            salt: whole(salt) as u32,
+            bus: self.bus.as_ref().map(|_| NodeId(whole(node))),
             histories: self.histories().map_err(StartError::Pattern)?,
             limits: hub::Limits {
                 presence_people_max: self.limits.presence_people_max,

@@ -31,6 +31,7 @@ struct Readme;
 
 mod admission;
 mod builder;
+mod bus_port;
 mod connect;
 mod control;
 mod handle;
@@ -48,13 +49,14 @@ mod relay;
 mod shard;
 
 pub use builder::{Gateway, GatewayBuilder, StartError};
+pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Info, Joining, Micros, Outgoing, Pattern, PatternError, ReplyTo,
-    Retention, Task, TrackError,
+    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, Outgoing, Pattern, PatternError,
+    ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};

@@ -25,15 +25,15 @@ pub struct NodeId(pub u64);
 
 /// Tells a node's subscriptions to one topic apart, so that a late answer confirms nothing new.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct SubscriptionId(pub(crate) u32);
+pub struct SubscriptionId(pub u32);
 
 /// Names an append of one shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct AppendToken(pub(crate) u32);
+pub struct AppendToken(pub u32);
 
 /// Names a question of one shard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ReadToken(pub(crate) u32);
+pub struct ReadToken(pub u32);
 
 /// What a home wants of the bus.
 #[derive(Debug, Clone)]

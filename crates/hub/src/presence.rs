@@ -31,6 +31,12 @@ impl PhxRef {
         PhxRef(text)
     }
 
+    /// One that another node made.
+    pub fn parse(text: &str) -> Option<PhxRef> {
+        let sound = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        text.as_bytes().try_into().ok().filter(|_| sound).map(PhxRef)
+    }
+
     /// Its characters.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("base64 is ASCII")

@@ -6,6 +6,7 @@ use crate::health::Readiness;
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
+use bus::Bus;
 use gateway::OriginRule;
 use gateway::machine::{self, DescriptorLimit};
 use std::fmt;
@@ -18,6 +19,8 @@ pub(crate) enum ServeError {
     Certificate(CertificateError),
     /// The administration listener cannot be set up.
     Admin(AdminError),
+    /// There can be no bus as configured.
+    Bus(bus::BadSettings),
     /// The gateway did not start.
     Gateway(gateway::StartError),
     /// The main thread has no runtime, or cannot wait for signals.
@@ -29,6 +32,7 @@ impl fmt::Display for ServeError {
         match self {
             ServeError::Certificate(error) => error.fmt(f),
             ServeError::Admin(error) => error.fmt(f),
+            ServeError::Bus(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
         }
@@ -47,17 +51,20 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         config.tls.as_ref().map(Certificates::load).transpose().map_err(ServeError::Certificate)?;
     let bind_admin = |address| Admin::bind(address, &config.data_dir);
     let admin = config.admin_listen.map(bind_admin).transpose().map_err(ServeError::Admin)?;
-    let readiness = Readiness::default();
+    let bus = config.bus.as_ref().map(|bus| wiring::bus(bus, &config.history)).transpose();
+    let bus = bus.map_err(ServeError::Bus)?;
+    let bus_status = bus.as_ref().map(Bus::status);
+    let readiness = Readiness::with_bus(bus_status.clone());
     let tls = certificates
         .as_ref()
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let running = wiring::start(config, tls, &readiness).map_err(ServeError::Gateway)?;
+    let running = wiring::start(config, tls, &readiness, bus).map_err(ServeError::Gateway)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
-        admin.start(running.handle(), readiness.clone()).map_err(ServeError::Admin)?;
+        admin.start(running.handle(), readiness.clone(), bus_status).map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);
@@ -99,6 +106,10 @@ fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admi
             budget.bytes >> 20,
             budget.capacity
         ));
+    }
+    if let Some(bus) = &config.bus {
+        let instances: Vec<String> = bus.instances.iter().map(ToString::to_string).collect();
+        line(format!("bus {}", instances.join(", ")));
     }
     if !page::is_embedded() {
         line("this binary was built without its page: `make run` builds both".into());

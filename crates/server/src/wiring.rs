@@ -1,12 +1,14 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
+use crate::config::{BusConfig, Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
+use bus::Bus;
 use gateway::{
-    ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError, machine,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Refusal, Running, Socket,
+    StartError, machine,
 };
 use rustls::ServerConfig;
 use std::sync::Arc;
@@ -26,6 +28,7 @@ pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
     readiness: &Readiness,
+    bus: Option<Bus>,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
         shards: config.shards,
@@ -53,6 +56,9 @@ pub(crate) fn start(
     for (pattern, retention) in &config.history.topics {
         builder = builder.history(pattern, *retention);
     }
+    if let Some(bus) = bus {
+        builder = builder.bus(|port| bus.run(connected(port)));
+    }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));
     }
@@ -62,6 +68,25 @@ pub(crate) fn start(
         builder = builder.mount(channels(&path, &config.socket));
     }
     builder.start()
+}
+
+/// The bus that the configuration describes; it runs with the gateway.
+pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bus::BadSettings> {
+    let rules = history.topics.iter();
+    let histories =
+        rules.filter_map(|(pattern, retention)| Some((Pattern::parse(pattern).ok()?, *retention)));
+    Bus::new(bus::Settings {
+        instances: config.instances.clone(),
+        prefix: config.prefix.clone(),
+        certificate_authority: config.certificate_authority.clone(),
+        histories: histories.collect(),
+    })
+}
+
+/// The gateway's end of the bus, as the bus wants it.
+fn connected(port: BusPort) -> bus::Port {
+    let BusPort { node, began, requests, events } = port;
+    bus::Port { node, began, requests, tell: Arc::new(move |shard, event| events.tell(shard, event)) }
 }
 
 fn channels(path: &str, socket: &SocketConfig) -> Mount {

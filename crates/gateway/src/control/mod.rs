@@ -13,6 +13,7 @@ pub(crate) use owned_head::OwnedHead;
 pub(crate) use stream::ControlStream;
 
 use crate::admission::{AddressIndex, Admission, Excess, Visit};
+use crate::bus_port::{BusPort, RunBus};
 use crate::handshake::parse_proxy_header;
 use crate::life::{Life, Stage};
 use crate::memory::Watch;
@@ -93,6 +94,7 @@ impl Control {
         inbox: UnboundedReceiver<ControlMail>,
         tls: Vec<TlsListener>,
         watch: Option<Watch>,
+        bus: Option<(RunBus, BusPort)>,
     ) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let control = Arc::new(self);
@@ -100,6 +102,9 @@ impl Control {
             runtime.block_on(async {
                 if let Some(watch) = watch {
                     tokio::spawn(watch.go_on(control.life.clone()));
+                }
+                if let Some((run, port)) = bus {
+                    tokio::spawn(run(port));
                 }
                 control.run(inbox, tls).await;
             });

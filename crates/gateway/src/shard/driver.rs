@@ -9,6 +9,7 @@ use super::sessions::Sessions;
 use super::transit::Transits;
 use super::turns::{Turn, Turns};
 use crate::admission::Admission;
+use crate::bus_port::BusWishes;
 use crate::control::ControlMail;
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::limits::Limits;
@@ -18,7 +19,7 @@ use crate::pace::Pace;
 use crate::proxies::Proxies;
 use crate::relay::Relay;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
+use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -67,6 +68,9 @@ pub(crate) struct ShardDriver {
     pub(crate) censuses: Censuses,
     /// Durable messages of the hub that full mailboxes gave back.
     pub(crate) refused: Vec<hub::ShardMessage>,
+    /// What this turn wants of the bus; there is nobody who could want something without one.
+    pub(crate) bus_effects: Vec<BusEffect>,
+    pub(crate) wishes: Option<BusWishes>,
     /// Messages of this turn that published nothing.
     answered: u64,
     turn: Turn,
@@ -81,6 +85,7 @@ impl ShardDriver {
         mailboxes: Mailboxes<Mail>,
         relay: Relay,
         control: tokio::sync::mpsc::UnboundedSender<ControlMail>,
+        wishes: Option<BusWishes>,
     ) -> ShardDriver {
         let mut hub = Hub::new(HubConfig { shard, ..shared.hub.clone() });
         let mounts = &shared.handshakes.mounts;
@@ -114,6 +119,8 @@ impl ShardDriver {
             drain: None,
             censuses: Censuses::default(),
             refused: Vec::new(),
+            bus_effects: Vec::new(),
+            wishes,
             answered: 0,
         }
     }
@@ -130,8 +137,8 @@ impl ShardDriver {
     pub(crate) fn handle(&mut self, io: &mut ShardIo<'_>, event: Event<'_>) {
         let now = self.micros(io.now());
         let mut effects = std::mem::take(&mut self.effects);
-        // What other shards publish here is not an answer to a message of this one.
-        let is_remote = matches!(event, Event::Shard(_));
+        // What other shards and nodes publish here is not an answer to a message of this one.
+        let is_remote = matches!(event, Event::Shard(_) | Event::Bus(_));
         let before = self.hub.counters();
         self.hub.handle(now, event, &mut effects);
         if !is_remote {
@@ -324,6 +331,7 @@ impl Driver for ShardDriver {
         }
         // What fails in the last writes of a turn ends after the turn has published, and the next may be far away.
         self.publish_numbers();
+        self.flush_bus();
     }
 
     fn idle_limit(&self, peer: &Peer) -> Option<Duration> {
@@ -359,6 +367,7 @@ impl Driver for ShardDriver {
     fn mail(&mut self, io: &mut ShardIo<'_>, mail: Mail) {
         match mail {
             Mail::Shard(message) => self.handle(io, Event::Shard(message)),
+            Mail::Bus(event) => self.handle(io, Event::Bus(event)),
             Mail::Answer { owner, answer } => self.handle(io, Event::Answer { owner, answer }),
             Mail::SessionOpen { seed, reply } => self.open_session(io, seed, reply),
             Mail::Poll { token, reply } => self.poll_session(io, token, reply),
@@ -379,6 +388,7 @@ impl Driver for ShardDriver {
         self.go_on_draining(io);
         let counting = self.go_on_counting(io);
         let more = self.pump(io);
+        self.flush_bus();
         self.release_memory();
         if more || counting {
             return Some(Duration::ZERO);

@@ -63,11 +63,18 @@ impl ShardDriver {
                 }
                 Effect::Taken { slot, ticket } => self.session_taken(slot, ticket),
                 Effect::Walked { received, members } => self.observe_walk(received, members),
-                // With one node nobody is behind the bus.
-                Effect::Bus(_) => {}
+                Effect::Bus(effect) => self.bus_effects.push(*effect),
             }
         }
         effects.clear();
+    }
+
+    /// Hands the bus what this turn wants of it.
+    pub(crate) fn flush_bus(&mut self) {
+        let effects = std::mem::take(&mut self.bus_effects);
+        if let Some(wishes) = self.wishes.as_ref().filter(|_| !effects.is_empty()) {
+            wishes.send(self.shard, effects);
+        }
     }
 
     fn close_for_hub(&mut self, io: &mut ShardIo<'_>, slot: u32, code: u16) {

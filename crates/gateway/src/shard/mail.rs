@@ -4,7 +4,7 @@ use crate::admission::Visit;
 use crate::relay::Reply;
 use crate::shard::{Question, SessionToken, ShardCensus, Transit};
 use bytes::Bytes;
-use hub::{Answer, NewConnection, ShardMessage, TaskOwner};
+use hub::{Answer, BusEvent, NewConnection, ShardMessage, TaskOwner};
 use proto::phoenix::{FrameKind, Version};
 use std::any::Any;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(crate) enum Mail {
     /// From a hub, or for one.
     Shard(ShardMessage),
+    /// From the bus between nodes.
+    Bus(BusEvent),
     /// A spawned task finished.
     Answer { owner: TaskOwner, answer: Answer },
     /// A client begins a long-poll session.

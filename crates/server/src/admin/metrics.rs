@@ -1,5 +1,6 @@
 //! `/metrics`, as text or OpenMetrics. A scrape reads counters that others write, and asks nobody.
 
+mod bus;
 mod memory;
 mod page;
 mod process;
@@ -21,11 +22,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The path of the scrapes.
-pub(super) fn router(handle: Handle) -> Router {
+pub(super) fn router(handle: Handle, bus: Option<::bus::Status>) -> Router {
     let mut registry = Registry::default();
     let resident_bytes_at_start = handle.memory().resident_bytes;
     let started = SystemTime::now();
-    registry.register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start, started }));
+    registry.register_collector(Box::new(GatewayCollector { handle, bus, resident_bytes_at_start, started }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 
@@ -44,6 +45,7 @@ async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Re
 /// Reads the gateway and the machine at each scrape.
 struct GatewayCollector {
     handle: Handle,
+    bus: Option<::bus::Status>,
     /// What the process takes without any connection.
     resident_bytes_at_start: u64,
     /// When the process began, but for the moment that its own beginning took.
@@ -64,6 +66,9 @@ impl Collector for GatewayCollector {
         messages(&mut page, &snapshot)?;
         recovery(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
+        if let Some(status) = &self.bus {
+            bus::encode(&mut page, &status.snapshot())?;
+        }
         process::encode(&mut page, self.started)?;
         let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
         memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
@@ -142,7 +147,7 @@ fn recovery(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         ),
         (
             "throng_appends_refused",
-            "Those that were refused: too much waited.",
+            "Those that were refused: too much waited, or the bus was away.",
             snapshot.appends_refused_total,
         ),
         ("throng_gaps", "Times that a shard missed part of a recoverable topic.", snapshot.gaps_total),

@@ -273,6 +273,21 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Messages that one client may be given as missed, up to half of `limits.outbox_bytes`; past it the client\nis told that it missed too many.",
     },
     Key {
+        path: "bus.url",
+        default: r#""off""#,
+        about: "The bus between nodes, \"redis://USER:PASSWORD@HOST:6379\" (Redis 7.0 or Valkey; \"rediss://…\" for TLS), or a list\nof them among which topics are divided. All nodes write the same. \"off\" is one node.",
+    },
+    Key {
+        path: "bus.prefix",
+        default: r#""throng""#,
+        about: "What the names of all keys and channels there begin with; clusters that share it need one each.",
+    },
+    Key {
+        path: "bus.certificate_authority",
+        default: r#""system""#,
+        about: "PEM file with the certificates by which the bus is known, or \"system\" for those of the system.",
+    },
+    Key {
         path: "log.level",
         default: r#""info""#,
         about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",

@@ -1,6 +1,7 @@
 //! The configuration as meant: every value in its own type.
 
 use super::profile::Profile;
+use bus::Address;
 use gateway::{Network, OriginRule, Retention, Tables};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsConfig>,
     pub(crate) limits: LimitsConfig,
     pub(crate) history: HistoryConfig,
+    /// `None`: this is the only node.
+    pub(crate) bus: Option<BusConfig>,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
@@ -101,6 +104,16 @@ pub(crate) struct HistoryConfig {
     pub(crate) topics: Vec<(String, Retention)>,
     pub(crate) memory: usize,
     pub(crate) recovery_messages: usize,
+}
+
+/// The bus between nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct BusConfig {
+    /// Topics are divided among them.
+    pub(crate) instances: Vec<Address>,
+    pub(crate) prefix: String,
+    /// `None`: the system's.
+    pub(crate) certificate_authority: Option<PathBuf>,
 }
 
 /// What is logged, and how.

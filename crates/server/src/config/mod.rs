@@ -2,6 +2,7 @@
 //! ([`written`]). *As meant*: typed and checked values ([`meant`]), checked on the way ([`reading`]). The table of settings ([`key`]) is the only
 //! list of keys. A mistake is an error that names its place, never a silent default.
 
+mod bus;
 mod error;
 mod histories;
 mod key;
@@ -21,8 +22,8 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
-    TlsConfig,
+    BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
+    SocketConfig, TlsConfig,
 };
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;

@@ -1,5 +1,6 @@
 //! Configuration as text: the commented default file, and what is in force with where it comes from.
 
+use super::bus::shown;
 use super::error::Place;
 use super::key::{KEYS, Key};
 use super::written::Written;
@@ -36,9 +37,10 @@ pub(crate) fn in_force(written: &Written) -> String {
             let _ = writeln!(text, "\n[{table}]");
         }
         let entry = written.entry(key);
+        let value = shown(key.path, &entry.raw);
         let _ = match entry.place {
-            Place::Default => writeln!(text, "{name} = {}", entry.raw),
-            place => writeln!(text, "{name} = {}  # {place}", entry.raw),
+            Place::Default => writeln!(text, "{name} = {value}"),
+            place => writeln!(text, "{name} = {value}  # {place}"),
         };
     });
     text

@@ -1,18 +1,19 @@
 //! From the configuration as written to the one as meant: every value is checked alone, then against the others.
 
+use super::bus::{Addresses, Prefix, shown};
 use super::error::{ConfigError, Place};
 use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
-    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
-    TlsConfig,
+    BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
+    SocketConfig, TlsConfig,
 };
 use super::networks::Networks;
 use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
 use super::raw::Raw;
-use super::shape::{Address, Boolean, Bytes, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
+use super::shape::{Address, Boolean, Bytes, File, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
 use super::written::Written;
 use gateway::Tables;
 use std::collections::BTreeSet;
@@ -76,6 +77,7 @@ impl<'a> Reader<'a> {
             tls: self.tls(),
             limits: self.limits(),
             history: self.history(),
+            bus: self.bus(),
             log: self.log(),
             shutdown: self.shutdown(),
         }
@@ -93,7 +95,7 @@ impl<'a> Reader<'a> {
         self.errors.push(ConfigError::BadValue {
             place: entry.place,
             key: key.path,
-            value: entry.raw.to_string(),
+            value: shown(key.path, &entry.raw).to_string(),
             expected: shape.expected(),
         });
         shape.parse(&Raw::literal(key.default)).expect("a default has its own shape")
@@ -200,6 +202,13 @@ impl<'a> Reader<'a> {
             memory: self.read("history.memory", &Bytes(MIB..=1024 * GIB)),
             recovery_messages: self.read("history.recovery_messages", &Whole(1..=100_000)) as usize,
         }
+    }
+
+    fn bus(&mut self) -> Option<BusConfig> {
+        let instances = self.read("bus.url", &Or("off", Addresses));
+        let prefix = self.read("bus.prefix", &Prefix);
+        let certificate_authority = self.read("bus.certificate_authority", &Or("system", File));
+        Some(BusConfig { instances: instances?, prefix, certificate_authority })
     }
 
     fn log(&mut self) -> LogConfig {

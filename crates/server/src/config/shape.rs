@@ -146,6 +146,21 @@ impl Shape for Folder {
     }
 }
 
+/// A file, which is read later.
+pub(crate) struct File;
+
+impl Shape for File {
+    type Value = PathBuf;
+
+    fn expected(&self) -> String {
+        "the path of a file".into()
+    }
+
+    fn parse(&self, raw: &Raw) -> Option<PathBuf> {
+        raw.text().filter(|text| !text.is_empty()).map(PathBuf::from)
+    }
+}
+
 /// The path of a mount: segments of letters, digits, `-`, `_`, `.` and `~`, with no slash at the end.
 pub(crate) struct MountPath;
 

@@ -1,0 +1,56 @@
+//! Why an engine is away, in words for who can mend it.
+
+use std::fmt;
+
+/// What ended a session, or kept one from beginning. The texts never hold a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Nobody answers at the address, or the connection broke.
+    Unreachable(String),
+    /// TLS and the server do not agree.
+    Tls(String),
+    /// The name or the password is wrong, or missing.
+    Unauthenticated(String),
+    /// The user may not do what a bus has to.
+    Forbidden(String),
+    /// The server is too old.
+    TooOld {
+        /// What it says it is.
+        found: String,
+        /// What is needed.
+        needed: &'static str,
+    },
+    /// It did not answer in time.
+    Late,
+    /// More waits for it than this node keeps.
+    Overrun,
+    /// This node's lease was over: it had stopped, or the engine had.
+    LeaseOver,
+    /// It answered something else, or refused.
+    Refused(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Unreachable(detail) => write!(f, "it cannot be reached: {detail}"),
+            Failure::Tls(detail) => {
+                write!(
+                    f,
+                    "TLS fails: {detail}: check the scheme of `bus.url` and `bus.certificate_authority`"
+                )
+            }
+            Failure::Unauthenticated(detail) => {
+                write!(f, "it does not let us in: {detail}: check name and password in `bus.url`")
+            }
+            Failure::Forbidden(detail) => {
+                write!(f, "the user lacks rights: {detail}: docs/operations.md names those that a bus needs")
+            }
+            Failure::TooOld { found, needed } => write!(f, "it is too old: {found}, and {needed} is needed"),
+            Failure::Late => f.write_str("it does not answer in time"),
+            Failure::Overrun => f.write_str("it is slower than this node: too much waited for it"),
+            Failure::LeaseOver => f.write_str("this node's lease was over: it or the engine had stopped"),
+            Failure::Refused(detail) => write!(f, "it refused: {detail}"),
+        }
+    }
+}

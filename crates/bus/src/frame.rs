@@ -1,0 +1,272 @@
+//! What nodes tell each other through an engine, as bytes. The topic is not among them: the channel's name says it.
+//!
+//! Numbers are big-endian. A text or a run of bytes has its length in front, four bytes, unless it is the last. The first
+//! byte says what it is. The version stands in the names of keys and channels (`v1`), so that nodes of another version
+//! hear nothing that they would misread.
+
+use hub::{
+    Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta, PublisherId,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Names the format of everything in this file and of what is kept in an engine.
+pub(crate) const VERSION: &str = "v1";
+
+/// A message on a topic's channel.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Frame {
+    /// Published on an ephemeral topic.
+    Published { node: NodeId, event: Box<str>, payload: Outgoing<'static> },
+    /// Published on a recoverable topic; the engine wrote the place.
+    Ordered { epoch: Epoch, offset: u64, previous: u64, kept: Kept },
+    /// Where a recoverable topic stands.
+    Head { node: NodeId, position: Position },
+    /// A node's people changed.
+    Present { node: NodeId, version: u64, previous: u64, change: PresenceChange },
+    /// How far a node's people have changed.
+    PresenceHead { node: NodeId, version: u64 },
+}
+
+/// A publication as an engine keeps it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Kept {
+    pub(crate) node: NodeId,
+    pub(crate) except: Option<PublisherId>,
+    pub(crate) event: Box<str>,
+    pub(crate) payload: Outgoing<'static>,
+}
+
+const PUBLISHED: u8 = b'e';
+/// Written by the engine, see [`ordered`].
+pub(crate) const ORDERED: u8 = b'o';
+const HEAD: u8 = b'h';
+const PRESENT: u8 = b'p';
+const PRESENCE_HEAD: u8 = b'q';
+
+const JSON: u8 = 0;
+const BINARY: u8 = 1;
+/// Digits of an offset in an ordered frame, whose place an engine's script writes.
+pub(crate) const OFFSET_DIGITS: usize = 20;
+
+pub(crate) fn published(node: NodeId, event: &str, payload: &Outgoing<'_>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16 + event.len() + payload_bytes(payload).len());
+    bytes.push(PUBLISHED);
+    put_number(&mut bytes, node.0);
+    put_payload(&mut bytes, event, payload);
+    bytes
+}
+
+/// What an engine keeps of a publication, and sends on behind its place.
+pub(crate) fn kept(node: NodeId, draft: &Draft) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(32 + draft.event.len() + payload_bytes(&draft.payload).len());
+    put_number(&mut bytes, node.0);
+    put_text(&mut bytes, draft.except.as_ref().map_or("", PublisherId::as_str));
+    put_payload(&mut bytes, &draft.event, &draft.payload);
+    bytes
+}
+
+pub(crate) fn head(node: NodeId, position: &Position) -> Vec<u8> {
+    let mut bytes = vec![HEAD];
+    put_number(&mut bytes, node.0);
+    put_number(&mut bytes, position.offset);
+    bytes.extend_from_slice(position.epoch.as_str().as_bytes());
+    bytes
+}
+
+pub(crate) fn present(node: NodeId, version: u64, previous: u64, change: &PresenceChange) -> Vec<u8> {
+    let mut bytes = vec![PRESENT];
+    for number in [node.0, version, previous] {
+        put_number(&mut bytes, number);
+    }
+    bytes.push(u8::from(change.left.is_some()) | u8::from(change.joined.is_some()) << 1);
+    if let Some((key, reference)) = &change.left {
+        bytes.extend_from_slice(reference.as_str().as_bytes());
+        put_text(&mut bytes, key);
+    }
+    if let Some(meta) = &change.joined {
+        bytes.extend_from_slice(meta.reference.as_str().as_bytes());
+        bytes.extend_from_slice(&person(meta));
+    }
+    bytes
+}
+
+pub(crate) fn presence_head(node: NodeId, version: u64) -> Vec<u8> {
+    let mut bytes = vec![PRESENCE_HEAD];
+    put_number(&mut bytes, node.0);
+    put_number(&mut bytes, version);
+    bytes
+}
+
+/// A meta as an engine keeps it under its ref.
+pub(crate) fn person(meta: &PresenceMeta) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + meta.key.len() + meta.json.len());
+    put_text(&mut bytes, &meta.key);
+    bytes.extend_from_slice(meta.json.as_bytes());
+    bytes
+}
+
+/// Reads a message. `None` for what this version does not understand.
+pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
+    let mut reader = Reader(bytes);
+    Some(match reader.byte()? {
+        PUBLISHED => {
+            let node = reader.node()?;
+            let (event, payload) = reader.payload()?;
+            Frame::Published { node, event, payload }
+        }
+        ORDERED => {
+            let length = usize::from(reader.byte()?);
+            let epoch = Epoch::new(text(reader.take(length)?)?)?;
+            let (offset, previous) = (reader.decimal()?, reader.decimal()?);
+            Frame::Ordered { epoch, offset, previous, kept: read_kept(reader.0)? }
+        }
+        HEAD => {
+            let (node, offset) = (reader.node()?, reader.number()?);
+            let epoch = Epoch::new(text(reader.0)?)?;
+            Frame::Head { node, position: Position { epoch, offset } }
+        }
+        PRESENT => {
+            let (node, version, previous) = (reader.node()?, reader.number()?, reader.number()?);
+            let which = reader.byte()?;
+            let left = match which & 1 {
+                0 => None,
+                _ => {
+                    let reference = reader.reference()?;
+                    Some((reader.text()?.into(), reference))
+                }
+            };
+            let joined = match which & 2 {
+                0 => None,
+                _ => {
+                    let reference = reader.reference()?;
+                    Some(read_person(reference, reader.0)?)
+                }
+            };
+            Frame::Present { node, version, previous, change: PresenceChange { left, joined } }
+        }
+        PRESENCE_HEAD => Frame::PresenceHead { node: reader.node()?, version: reader.number()? },
+        _ => return None,
+    })
+}
+
+/// The node that a message comes from, without reading the rest; none for what an engine wrote.
+pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
+    let mut reader = Reader(bytes);
+    match reader.byte()? {
+        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD => reader.node(),
+        _ => None,
+    }
+}
+
+/// Reads what [`kept`] wrote.
+pub(crate) fn read_kept(bytes: &[u8]) -> Option<Kept> {
+    let mut reader = Reader(bytes);
+    let node = reader.node()?;
+    let except = match reader.text()? {
+        "" => None,
+        name => Some(PublisherId::parse(name)?),
+    };
+    let (event, payload) = reader.payload()?;
+    Some(Kept { node, except, event, payload })
+}
+
+/// Reads what [`person`] wrote.
+pub(crate) fn read_person(reference: PhxRef, bytes: &[u8]) -> Option<PresenceMeta> {
+    let mut reader = Reader(bytes);
+    let key = reader.text()?.into();
+    Some(PresenceMeta { key, reference, json: text(reader.0)?.into() })
+}
+
+impl Kept {
+    /// As the hub takes it.
+    pub(crate) fn into_draft(self, topic: Arc<str>, received: Micros) -> Draft {
+        let Kept { node: _, except, event, payload } = self;
+        Draft { topic, event, payload, received, except }
+    }
+}
+
+/// Takes what is in front; `None` where too little is left.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|byte| byte[0])
+    }
+
+    pub(crate) fn number(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(u64::from_be_bytes)
+    }
+
+    pub(crate) fn node(&mut self) -> Option<NodeId> {
+        self.number().map(NodeId)
+    }
+
+    fn decimal(&mut self) -> Option<u64> {
+        text(self.take(OFFSET_DIGITS)?)?.parse().ok()
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        text(self.run()?)
+    }
+
+    /// Bytes with their length in front.
+    pub(crate) fn run(&mut self) -> Option<&'a [u8]> {
+        let length = u32::from_be_bytes(self.take(4)?.try_into().ok()?);
+        self.take(length as usize)
+    }
+
+    pub(crate) fn reference(&mut self) -> Option<PhxRef> {
+        PhxRef::parse(text(self.take(16)?)?)
+    }
+
+    /// An event's name and, to the end, its payload.
+    fn payload(&mut self) -> Option<(Box<str>, Outgoing<'static>)> {
+        let event = self.text()?.into();
+        let payload = match self.byte()? {
+            JSON => Outgoing::Json(Cow::Owned(text(self.0)?.to_owned())),
+            BINARY => Outgoing::Binary(Cow::Owned(self.0.to_owned())),
+            _ => return None,
+        };
+        Some((event, payload))
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+fn put_number(bytes: &mut Vec<u8>, number: u64) {
+    bytes.extend_from_slice(&number.to_be_bytes());
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    let length = u32::try_from(text.len()).expect("no frame is that long");
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+fn put_payload(bytes: &mut Vec<u8>, event: &str, payload: &Outgoing<'_>) {
+    put_text(bytes, event);
+    bytes.push(match payload {
+        Outgoing::Json(_) => JSON,
+        Outgoing::Binary(_) => BINARY,
+    });
+    bytes.extend_from_slice(payload_bytes(payload));
+}
+
+fn payload_bytes<'a>(payload: &'a Outgoing<'_>) -> &'a [u8] {
+    match payload {
+        Outgoing::Json(text) => text.as_bytes(),
+        Outgoing::Binary(bytes) => bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests;

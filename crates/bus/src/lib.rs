@@ -1,0 +1,27 @@
+//! Carries topics between nodes: Redis (or Valkey) under the hub's bus effects.
+//!
+//! A [`Bus`] takes what the hubs of a node want ([`hub::BusEffect`]) and tells them what an engine says
+//! ([`hub::BusEvent`]); `hub/src/bus.rs` says what it owes them. It owns connections, their failures and what is on the
+//! wire between nodes (`frame.rs`). It must hold no rule of the hub: who is told what, and what a gap means, is decided
+//! there.
+//!
+//! What waits is bounded (`limits.rs`), an engine that is away is tried again with backoff, and why it is away is said
+//! in words ([`Status`]).
+
+mod address;
+mod backoff;
+mod bus;
+mod failure;
+mod frame;
+mod limits;
+mod port;
+mod queue;
+mod redis;
+mod session;
+mod status;
+mod witness;
+
+pub use address::{Address, BadAddress, redacted};
+pub use bus::{BadSettings, Bus, Settings};
+pub use port::{Port, Requests, Tell};
+pub use status::{Snapshot, State, Status};

@@ -1,0 +1,148 @@
+//! What waits for an engine, and what becomes of what it has no room for.
+
+use crate::failure::Failure;
+use crate::limits::{
+    BATCH_BYTES_MAX, BATCH_WEIGHT_MAX, QUESTION_WEIGHT, QUEUE_BYTES_SOFT_MAX, QUEUE_LEN_MAX,
+    QUEUE_LEN_SOFT_MAX,
+};
+use crate::session::Desk;
+use hub::{AppendError, BusEffect, BusEvent, Outgoing, ShardIndex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Where wishes are put.
+pub(crate) struct Way {
+    queue: UnboundedSender<Waiting>,
+    waiting: Arc<Amount>,
+}
+
+/// Where they are taken out, some at a time.
+pub(crate) struct Queue {
+    queue: UnboundedReceiver<Waiting>,
+    waiting: Arc<Amount>,
+}
+
+/// A wish with the bytes of its payload.
+struct Waiting {
+    shard: ShardIndex,
+    effect: BusEffect,
+    bytes: usize,
+}
+
+/// Counted until it is done.
+#[derive(Default)]
+struct Amount {
+    len: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// Wishes that go out together. They wait until they are done.
+pub(crate) struct Batch {
+    pub(crate) wishes: Vec<(ShardIndex, BusEffect)>,
+    bytes: usize,
+}
+
+pub(crate) fn queue() -> (Way, Queue) {
+    let (sender, receiver) = unbounded_channel();
+    let waiting = Arc::new(Amount::default());
+    (Way { queue: sender, waiting: waiting.clone() }, Queue { queue: receiver, waiting })
+}
+
+impl Way {
+    /// Lets a wish wait, or says at once what becomes of it.
+    pub(crate) fn offer(&self, desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+        let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
+        let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
+        let payload = match &effect {
+            BusEffect::Publish(publication) => Some(&publication.payload),
+            BusEffect::Append { draft, .. } => Some(&draft.payload),
+            BusEffect::Interest { .. }
+            | BusEffect::ReadHistory { .. }
+            | BusEffect::Heads(_)
+            | BusEffect::Present { .. }
+            | BusEffect::People { .. }
+            | BusEffect::ReadPeople { .. }
+            | BusEffect::PresenceHeads(_) => None,
+        };
+        let bytes = payload.map_or(0, length);
+        if payload.is_some() && is_full {
+            desk.numbers.dropped.fetch_add(1, Relaxed);
+            if let BusEffect::Append { token, .. } = effect {
+                let result = Err(AppendError::Overloaded);
+                desk.answer(shard, BusEvent::Appended { token, result });
+            }
+            return Ok(());
+        }
+        if len >= QUEUE_LEN_MAX {
+            return Err(Failure::Overrun);
+        }
+        desk.numbers.published.fetch_add(u64::from(payload.is_some()), Relaxed);
+        desk.numbers.queued.fetch_add(1, Relaxed);
+        self.waiting.len.fetch_add(1, Relaxed);
+        self.waiting.bytes.fetch_add(bytes, Relaxed);
+        // Refused only when nobody takes it out any more, which ends the session.
+        let _ = self.queue.send(Waiting { shard, effect, bytes });
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// What goes out together: what waits, in its order, within the bounds. `None` when nothing will come any more.
+    pub(crate) async fn next(&mut self) -> Option<Batch> {
+        let mut batch = Batch::empty();
+        let mut weight = batch.add(self.queue.recv().await?);
+        while weight < BATCH_WEIGHT_MAX && batch.bytes < BATCH_BYTES_MAX {
+            let Ok(next) = self.queue.try_recv() else { break };
+            weight += batch.add(next);
+        }
+        Some(batch)
+    }
+
+    /// What was taken out waits no longer.
+    pub(crate) fn done(&self, desk: &Desk, (len, bytes): (usize, usize)) {
+        self.waiting.len.fetch_sub(len, Relaxed);
+        self.waiting.bytes.fetch_sub(bytes, Relaxed);
+        desk.numbers.queued.fetch_sub(len as u64, Relaxed);
+    }
+}
+
+impl Batch {
+    /// Nothing.
+    pub(crate) fn empty() -> Batch {
+        Batch { wishes: Vec::new(), bytes: 0 }
+    }
+
+    /// How much it is.
+    pub(crate) fn amount(&self) -> (usize, usize) {
+        (self.wishes.len(), self.bytes)
+    }
+
+    /// Returns what it weighs.
+    fn add(&mut self, Waiting { shard, effect, bytes }: Waiting) -> usize {
+        let weight = weight(&effect);
+        self.bytes += bytes;
+        self.wishes.push((shard, effect));
+        weight
+    }
+}
+
+fn weight(effect: &BusEffect) -> usize {
+    match effect {
+        BusEffect::ReadHistory { .. } | BusEffect::ReadPeople { .. } => QUESTION_WEIGHT,
+        BusEffect::Heads(heads) => heads.len(),
+        BusEffect::PresenceHeads(heads) => heads.len(),
+        BusEffect::People { people, .. } => 1 + people.len(),
+        BusEffect::Publish(_)
+        | BusEffect::Append { .. }
+        | BusEffect::Interest { .. }
+        | BusEffect::Present { .. } => 1,
+    }
+}
+
+fn length(payload: &Outgoing<'_>) -> usize {
+    match payload {
+        Outgoing::Json(text) => text.len(),
+        Outgoing::Binary(bytes) => bytes.len(),
+    }
+}

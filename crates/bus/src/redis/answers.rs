@@ -1,0 +1,127 @@
+//! What an instance answered, as the hub takes it.
+
+use super::commands::Question;
+use super::inbox::Inbox;
+use super::instance::leases;
+use super::keys;
+use crate::failure::Failure;
+use crate::frame::{read_kept, read_person};
+use crate::session::Desk;
+use ::redis::{Value, from_redis_value};
+use hub::{BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Takes the answers of one question out of `answers` and tells the hub. Returns whose leases stand, if that was asked.
+pub(crate) fn tell(
+    desk: &Desk,
+    inbox: &Inbox,
+    question: Question,
+    answers: &mut impl Iterator<Item = Value>,
+) -> Result<Option<BTreeSet<NodeId>>, Failure> {
+    let mut answer = || answers.next().ok_or_else(|| unexpected("an answer too few"));
+    match question {
+        Question::Lease => return leases(answer()?)?.ok_or(Failure::LeaseOver).map(Some),
+        Question::Done => drop(answer()?),
+        Question::People => {
+            if answer()? != Value::Int(1) {
+                return Err(Failure::LeaseOver);
+            }
+        }
+        Question::Append { shard, token } => {
+            let position = position(answer()?)?;
+            inbox.witness(&position);
+            desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
+        }
+        Question::Subscribe { topic, subscription, recoverable } => {
+            answer()?;
+            let position = if recoverable { Some(position(answer()?)?) } else { None };
+            inbox.open(topic, subscription, position);
+        }
+        Question::History { topic, token, span } => {
+            let history = history(&topic, span, desk.now(), answer()?)?;
+            desk.tell(BusEvent::History { topic, token, history: Some(Box::new(history)) });
+        }
+        Question::Who { topic } => {
+            let nodes = who(answer()?)?;
+            desk.tell(BusEvent::People { topic, nodes: Some(nodes) });
+        }
+    }
+    Ok(None)
+}
+
+fn unexpected(what: impl ToString) -> Failure {
+    Failure::Refused(what.to_string())
+}
+
+fn values(answer: Value) -> Result<std::vec::IntoIter<Value>, Failure> {
+    let values: Vec<Value> = from_redis_value(answer).map_err(unexpected)?;
+    Ok(values.into_iter())
+}
+
+fn position(answer: Value) -> Result<Position, Failure> {
+    let (epoch, offset): (String, u64) = from_redis_value(answer).map_err(unexpected)?;
+    let epoch = Epoch::new(&epoch).ok_or_else(|| unexpected("an epoch that is none"))?;
+    Ok(Position { epoch, offset })
+}
+
+/// As `scripts/history.lua` answers.
+fn history(topic: &Arc<str>, span: Span, received: Micros, answer: Value) -> Result<BusHistory, Failure> {
+    let mut values = values(answer)?;
+    let mut next = || values.next().ok_or_else(|| unexpected("a history too short"));
+    let head = position(Value::Array(vec![next()?, next()?]))?;
+    let floor: u64 = from_redis_value(next()?).map_err(unexpected)?;
+    let cut: String = from_redis_value(next()?).map_err(unexpected)?;
+    let mut ordered = Vec::with_capacity(values.len() / 3);
+    while let (Some(offset), Some(previous), Some(data)) = (values.next(), values.next(), values.next()) {
+        let offset = from_redis_value(offset).map_err(unexpected)?;
+        let previous = from_redis_value(previous).map_err(unexpected)?;
+        let data: Vec<u8> = from_redis_value(data).map_err(unexpected)?;
+        let kept = read_kept(&data).ok_or_else(|| unexpected("a publication that cannot be read"))?;
+        let position = Position { epoch: head.epoch.clone(), offset };
+        ordered.push(Ordered { position, previous, draft: kept.into_draft(topic.clone(), received) });
+    }
+    Ok(match span {
+        Span::Oldest { since } => {
+            let from = since.max(floor).min(head.offset);
+            let to = ordered.last().map_or(head.offset, |last| last.position.offset);
+            BusHistory { head, from, to, ordered }
+        }
+        Span::Newest { since, until, .. } => {
+            ordered.reverse();
+            let reached = cut.parse().unwrap_or(since).max(floor);
+            BusHistory { head, from: reached.max(since).min(until), to: until, ordered }
+        }
+    })
+}
+
+/// As `scripts/who.lua` answers.
+fn who(answer: Value) -> Result<Vec<NodePeople>, Failure> {
+    let mut values = values(answer)?;
+    let mut nodes = Vec::with_capacity(values.len() / 2);
+    while let (Some(name), Some(fields)) = (values.next(), values.next()) {
+        let name: String = from_redis_value(name).map_err(unexpected)?;
+        let node = keys::node(&name).ok_or_else(|| unexpected("a node without a name"))?;
+        nodes.push(people(node, fields)?);
+    }
+    Ok(nodes)
+}
+
+fn people(node: NodeId, fields: Value) -> Result<NodePeople, Failure> {
+    let fields: Vec<(String, Vec<u8>)> = from_redis_value(fields).map_err(unexpected)?;
+    let mut of = NodePeople { node, version: 0, people: Vec::with_capacity(fields.len()) };
+    for (field, value) in fields {
+        if field == VERSION_FIELD {
+            let version = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
+            of.version = version.ok_or_else(|| unexpected("people without a version"))?;
+        } else {
+            let meta = PhxRef::parse(&field).and_then(|reference| read_person(reference, &value));
+            of.people.push(meta.ok_or_else(|| unexpected("a person who cannot be read"))?);
+        }
+    }
+    of.people.sort_by_key(|meta| meta.reference);
+    Ok(of)
+}
+
+/// Beside the people of a node, see `scripts/present.lua`.
+const VERSION_FIELD: &str = "v";

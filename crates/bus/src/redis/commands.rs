@@ -1,0 +1,192 @@
+//! What the hub wants, as commands.
+
+use super::instance::Instance;
+use super::keys::name;
+use super::scripts::call;
+use crate::frame;
+use crate::limits::{
+    LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
+};
+use crate::session::Desk;
+use ::redis::{Cmd, cmd};
+use hub::{
+    AppendToken, BusEffect, Draft, NodeId, PhxRef, Position, PresenceChange, PresenceMeta, ReadToken,
+    ShardIndex, Span, SubscriptionId,
+};
+use std::sync::Arc;
+
+/// What an answer is to; each takes the answers of so many commands as [`encode`] added for it.
+pub(crate) enum Question {
+    /// It says whether the node's lease stands.
+    Lease,
+    /// Whatever it says, it was done.
+    Done,
+    /// A change of people: done, unless the node's lease does not stand.
+    People,
+    Append {
+        shard: ShardIndex,
+        token: AppendToken,
+    },
+    /// A subscription of an ephemeral topic, or of a recoverable one, which has a second answer.
+    Subscribe {
+        topic: Arc<str>,
+        subscription: SubscriptionId,
+        recoverable: bool,
+    },
+    History {
+        topic: Arc<str>,
+        token: ReadToken,
+        span: Span,
+    },
+    Who {
+        topic: Arc<str>,
+    },
+}
+
+/// Appends the commands of one wish, and what their answers are to.
+pub(crate) fn encode(
+    instance: &Instance,
+    desk: &Desk,
+    (shard, effect): (ShardIndex, BusEffect),
+    commands: &mut Vec<Cmd>,
+    questions: &mut Vec<Question>,
+) {
+    let keys = &instance.keys;
+    let mut ask = |command: Cmd, question: Question| {
+        commands.push(command);
+        questions.push(question);
+    };
+    match effect {
+        BusEffect::Publish(publication) => {
+            let message = frame::published(desk.node, &publication.event, &publication.payload);
+            ask(publish(&keys.channel(&publication.topic), message), Question::Done);
+        }
+        BusEffect::Append { draft, token } => {
+            ask(append(instance, desk, &draft), Question::Append { shard, token });
+        }
+        BusEffect::Interest { topic, on: None } => {
+            instance.inbox.forget(&topic);
+            ask(cmd("UNSUBSCRIBE").arg(keys.channel(&topic)).to_owned(), Question::Done);
+        }
+        BusEffect::Interest { topic, on: Some(subscription) } => {
+            instance.inbox.expect(&topic, subscription);
+            let retention = desk.histories.of(&topic);
+            let recoverable = retention.is_some();
+            let head = retention.map(|retention| {
+                let mut head = call(&instance.scripts.head, &[keys.marks(), keys.newest(&topic)]);
+                head.arg(kept_ms(retention.age_us_max));
+                head
+            });
+            let subscribe = cmd("SUBSCRIBE").arg(keys.channel(&topic)).to_owned();
+            ask(subscribe, Question::Subscribe { topic, subscription, recoverable });
+            commands.extend(head);
+        }
+        BusEffect::ReadHistory { topic, span, token } => {
+            ask(history(instance, &topic, span), Question::History { topic, token, span });
+        }
+        BusEffect::Heads(heads) => {
+            for (topic, position) in heads {
+                ask(publish(&keys.channel(&topic), head(desk.node, &position)), Question::Done);
+            }
+        }
+        BusEffect::PresenceHeads(heads) => {
+            for (topic, version) in heads {
+                let message = frame::presence_head(desk.node, version);
+                ask(publish(&keys.channel(&topic), message), Question::Done);
+            }
+        }
+        BusEffect::Present { topic, version, previous, change } => {
+            let message = frame::present(desk.node, version, previous, &change);
+            ask(present(instance, desk.node, &topic, version, &change, message), Question::People);
+        }
+        BusEffect::People { topic, version, people } => {
+            ask(all_people(instance, desk.node, &topic, version, &people), Question::People);
+        }
+        BusEffect::ReadPeople { topic } => {
+            let mut who = call(&instance.scripts.who, &[keys.leases()]);
+            who.arg(keys.people_prefix()).arg(&*topic).arg(name(desk.node));
+            ask(who, Question::Who { topic });
+        }
+    }
+}
+
+/// Begins or renews the node's lease.
+pub(crate) fn lease(instance: &Instance, node: NodeId, what: &str) -> Cmd {
+    let keys = &instance.keys;
+    let mut lease = call(&instance.scripts.lease, &[keys.leases()]);
+    lease.arg(name(node)).arg(LEASE_TIME.as_millis() as u64).arg(what);
+    lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
+    lease
+}
+
+fn head(node: NodeId, position: &Position) -> Vec<u8> {
+    frame::head(node, position)
+}
+
+fn publish(channel: &str, message: Vec<u8>) -> Cmd {
+    cmd("PUBLISH").arg(channel).arg(message).to_owned()
+}
+
+fn append(instance: &Instance, desk: &Desk, draft: &Draft) -> Cmd {
+    let (keys, topic) = (&instance.keys, &*draft.topic);
+    // A topic is appended to because it has a history.
+    let retention = desk.histories.of(topic).unwrap_or_default();
+    let mut append = call(&instance.scripts.append, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
+    append.arg(keys.channel(topic)).arg(frame::kept(desk.node, draft));
+    append.arg(retention.messages_max).arg(retention.age_us_max).arg(kept_ms(retention.age_us_max));
+    append
+}
+
+/// How long a topic's place is kept while nothing happens.
+fn kept_ms(age_us_max: u64) -> u64 {
+    age_us_max / 1000 + PLACE_KEPT.as_millis() as u64
+}
+
+fn history(instance: &Instance, topic: &str, span: Span) -> Cmd {
+    let keys = &instance.keys;
+    let mut history = call(&instance.scripts.history, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
+    match span {
+        Span::Oldest { since } => {
+            history.arg("oldest").arg(since).arg("").arg(READ_MESSAGES_MAX).arg(READ_BYTES_MAX)
+        }
+        Span::Newest { since, until, messages_max, bytes_max } => {
+            history.arg("newest").arg(since).arg(until).arg(messages_max).arg(bytes_max)
+        }
+    };
+    history
+}
+
+fn people_keys(instance: &Instance, node: NodeId, topic: &str) -> [String; 3] {
+    let keys = &instance.keys;
+    [keys.leases(), keys.people(node, topic), keys.topics(node)]
+}
+
+fn present(
+    instance: &Instance,
+    node: NodeId,
+    topic: &str,
+    version: u64,
+    change: &PresenceChange,
+    message: Vec<u8>,
+) -> Cmd {
+    let mut present = call(&instance.scripts.present, &people_keys(instance, node, topic));
+    present.arg(name(node)).arg(topic).arg(version);
+    present.arg(change.left.as_ref().map_or("", |(_, reference)| PhxRef::as_str(reference)));
+    match &change.joined {
+        Some(meta) => present.arg(meta.reference.as_str()).arg(frame::person(meta)),
+        None => present.arg("").arg(""),
+    };
+    present.arg(instance.keys.channel(topic)).arg(message).arg(NOBODY_KEPT.as_millis() as u64);
+    present
+}
+
+fn all_people(instance: &Instance, node: NodeId, topic: &str, version: u64, people: &[PresenceMeta]) -> Cmd {
+    let mut all = call(&instance.scripts.people, &people_keys(instance, node, topic));
+    all.arg(name(node)).arg(topic).arg(version);
+    all.arg(instance.keys.channel(topic)).arg(frame::presence_head(node, version));
+    all.arg(NOBODY_KEPT.as_millis() as u64);
+    for meta in people {
+        all.arg(meta.reference.as_str()).arg(frame::person(meta));
+    }
+    all
+}

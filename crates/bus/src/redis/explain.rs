@@ -1,0 +1,64 @@
+//! What Redis' errors say about who can mend them.
+
+use crate::failure::Failure;
+use ::redis::{ErrorKind, RedisError, ServerError, Value};
+
+/// What is needed of a server.
+pub(crate) const NEEDED: &str = "Redis 7.0 or Valkey";
+
+pub(crate) fn explain(error: &RedisError) -> Failure {
+    if let Some(code) = error.code() {
+        return refused(code, error.detail().unwrap_or_default());
+    }
+    let detail = error.to_string();
+    match error.kind() {
+        ErrorKind::AuthenticationFailed => Failure::Unauthenticated(detail),
+        ErrorKind::RESP3NotSupported => {
+            Failure::TooOld { found: "it does not know RESP3".to_owned(), needed: NEEDED }
+        }
+        ErrorKind::Io if is_about_tls(&detail) => Failure::Tls(detail),
+        ErrorKind::Io if error.is_timeout() => Failure::Late,
+        // Text where TLS was expected, or the other way round, cannot be parsed.
+        ErrorKind::Parse => Failure::Tls(format!("what it answers is not Redis' protocol ({detail})")),
+        ErrorKind::InvalidClientConfig => Failure::Tls(detail),
+        _ => Failure::Unreachable(detail),
+    }
+}
+
+/// A refusal among the answers.
+pub(crate) fn explain_refusal(error: &ServerError) -> Failure {
+    refused(error.code(), error.details().unwrap_or_default())
+}
+
+/// The answer, or why it is none.
+pub(crate) fn sound(value: Value) -> Result<Value, Failure> {
+    match value {
+        Value::ServerError(error) => Err(explain_refusal(&error)),
+        value => Ok(value),
+    }
+}
+
+fn refused(code: &str, detail: &str) -> Failure {
+    let text = format!("{code} {detail}").trim_end().to_owned();
+    // A script's refusal names the command that was refused.
+    let says = |what: &str| text.contains(what);
+    if says("WRONGPASS") || says("NOAUTH") || says("AUTH failed") || says("AUTH <password>") {
+        Failure::Unauthenticated(text)
+    } else if says("NOPERM")
+        || says("ACL failure")
+        || says("has no permissions")
+        || says("user executing the script can't")
+    {
+        Failure::Forbidden(text)
+    } else if says("NOPROTO") || says("unknown command") {
+        Failure::TooOld { found: text, needed: NEEDED }
+    } else {
+        Failure::Refused(text)
+    }
+}
+
+fn is_about_tls(detail: &str) -> bool {
+    ["certificate", "tls", "handshake", "corrupt message", "InvalidContentType"]
+        .iter()
+        .any(|word| detail.to_lowercase().contains(&word.to_lowercase()))
+}

@@ -1,0 +1,152 @@
+//! What an instance says by itself: publications on the topics that this node subscribed.
+
+use super::keys::Keys;
+use crate::frame::{self, Frame};
+use crate::limits::HELD_LEN_MAX;
+use crate::session::Desk;
+use crate::witness::Witness;
+use ::redis::{PushInfo, PushKind, Value};
+use hub::{BusEvent, Ordered, Position, Publication, SubscriptionId};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Called by the connection for each message, in their order.
+pub(crate) struct Inbox {
+    desk: Desk,
+    keys: Keys,
+    nodes_channel: String,
+    witness: Arc<Witness>,
+    run: Mutex<Box<str>>,
+    topics: Mutex<HashMap<Arc<str>, Feed>>,
+    /// A node came or went.
+    pub(crate) nodes_changed: Notify,
+    /// The connection is gone.
+    pub(crate) lost: Notify,
+}
+
+/// How a subscribed topic's publications are handed on.
+enum Feed {
+    /// The hub does not know yet where the topic stands: what is ordered waits, so that nothing is missing behind that.
+    Held(SubscriptionId, Vec<Ordered>),
+    Open,
+}
+
+impl Inbox {
+    pub(crate) fn new(desk: &Desk, keys: Keys, witness: Arc<Witness>) -> Inbox {
+        Inbox {
+            desk: desk.clone(),
+            nodes_channel: keys.nodes(),
+            keys,
+            witness,
+            run: Mutex::default(),
+            topics: Mutex::default(),
+            nodes_changed: Notify::new(),
+            lost: Notify::new(),
+        }
+    }
+
+    /// Which run of the server this is.
+    pub(crate) fn set_run(&self, run: &str) {
+        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run.into();
+    }
+
+    /// A publication is kept: what a server that starts again has to have.
+    pub(crate) fn witness(&self, position: &Position) {
+        self.witness.see(position, &self.run.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The topic is being subscribed.
+    pub(crate) fn expect(&self, topic: &Arc<str>, subscription: SubscriptionId) {
+        if self.topics().insert(topic.clone(), Feed::Held(subscription, Vec::new())).is_none() {
+            self.desk.numbers.subscriptions.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Nothing is wanted of the topic any more.
+    pub(crate) fn forget(&self, topic: &str) {
+        if self.topics().remove(topic).is_some() {
+            self.desk.numbers.subscriptions.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// The topic is subscribed; what was held follows, unless it was subscribed again meanwhile.
+    pub(crate) fn open(&self, topic: Arc<str>, subscription: SubscriptionId, position: Option<Position>) {
+        let mut topics = self.topics();
+        let mut held = Vec::new();
+        match topics.get_mut(&topic) {
+            Some(Feed::Held(of, ordered)) if *of == subscription => {
+                held = std::mem::take(ordered);
+                topics.insert(topic.clone(), Feed::Open);
+            }
+            Some(Feed::Held(..) | Feed::Open) | None => {}
+        }
+        self.desk.tell(BusEvent::Subscribed { topic, subscription, position });
+        held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+    }
+
+    pub(crate) fn take(&self, push: PushInfo) {
+        match push.kind {
+            PushKind::Message => self.message(push.data),
+            PushKind::Disconnection => self.lost.notify_one(),
+            _ => {}
+        }
+    }
+
+    fn message(&self, data: Vec<Value>) {
+        let [Value::BulkString(channel), Value::BulkString(bytes)] = &data[..] else { return };
+        let Ok(channel) = std::str::from_utf8(channel) else { return };
+        if channel == self.nodes_channel {
+            return self.nodes_changed.notify_one();
+        }
+        if frame::sender(bytes) == Some(self.desk.node) {
+            return;
+        }
+        let mut topics = self.topics();
+        let Some((topic, feed)) = self.keys.topic_of(channel).and_then(|name| {
+            let topic = topics.get_key_value(name)?.0.clone();
+            Some((topic, topics.get_mut(name)?))
+        }) else {
+            return;
+        };
+        match frame::read(bytes) {
+            Some(frame) => self.hand_on(topic, feed, frame),
+            None => drop(self.desk.numbers.undecodable.fetch_add(1, Relaxed)),
+        }
+    }
+
+    fn hand_on(&self, topic: Arc<str>, feed: &mut Feed, frame: Frame) {
+        let received = self.desk.now();
+        let event = match frame {
+            Frame::Published { node, event, payload } => {
+                self.desk.numbers.delivered.fetch_add(1, Relaxed);
+                let publication = Arc::new(Publication { topic, event, payload, received, place: None });
+                BusEvent::Delivered { node, publication }
+            }
+            Frame::Ordered { epoch, offset, previous, kept } => {
+                if kept.node != self.desk.node {
+                    self.desk.numbers.delivered.fetch_add(1, Relaxed);
+                }
+                let position = Position { epoch, offset };
+                self.witness(&position);
+                let ordered = Ordered { position, previous, draft: kept.into_draft(topic, received) };
+                match feed {
+                    Feed::Held(_, held) if held.len() < HELD_LEN_MAX => return held.push(ordered),
+                    Feed::Held(..) => return,
+                    Feed::Open => BusEvent::Ordered(Box::new(ordered)),
+                }
+            }
+            Frame::Head { position, .. } => BusEvent::Head { topic, position },
+            Frame::Present { node, version, previous, change } => {
+                BusEvent::Present { topic, node, version, previous, change: Box::new(change) }
+            }
+            Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
+        };
+        self.desk.tell(event);
+    }
+
+    fn topics(&self) -> MutexGuard<'_, HashMap<Arc<str>, Feed>> {
+        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,139 @@
+//! One server: its connection, and everything that can be wrong with it.
+
+use super::commands::lease;
+use super::explain::{NEEDED, explain, sound};
+use super::inbox::Inbox;
+use super::keys::{self, Keys};
+use super::scripts::{Scripts, call};
+use crate::failure::Failure;
+use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX};
+use crate::session::Desk;
+use crate::witness::Witness;
+use ::redis::aio::MultiplexedConnection;
+use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
+use hub::NodeId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The oldest version with everything that the scripts use.
+const MAJOR_VERSION_MIN: u32 = 7;
+
+pub(crate) struct Instance {
+    connection: MultiplexedConnection,
+    pub(crate) keys: Keys,
+    pub(crate) scripts: Scripts,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+impl Instance {
+    /// Connects, and does everything that has to be done before the first wish.
+    pub(crate) async fn connect(
+        (client, is_encrypted): (&::redis::Client, bool),
+        keys: Keys,
+        witness: Arc<Witness>,
+        desk: &Desk,
+    ) -> Result<Instance, Failure> {
+        let inbox = Arc::new(Inbox::new(desk, keys.clone(), witness.clone()));
+        let pushed = inbox.clone();
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIME_MAX))
+            .set_response_timeout(Some(ANSWER_TIME_MAX))
+            .set_push_sender(move |push: PushInfo| -> Result<(), std::convert::Infallible> {
+                pushed.take(push);
+                Ok(())
+            });
+        let connecting = client.get_multiplexed_async_connection_with_config(&config);
+        let connection = connecting.await.map_err(|error| match explain(&error) {
+            // A server without TLS waits for the end of what it takes for a line.
+            Failure::Late if is_encrypted => {
+                Failure::Tls("the handshake was not answered in time".to_owned())
+            }
+            failure => failure,
+        })?;
+        let mut instance = Instance { connection, keys, scripts: Scripts::new(), inbox };
+        let run = instance.check_version().await?;
+        instance.load_scripts().await?;
+        instance.try_rights().await?;
+        instance.begin_run(&run, &witness).await?;
+        Ok(instance)
+    }
+
+    /// Sends commands in one write and reads the answer of each.
+    pub(crate) async fn exchange(&mut self, commands: Vec<Cmd>) -> Result<Vec<Value>, Failure> {
+        let mut pipeline = Pipeline::with_capacity(commands.len());
+        for command in commands {
+            pipeline.add_command(command);
+        }
+        let count = pipeline.len();
+        let answers = self.connection.send_packed_commands(&pipeline, 0, count).await;
+        answers.map_err(|error| explain(&error))?.into_iter().map(sound).collect()
+    }
+
+    async fn ask(&mut self, command: Cmd) -> Result<Value, Failure> {
+        let mut answers = self.exchange(vec![command]).await?;
+        answers.pop().ok_or_else(|| Failure::Refused("it did not answer".to_owned()))
+    }
+
+    /// Returns which run of the server this is.
+    async fn check_version(&mut self) -> Result<String, Failure> {
+        let answer = self.ask(cmd("INFO").arg("server").to_owned()).await?;
+        let info: String = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
+        let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let version = field("redis_version").unwrap_or("0");
+        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        if major.is_none_or(|major| major < MAJOR_VERSION_MIN) {
+            return Err(Failure::TooOld { found: format!("its version is {version}"), needed: NEEDED });
+        }
+        Ok(field("run_id").unwrap_or_default().to_owned())
+    }
+
+    async fn load_scripts(&mut self) -> Result<(), Failure> {
+        let load = |(_, code): (_, &str)| cmd("SCRIPT").arg("LOAD").arg(code).to_owned();
+        let commands = self.scripts.all().into_iter().map(load).collect();
+        self.exchange(commands).await.map(drop)
+    }
+
+    async fn try_rights(&mut self) -> Result<(), Failure> {
+        let name = self.keys.rights();
+        let mut rights = call(&self.scripts.rights, std::slice::from_ref(&name));
+        rights.arg(&name);
+        let (subscribe, unsubscribe) =
+            (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
+        let listen = cmd("SUBSCRIBE").arg(self.keys.nodes()).to_owned();
+        self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
+    }
+
+    /// Says what this node knows to be kept; if the server has lost it, the orders begin anew.
+    async fn begin_run(&mut self, run: &str, witness: &Witness) -> Result<(), Failure> {
+        let mut fresh = [0; 9];
+        getrandom::fill(&mut fresh).map_err(|error| Failure::Refused(error.to_string()))?;
+        let epoch: String = fresh.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut marks = call(&self.scripts.marks, &[self.keys.marks()]);
+        marks.arg(run).arg(epoch);
+        match witness.seen() {
+            Some(seen) => marks.arg(seen.epoch.as_str()).arg(seen.offset).arg(&*seen.run),
+            None => marks.arg("").arg(0).arg(""),
+        };
+        self.ask(marks).await?;
+        self.inbox.set_run(run);
+        Ok(())
+    }
+
+    /// Begins this node's lease; returns the nodes that have one.
+    pub(crate) async fn begin_lease(&mut self, node: NodeId) -> Result<BTreeSet<NodeId>, Failure> {
+        let begin = lease(self, node, "begin");
+        let answer = self.ask(begin).await?;
+        leases(answer)?.ok_or(Failure::LeaseOver)
+    }
+}
+
+/// The nodes whose leases stand; none if this node's does not.
+pub(crate) fn leases(answer: Value) -> Result<Option<BTreeSet<NodeId>>, Failure> {
+    let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
+    let mut values = answer.into_iter();
+    if values.next() != Some(Value::Int(1)) {
+        return Ok(None);
+    }
+    let name = |value| from_redis_value::<String>(value).ok();
+    Ok(Some(values.filter_map(|value| keys::node(&name(value)?)).collect()))
+}

@@ -1,0 +1,102 @@
+//! Names of keys and channels.
+
+use crate::frame::VERSION;
+use hub::NodeId;
+
+/// What all of them begin with.
+#[derive(Clone)]
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(crate) fn new(prefix: &str) -> Keys {
+        Keys { prefix: format!("{prefix}:{VERSION}:") }
+    }
+
+    /// What the orders have in common.
+    pub(crate) fn marks(&self) -> String {
+        format!("{}marks", self.prefix)
+    }
+
+    /// The nodes with the ends of their leases.
+    pub(crate) fn leases(&self) -> String {
+        format!("{}leases", self.prefix)
+    }
+
+    /// The channel on which nodes hear that one came or went.
+    pub(crate) fn nodes(&self) -> String {
+        format!("{}nodes", self.prefix)
+    }
+
+    /// The key, and the channel, that rights are tried on.
+    pub(crate) fn rights(&self) -> String {
+        format!("{}rights", self.prefix)
+    }
+
+    /// The offset of a topic's newest publication.
+    pub(crate) fn newest(&self, topic: &str) -> String {
+        format!("{}newest:{topic}", self.prefix)
+    }
+
+    /// A topic's history.
+    pub(crate) fn order(&self, topic: &str) -> String {
+        format!("{}order:{topic}", self.prefix)
+    }
+
+    /// What the keys of the topics on which nodes have people begin with.
+    pub(crate) fn topics_prefix(&self) -> String {
+        format!("{}topics:", self.prefix)
+    }
+
+    /// The topics on which a node has people.
+    pub(crate) fn topics(&self, node: NodeId) -> String {
+        self.topics_prefix() + &name(node)
+    }
+
+    /// What the keys of people begin with.
+    pub(crate) fn people_prefix(&self) -> String {
+        format!("{}people:", self.prefix)
+    }
+
+    /// A node's people on a topic.
+    pub(crate) fn people(&self, node: NodeId, topic: &str) -> String {
+        format!("{}{}:{topic}", self.people_prefix(), name(node))
+    }
+
+    /// A topic's channel.
+    pub(crate) fn channel(&self, topic: &str) -> String {
+        format!("{}topic:{topic}", self.prefix)
+    }
+
+    /// The topic whose channel this is.
+    pub(crate) fn topic_of<'c>(&self, channel: &'c str) -> Option<&'c str> {
+        channel.strip_prefix(&*self.prefix)?.strip_prefix("topic:")
+    }
+}
+
+/// A node as it stands in keys and leases.
+pub(crate) fn name(node: NodeId) -> String {
+    format!("{:016x}", node.0)
+}
+
+/// Reads what [`name`] wrote.
+pub(crate) fn node(name: &str) -> Option<NodeId> {
+    u64::from_str_radix(name, 16).ok().map(NodeId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_were_written() {
+        let keys = Keys::new("throng");
+        for topic in ["rooms:lobby", "", "topic:", "a b\"\n"] {
+            assert_eq!(keys.topic_of(&keys.channel(topic)), Some(topic));
+        }
+        assert_eq!(keys.topic_of(&keys.nodes()), None);
+        assert_eq!(Keys::new("other").topic_of(&keys.channel("a")), None);
+        assert_eq!(node(&name(NodeId(7))), Some(NodeId(7)));
+    }
+}

@@ -1,0 +1,68 @@
+//! Takes what waits for one instance, sends it together, and takes the answers: what comes meanwhile goes next.
+
+use super::answers;
+use super::commands::{Question, encode, lease};
+use super::instance::Instance;
+use super::leases::Leases;
+use crate::failure::Failure;
+use crate::limits::LEASE_INTERVAL;
+use crate::queue::{Batch, Queue};
+use crate::session::Desk;
+use std::sync::Arc;
+use tokio::time::{MissedTickBehavior, interval};
+
+pub(crate) struct Pump {
+    pub(crate) index: usize,
+    pub(crate) instance: Instance,
+    pub(crate) queue: Queue,
+    pub(crate) leases: Arc<Leases>,
+    pub(crate) desk: Desk,
+}
+
+impl Pump {
+    /// Goes on until something is wrong.
+    pub(crate) async fn run(mut self) -> Failure {
+        let inbox = self.instance.inbox.clone();
+        let mut renewal = interval(LEASE_INTERVAL);
+        renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let (mut batch, mut is_renewal) = (Batch::empty(), true);
+            tokio::select! {
+                biased;
+                () = inbox.lost.notified() => return Failure::Unreachable("the connection was closed".to_owned()),
+                _ = renewal.tick() => {}
+                () = inbox.nodes_changed.notified() => {}
+                next = self.queue.next() => match next {
+                    Some(next) => (batch, is_renewal) = (next, false),
+                    // The session is over.
+                    None => return std::future::pending().await,
+                },
+            }
+            if let Err(failure) = self.exchange(batch, is_renewal).await {
+                return failure;
+            }
+        }
+    }
+
+    async fn exchange(&mut self, batch: Batch, is_renewal: bool) -> Result<(), Failure> {
+        let (mut commands, mut questions) = (Vec::new(), Vec::new());
+        if is_renewal {
+            commands.push(lease(&self.instance, self.desk.node, "renew"));
+            questions.push(Question::Lease);
+        }
+        let amount = batch.amount();
+        for wish in batch.wishes {
+            encode(&self.instance, &self.desk, wish, &mut commands, &mut questions);
+        }
+        let answers = self.instance.exchange(commands).await;
+        self.queue.done(&self.desk, amount);
+        let mut answers = answers?.into_iter();
+        for question in questions {
+            if let Some(standing) = answers::tell(&self.desk, &self.instance.inbox, question, &mut answers)? {
+                self.leases.stand(self.index, standing);
+                self.leases.tell(&self.desk);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+-- Begins or renews a node's lease, and clears away whose lease is over: their people go with them.
+-- KEYS: leases. ARGV: node, milliseconds of a lease, 'begin' or 'renew', what keys of topics and of people begin with,
+-- channel of the nodes, most topics to clear.
+-- Returns 1 and the nodes whose leases stand, or 0 if this node's does not.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local is_news = ARGV[3] == 'begin'
+local ends = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
+if ends <= now and not is_news then
+  return { 0 }
+end
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
+local left = tonumber(ARGV[7])
+for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))) do
+  local topics = ARGV[4] .. node
+  while left > 0 do
+    local topic = redis.call('SPOP', topics)
+    if not topic then
+      redis.call('ZREM', KEYS[1], node)
+      is_news = true
+      break
+    end
+    redis.call('DEL', ARGV[5] .. node .. ':' .. topic)
+    left = left - 1
+  end
+end
+if is_news then
+  redis.call('PUBLISH', ARGV[6], ARGV[1])
+end
+local live = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')
+table.insert(live, 1, 1)
+return live

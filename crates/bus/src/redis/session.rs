@@ -1,0 +1,121 @@
+//! All instances, from the moment when each is there to the moment when one is not.
+
+use super::instance::Instance;
+use super::leases::Leases;
+use super::pump::Pump;
+use crate::failure::Failure;
+use crate::port::Requests;
+use crate::queue::{Way, queue};
+use crate::session::Desk;
+use hub::{BusEffect, ShardIndex};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+pub(crate) struct Session {
+    instances: Vec<Instance>,
+    leases: Arc<Leases>,
+}
+
+impl Session {
+    pub(crate) fn new(instances: Vec<Instance>, leases: Arc<Leases>) -> Session {
+        Session { instances, leases }
+    }
+
+    /// Goes on until an instance is away, and says why; `None` if nobody is left who could want something.
+    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+        let Session { instances, leases } = self;
+        leases.tell(desk);
+        let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
+        for (index, instance) in instances.into_iter().enumerate() {
+            let (way, queue) = queue();
+            ways.push(way);
+            let (leases, desk) = (leases.clone(), desk.clone());
+            pumps.spawn(Pump { index, instance, queue, leases, desk }.run());
+        }
+        hand_on(&ways, desk, requests, &mut pumps).await
+    }
+}
+
+/// Hands on what is wanted until something is wrong.
+async fn hand_on(
+    ways: &[Way],
+    desk: &Desk,
+    requests: &mut Requests,
+    pumps: &mut JoinSet<Failure>,
+) -> Option<Failure> {
+    loop {
+        tokio::select! {
+            biased;
+            ended = pumps.join_next() => {
+                let crashed = || Failure::Refused("the connection's task ended".to_owned());
+                return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
+            }
+            wishes = requests.recv() => {
+                let (shard, effects) = wishes?;
+                for effect in effects {
+                    if let Err(failure) = route(ways, desk, shard, effect) {
+                        return Some(failure);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn route(ways: &[Way], desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+    let way = |topic: &str| instance_of(topic, ways.len());
+    match effect {
+        BusEffect::Heads(heads) => {
+            for (at, heads) in divided(heads, way) {
+                ways[at].offer(desk, shard, BusEffect::Heads(heads))?;
+            }
+            Ok(())
+        }
+        BusEffect::PresenceHeads(heads) => {
+            for (at, heads) in divided(heads, way) {
+                ways[at].offer(desk, shard, BusEffect::PresenceHeads(heads))?;
+            }
+            Ok(())
+        }
+        BusEffect::Publish(ref publication) => ways[way(&publication.topic)].offer(desk, shard, effect),
+        BusEffect::Append { ref draft, .. } => ways[way(&draft.topic)].offer(desk, shard, effect),
+        BusEffect::Interest { ref topic, .. }
+        | BusEffect::ReadHistory { ref topic, .. }
+        | BusEffect::Present { ref topic, .. }
+        | BusEffect::People { ref topic, .. }
+        | BusEffect::ReadPeople { ref topic } => ways[way(topic)].offer(desk, shard, effect),
+    }
+}
+
+fn divided<T>(heads: Vec<(Arc<str>, T)>, way: impl Fn(&str) -> usize) -> BTreeMap<usize, Vec<(Arc<str>, T)>> {
+    let mut divided: BTreeMap<usize, Vec<(Arc<str>, T)>> = BTreeMap::new();
+    for head in heads {
+        divided.entry(way(&head.0)).or_default().push(head);
+    }
+    divided
+}
+
+/// Which of so many instances a topic is at; all nodes agree. FNV-1a.
+fn instance_of(topic: &str, instances: usize) -> usize {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = topic.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    (hash % instances as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_spread_over_the_instances_and_every_node_finds_them() {
+        let mut topics = [0; 3];
+        for number in 0..300 {
+            topics[instance_of(&format!("rooms:{number}"), 3)] += 1;
+        }
+        assert!(topics.iter().all(|count| *count > 50), "{topics:?}");
+        // A node of another build must find the same.
+        assert_eq!(instance_of("rooms:lobby", 16), 9);
+        assert_eq!(instance_of("anything", 1), 0);
+    }
+}

@@ -1,0 +1,142 @@
+//! What a bus says of itself: whether the engine is there, why not, and what went through it.
+
+use crate::failure::Failure;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// Whether the engine is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is.
+    Up {
+        /// Since when.
+        since: SystemTime,
+    },
+    /// It is not.
+    Away {
+        /// Since when.
+        since: SystemTime,
+        /// Why, for people; without a password.
+        because: String,
+    },
+}
+
+/// One moment. Totals count from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Whether the engine is there.
+    pub state: State,
+    /// How often it came to be there.
+    pub connects_total: u64,
+    /// Publications of this node that were handed to the engine.
+    pub published_total: u64,
+    /// Publications of other nodes that the engine delivered.
+    pub delivered_total: u64,
+    /// Publications of this node that were dropped or refused because too much waited.
+    pub dropped_total: u64,
+    /// Messages that this version does not understand.
+    pub undecodable_total: u64,
+    /// Wishes of this node that wait for the engine now.
+    pub queue_len: u64,
+    /// Topics that this node is told of now.
+    pub subscriptions: u64,
+    /// Nodes whose leases stand, this one included; 0 while the engine is away.
+    pub nodes: u64,
+}
+
+/// Readable from any thread while the bus runs.
+#[derive(Clone)]
+pub struct Status(Arc<Numbers>);
+
+pub(crate) struct Numbers {
+    state: Mutex<State>,
+    pub(crate) connects: AtomicU64,
+    pub(crate) published: AtomicU64,
+    pub(crate) delivered: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) undecodable: AtomicU64,
+    pub(crate) queued: AtomicU64,
+    pub(crate) subscriptions: AtomicU64,
+    pub(crate) nodes: AtomicU64,
+}
+
+impl Status {
+    pub(crate) fn new() -> Status {
+        let because = "it has not answered yet".to_owned();
+        Status(Arc::new(Numbers {
+            state: Mutex::new(State::Away { since: SystemTime::now(), because }),
+            connects: AtomicU64::default(),
+            published: AtomicU64::default(),
+            delivered: AtomicU64::default(),
+            dropped: AtomicU64::default(),
+            undecodable: AtomicU64::default(),
+            queued: AtomicU64::default(),
+            subscriptions: AtomicU64::default(),
+            nodes: AtomicU64::default(),
+        }))
+    }
+
+    pub(crate) fn numbers(&self) -> &Arc<Numbers> {
+        &self.0
+    }
+
+    /// This moment.
+    pub fn snapshot(&self) -> Snapshot {
+        let numbers = &self.0;
+        Snapshot {
+            state: self.state(),
+            connects_total: numbers.connects.load(Relaxed),
+            published_total: numbers.published.load(Relaxed),
+            delivered_total: numbers.delivered.load(Relaxed),
+            dropped_total: numbers.dropped.load(Relaxed),
+            undecodable_total: numbers.undecodable.load(Relaxed),
+            queue_len: numbers.queued.load(Relaxed),
+            subscriptions: numbers.subscriptions.load(Relaxed),
+            nodes: numbers.nodes.load(Relaxed),
+        }
+    }
+
+    /// Whether the engine is there.
+    pub fn state(&self) -> State {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn up(&self) {
+        self.0.connects.fetch_add(1, Relaxed);
+        *self.0.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Up { since: SystemTime::now() };
+    }
+
+    /// Says why it is away. `true` if that is news.
+    pub(crate) fn away(&self, failure: &Failure) -> bool {
+        for gauge in [&self.0.queued, &self.0.subscriptions, &self.0.nodes] {
+            gauge.store(0, Relaxed);
+        }
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let because = failure.to_string();
+        let (since, news) = match &*state {
+            State::Up { .. } => (SystemTime::now(), true),
+            State::Away { since, because: known } => (*since, *known != because),
+        };
+        *state = State::Away { since, because };
+        news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_away_stays_away_since_the_beginning_and_a_new_reason_is_news() {
+        let status = Status::new();
+        status.up();
+        assert!(status.away(&Failure::Late));
+        let State::Away { since, .. } = status.state() else { panic!("it is away") };
+        assert!(!status.away(&Failure::Late));
+        assert!(status.away(&Failure::LeaseOver));
+        let because = Failure::LeaseOver.to_string();
+        assert_eq!(status.state(), State::Away { since, because });
+        assert_eq!(status.snapshot().connects_total, 1);
+    }
+}

@@ -1,0 +1,40 @@
+//! What this node knows to be kept by an instance, for the moment when that instance starts again without it.
+
+use hub::{Epoch, Position};
+use std::sync::{Mutex, PoisonError};
+
+/// The newest publication that this node was told is kept, in which epoch and run of the server.
+#[derive(Default)]
+pub(crate) struct Witness(Mutex<Option<Seen>>);
+
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) epoch: Epoch,
+    pub(crate) offset: u64,
+    pub(crate) run: Box<str>,
+}
+
+impl Witness {
+    /// A publication is kept.
+    pub(crate) fn see(&self, position: &Position, run: &str) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *seen {
+            Some(seen) if seen.epoch == position.epoch => {
+                if position.offset > seen.offset {
+                    seen.offset = position.offset;
+                    if *seen.run != *run {
+                        seen.run = run.into();
+                    }
+                }
+            }
+            Some(_) | None => {
+                let Position { epoch, offset } = position.clone();
+                *seen = Some(Seen { epoch, offset, run: run.into() });
+            }
+        }
+    }
+
+    pub(crate) fn seen(&self) -> Option<Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

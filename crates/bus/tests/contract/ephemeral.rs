@@ -1,0 +1,79 @@
+//! Topics that keep nothing.
+
+use crate::engine::Engine;
+use crate::node::{Node, json};
+use hub::{BusEvent, NodeId, Outgoing};
+
+fn delivered(node: &Node, topic: &str) -> (NodeId, Outgoing<'static>) {
+    node.hears("a delivery", |event| match event {
+        BusEvent::Delivered { node, publication } if &*publication.topic == topic => {
+            assert_eq!(&*publication.event, "said");
+            Some((*node, publication.payload.clone()))
+        }
+        _ => None,
+    })
+}
+
+fn deliveries_left(node: &Node) -> usize {
+    node.rest().iter().filter(|event| matches!(event, BusEvent::Delivered { .. })).count()
+}
+
+pub(crate) fn a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other(engine: impl Engine) {
+    let [ann, bob, cat] = [(); 3].map(|()| Node::up(engine.settings()));
+    for node in [&ann, &bob] {
+        assert_eq!(node.subscribe("rooms:a"), None);
+    }
+    cat.subscribe("rooms:b");
+    ann.publish("rooms:a", json("1"));
+    assert_eq!(delivered(&bob, "rooms:a"), (ann.id, json("1")));
+    // What comes after it has everybody looked at before.
+    ann.publish("rooms:b", json("2"));
+    assert_eq!(delivered(&cat, "rooms:b"), (ann.id, json("2")));
+    bob.publish("rooms:a", json("3"));
+    assert_eq!(delivered(&ann, "rooms:a"), (bob.id, json("3")));
+    assert_eq!([&bob, &cat].map(deliveries_left), [0, 0]);
+    let snapshot = cat.status.snapshot();
+    assert_eq!((snapshot.delivered_total, snapshot.published_total, snapshot.subscriptions), (1, 0, 1));
+    assert_eq!((ann.status.snapshot().published_total, bob.status.snapshot().delivered_total), (2, 1));
+}
+
+pub(crate) fn what_one_node_publishes_comes_in_its_order(engine: impl Engine) {
+    let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
+    bob.subscribe("rooms:a");
+    for number in 0..2000 {
+        ann.publish("rooms:a", json(&number.to_string()));
+    }
+    for number in 0..2000 {
+        assert_eq!(delivered(&bob, "rooms:a"), (ann.id, json(&number.to_string())));
+    }
+}
+
+pub(crate) fn nothing_is_told_of_a_topic_that_is_not_wanted_any_more(engine: impl Engine) {
+    let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
+    bob.subscribe("rooms:a");
+    bob.unsubscribe("rooms:a");
+    // Done in the order in which it is wanted.
+    bob.subscribe("rooms:b");
+    ann.publish("rooms:a", json("1"));
+    ann.publish("rooms:b", json("2"));
+    delivered(&bob, "rooms:b");
+    assert_eq!(deliveries_left(&bob), 0);
+    assert_eq!(bob.status.snapshot().subscriptions, 1);
+    bob.subscribe("rooms:a");
+    ann.publish("rooms:a", json("3"));
+    assert_eq!(delivered(&bob, "rooms:a"), (ann.id, json("3")));
+}
+
+pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: impl Engine) {
+    let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
+    let topics = ["rooms:ñandú ☃", "rooms:with space\nand\u{7f}", "rooms:*", "rooms:>", "rooms:a.b", "x"];
+    let bytes: Vec<u8> = (0..=255).collect();
+    for topic in topics {
+        bob.subscribe(topic);
+        ann.publish(topic, Outgoing::Binary(bytes.clone().into()));
+        assert_eq!(delivered(&bob, topic), (ann.id, Outgoing::Binary(bytes.clone().into())));
+        ann.publish(topic, json("☃"));
+        assert_eq!(delivered(&bob, topic), (ann.id, json("☃")));
+    }
+    assert_eq!(deliveries_left(&bob), 0);
+}

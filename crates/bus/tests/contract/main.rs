@@ -1,0 +1,55 @@
+//! What a bus owes the hub (`hub/src/bus.rs`), asked of every engine, each a real server.
+
+#[path = "../node/mod.rs"]
+mod node;
+
+mod engine;
+mod ephemeral;
+mod failing;
+mod histories;
+mod order;
+mod presence;
+
+/// Makes each function of the modules a test for each engine.
+macro_rules! contract {
+    ($($module:ident: $($test:ident)*;)*) => {
+        mod redis {
+            $(mod $module { $(
+                #[test]
+                fn $test() {
+                    crate::$module::$test(crate::node::redis_server::RedisServer::start());
+                }
+            )* })*
+        }
+    };
+}
+
+contract! {
+    ephemeral:
+        a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other
+        what_one_node_publishes_comes_in_its_order
+        nothing_is_told_of_a_topic_that_is_not_wanted_any_more
+        bytes_and_texts_in_any_language_come_as_they_were;
+    order:
+        all_nodes_are_told_the_same_order_without_a_hole
+        a_subscription_says_where_the_topic_stands_and_nothing_is_missing_behind_that
+        who_is_left_out_is_told_with_the_publication
+        heads_are_told_to_the_others
+        answers_go_to_the_shard_that_asked;
+    histories:
+        everything_is_read_from_the_oldest_on
+        the_newest_are_read_up_to_the_bounds
+        what_is_too_many_is_gone_and_that_is_said
+        what_is_too_old_is_gone_and_that_is_said
+        a_topic_that_nobody_published_on_has_nothing;
+    presence:
+        a_change_reaches_the_others_and_is_kept
+        all_people_of_a_node_replace_those_before
+        nodes_see_each_other_come
+        a_node_that_was_killed_takes_its_people_with_it;
+    failing:
+        an_engine_that_stops_is_away_and_comes_back
+        what_was_kept_before_the_engine_was_killed_is_there_afterwards
+        an_engine_that_lost_its_newest_begins_another_order
+        nodes_go_on_together_after_the_engine_was_killed;
+}

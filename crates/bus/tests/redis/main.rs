@@ -1,0 +1,223 @@
+//! What is Redis' own: who may connect and how, what a user needs, and several instances.
+
+#[path = "../node/mod.rs"]
+mod node;
+
+mod fake;
+
+use bus::State;
+use fake::FakeRedis;
+use hub::BusEvent;
+use node::child::{free_port, settings};
+use node::redis_server::RedisServer;
+use node::{Node, json};
+use rcgen::{CertificateParams, KeyPair};
+use std::fs;
+
+/// What docs/operations.md says that a user of its own needs.
+const RIGHTS: [&str; 16] = [
+    "resetchannels",
+    "~test:*",
+    "&test:*",
+    "-@all",
+    "+@connection",
+    "+info",
+    "+script|load",
+    "+evalsha",
+    "+@pubsub",
+    "+@stream",
+    "+@hash",
+    "+@set",
+    "+@sortedset",
+    "+@string",
+    "+@keyspace",
+    "+time",
+];
+
+#[test]
+fn nobody_who_listens_is_named_with_the_address() {
+    let port = free_port();
+    let node = Node::start(settings(&[&format!("redis://127.0.0.1:{port}")]));
+    node.is_away_because("it cannot be reached");
+}
+
+#[test]
+fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
+    let server = RedisServer::start_with(&["--requirepass", "right"]);
+    let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
+    for user in ["", ":wr0ng@", "ann:wr0ng@"] {
+        let because = with(user).is_away_because("it does not let us in");
+        assert!(
+            because.contains("check name and password in `bus.url`") && !because.contains("wr0ng"),
+            "{because}"
+        );
+    }
+    with(":right@").waits_for_up();
+}
+
+#[test]
+fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
+    let server = RedisServer::start();
+    let allow = |name: &str, rights: &[&str]| {
+        let rule = [&["ACL", "SETUSER", name, "reset", "on", ">pass"], rights].concat();
+        assert_eq!(server.ask(&rule), "OK");
+        server.url().replace("//", &format!("//{name}:pass@"))
+    };
+    let node = Node::up(settings(&[&allow("enough", &RIGHTS)]));
+    node.subscribe("kept:a");
+    node.append("kept:a", "1");
+    node.ordered("kept:a");
+    for (name, lacking, named) in [
+        ("no-streams", "-@stream", "xadd"),
+        ("no-scripts", "-evalsha", "evalsha"),
+        ("no-channels", "resetchannels", "channel"),
+        ("no-info", "-info", "info"),
+        ("no-keys", "resetkeys", "key"),
+    ] {
+        let because = Node::start(settings(&[&allow(name, &[&RIGHTS[..], &[lacking]].concat())]))
+            .is_away_because("the user lacks rights");
+        assert!(because.to_lowercase().contains(named), "{name}: {because}");
+    }
+}
+
+#[test]
+fn a_server_that_is_too_old_is_named_with_its_version() {
+    let old = FakeRedis::start("6.2.14");
+    let because = Node::start(settings(&[&old.url()])).is_away_because("it is too old");
+    assert!(because.contains("6.2.14") && because.contains("Redis 7.0"), "{because}");
+}
+
+#[test]
+fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+    let certificate = params.self_signed(&key).expect("a certificate").pem();
+    let (certificate_path, key_path) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
+    fs::write(&certificate_path, &certificate).expect("a file");
+    fs::write(&key_path, key.serialize_pem()).expect("a file");
+    let port = free_port();
+    let path = |path: &std::path::Path| path.display().to_string();
+    let (certificate_path, key_path, port_text) =
+        (path(&certificate_path), path(&key_path), port.to_string());
+    let server = RedisServer::start_at(
+        port,
+        &[
+            "--port",
+            "0",
+            "--tls-port",
+            &port_text,
+            "--tls-cert-file",
+            &certificate_path,
+            "--tls-key-file",
+            &key_path,
+            "--tls-auth-clients",
+            "no",
+        ],
+    );
+    let url = format!("rediss://localhost:{}", server.port);
+    let known =
+        bus::Settings { certificate_authority: Some(certificate_path.clone().into()), ..settings(&[&url]) };
+    let node = Node::up(known);
+    node.subscribe("kept:a");
+    node.append("kept:a", "1");
+    Node::start(settings(&[&url])).is_away_because("TLS fails");
+    let plain = Node::start(settings(&[&server.url()]));
+    plain.is_away_because("it cannot be reached");
+    let other = RedisServer::start();
+    let encrypted = Node::start(settings(&[&other.url().replace("redis://", "rediss://")]));
+    encrypted.is_away_because("TLS fails");
+}
+
+#[test]
+fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
+    let (one, mut two) = (RedisServer::start(), RedisServer::start());
+    let both = settings(&[&one.url(), &two.url()]);
+    let (ann, bob) = (Node::up(both.clone()), Node::up(both));
+    ann.sees_leases(&[ann.id, bob.id]);
+    for number in 0..20 {
+        let topic = format!("kept:{number}");
+        bob.subscribe(&topic);
+        ann.append(&topic, "1");
+        bob.ordered(&topic);
+        ann.publish(&topic, json("2"));
+        bob.hears("a delivery", |event| match event {
+            BusEvent::Delivered { publication, .. } => (*publication.topic == *topic).then_some(()),
+            _ => None,
+        });
+    }
+    for server in [&one, &two] {
+        let orders: Vec<String> =
+            server.ask(&["KEYS", "test:v1:order:*"]).lines().map(str::to_owned).collect();
+        assert!((3..18).contains(&orders.len()), "{orders:?}");
+    }
+    two.kill();
+    for node in [&ann, &bob] {
+        node.waits_for_down();
+    }
+    two.start_again();
+    for node in [&ann, &bob] {
+        node.waits_for_up();
+        node.sees_leases(&[ann.id, bob.id]);
+    }
+}
+
+#[test]
+fn a_node_whose_lease_was_over_says_that_it_was_away() {
+    let server = RedisServer::start();
+    let node = Node::up(server.settings());
+    node.sees_leases(&[node.id]);
+    assert_eq!(server.ask(&["ZREM", "test:v1:leases", &format!("{:016x}", node.id.0)]), "1");
+    node.waits_for_down();
+    node.waits_for_up();
+    node.sees_leases(&[node.id]);
+}
+
+#[test]
+fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
+    let server = RedisServer::start();
+    let node = Node::up(server.settings());
+    let epoch = node.subscribe("kept:a").expect("it is recoverable").epoch;
+    for command in ["SCRIPT", "FLUSHALL"] {
+        let words: &[&str] = if command == "SCRIPT" { &["SCRIPT", "FLUSH"] } else { &["FLUSHALL"] };
+        assert_eq!(server.ask(words), "OK");
+        node.waits_for_down();
+        node.waits_for_up();
+        assert_eq!(node.subscribe("kept:a").expect("it is recoverable").epoch == epoch, command == "SCRIPT");
+        node.append("kept:a", "1");
+        node.ordered("kept:a");
+    }
+}
+
+#[test]
+fn nothing_is_left_of_people_who_are_gone() {
+    let server = RedisServer::start();
+    let (ann, bob) = (Node::up(server.settings()), Node::up(server.settings()));
+    ann.sees_leases(&[ann.id, bob.id]);
+    for number in 0..5 {
+        ann.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", number));
+    }
+    ann.subscribe("rooms:end");
+    assert_eq!(server.ask(&["KEYS", "test:v1:people:*"]).lines().count(), 5);
+    ann.kill();
+    bob.sees_leases(&[bob.id]);
+    assert_eq!(server.ask(&["KEYS", "test:v1:people:*"]), "");
+    assert_eq!(server.ask(&["KEYS", "test:v1:topics:*"]), "");
+}
+
+#[test]
+fn more_than_a_queue_holds_is_answered_and_counted() {
+    let server = RedisServer::start();
+    let node = Node::up(server.settings());
+    server.pause();
+    // The queue's bound of bytes is met long before its bound of messages.
+    let large = "x".repeat(1 << 20);
+    for _ in 0..200 {
+        node.publish("rooms:a", json(&large));
+    }
+    let token = node.asks_to_append("kept:a", "1");
+    assert_eq!(node.append_answer(token), Err(hub::AppendError::Overloaded));
+    assert!(node.status.snapshot().dropped_total > 0);
+    server.resume();
+    assert!(matches!(node.status.state(), State::Up { .. } | State::Away { .. }));
+}

@@ -1,0 +1,84 @@
+//! The way between the hubs of a node's shards and a bus between nodes, which somebody else provides.
+
+use crate::relay::Relay;
+use crate::shard::Mail;
+use engine::Mailboxes;
+use hub::{BusEffect, BusEvent, HubConfig, NodeId, ShardIndex};
+use std::pin::Pin;
+use std::time::Instant;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// What a bus is given to run with; see [`GatewayBuilder::bus`](crate::GatewayBuilder::bus).
+pub struct BusPort {
+    /// This node's name, from its start to its end.
+    pub node: NodeId,
+    /// When the hubs' time began.
+    pub began: Instant,
+    /// What each shard's hub wants, in its order, that of one turn together. A bus takes them at once and bounds what it
+    /// keeps.
+    pub requests: UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>,
+    /// Where it says what it has to say.
+    pub events: BusEvents,
+}
+
+/// Runs a bus until its requests end.
+pub(crate) type RunBus = Box<dyn FnOnce(BusPort) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// Tells the hubs what a bus says.
+#[derive(Clone)]
+pub struct BusEvents {
+    mailboxes: Mailboxes<Mail>,
+    hub: HubConfig,
+}
+
+/// A shard's end.
+#[derive(Clone)]
+pub(crate) struct BusWishes {
+    sender: UnboundedSender<(ShardIndex, Vec<BusEffect>)>,
+    relay: Relay,
+}
+
+/// Both ends for a node of this name.
+pub(crate) fn bus_port(
+    (node, began): (NodeId, Instant),
+    hub: HubConfig,
+    mailboxes: Mailboxes<Mail>,
+    relay: Relay,
+) -> (BusWishes, BusPort) {
+    let (sender, requests) = unbounded_channel();
+    let events = BusEvents { mailboxes, hub };
+    (BusWishes { sender, relay }, BusPort { node, began, requests, events })
+}
+
+impl BusWishes {
+    /// Hands over what a turn made.
+    pub(crate) fn send(&self, shard: ShardIndex, effects: Vec<BusEffect>) {
+        let sender = self.sender.clone();
+        // Refused only when the bus has ended, which is the gateway's end.
+        self.relay.run(move || drop(sender.send((shard, effects))));
+    }
+}
+
+impl BusEvents {
+    /// Tells a shard, the home of the event's topic, or, where there is neither, every shard. Never waits: publications
+    /// for which a mailbox has no room are dropped and counted there, which members of recoverable topics do not notice.
+    pub fn tell(&self, shard: Option<ShardIndex>, event: BusEvent) {
+        let home = || event.topic().map(|topic| self.hub.home_of(topic));
+        match shard.or_else(home) {
+            Some(shard) => self.send(engine::ShardIndex(shard.0), event),
+            None => {
+                for shard in 0..self.hub.shards {
+                    self.send(engine::ShardIndex(shard), event.clone());
+                }
+            }
+        }
+    }
+
+    fn send(&self, shard: engine::ShardIndex, event: BusEvent) {
+        let may_be_dropped = matches!(event, BusEvent::Delivered { .. } | BusEvent::Ordered(_));
+        match may_be_dropped {
+            true => drop(self.mailboxes.offer(shard, Mail::Bus(event))),
+            false => self.mailboxes.post(shard, Mail::Bus(event)),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Where the bus between nodes is, as it is written.
+
+use super::raw::Raw;
+use super::shape::Shape;
+use bus::Address;
+
+/// The key whose values hold passwords.
+const SECRET: &str = "bus.url";
+
+/// The instances of one engine: a URL, or a list of them; the environment writes a list with commas.
+pub(crate) struct Addresses;
+
+impl Shape for Addresses {
+    type Value = Vec<Address>;
+
+    fn expected(&self) -> String {
+        "a URL such as \"redis://USER:PASSWORD@HOST:6379\", \"rediss://…\" for TLS, or a list of them".into()
+    }
+
+    fn parse(&self, raw: &Raw) -> Option<Vec<Address>> {
+        let urls: Vec<&str> = match raw {
+            Raw::Text(text) => text.split(',').map(str::trim).collect(),
+            Raw::List(items) => items.iter().map(Raw::text).collect::<Option<_>>()?,
+            Raw::Integer(_) | Raw::Boolean(_) | Raw::Other(_) => return None,
+        };
+        let addresses = urls.into_iter().map(|url| Address::parse(url).ok());
+        addresses.collect::<Option<Vec<_>>>().filter(|addresses| !addresses.is_empty())
+    }
+}
+
+/// What names of keys and channels begin with: letters, digits, `-`, `_`, `.` and `:`.
+pub(crate) struct Prefix;
+
+impl Shape for Prefix {
+    type Value = String;
+
+    fn expected(&self) -> String {
+        "1 to 64 letters, digits, \"-\", \"_\", \".\" or \":\"".into()
+    }
+
+    fn parse(&self, raw: &Raw) -> Option<String> {
+        let text = raw.text()?;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+        ((1..=64).contains(&text.len()) && text.bytes().all(plain)).then(|| text.to_owned())
+    }
+}
+
+/// The value of a key as others may see it.
+pub(crate) fn shown(key: &str, raw: &Raw) -> Raw {
+    if key == SECRET { without_passwords(raw) } else { raw.clone() }
+}
+
+fn without_passwords(raw: &Raw) -> Raw {
+    match raw {
+        Raw::Text(text) => Raw::Text(redacted_list(text)),
+        Raw::List(items) => Raw::List(items.iter().map(without_passwords).collect()),
+        Raw::Other(_) => Raw::Other("…".into()),
+        Raw::Integer(_) | Raw::Boolean(_) => raw.clone(),
+    }
+}
+
+/// A comma ends an address only where another begins: a password may hold one, rightly or not.
+fn redacted_list(text: &str) -> String {
+    let mut urls: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match urls.last_mut().filter(|_| !part.contains("://")) {
+            Some(url) => *url = format!("{url},{part}"),
+            None => urls.push(part.to_owned()),
+        }
+    }
+    urls.iter().map(|url| bus::redacted(url)).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_url_or_several_are_read() {
+        let count = |raw| Addresses.parse(&raw).map(|addresses| addresses.len());
+        assert_eq!(count(Raw::Text("redis://a:1".into())), Some(1));
+        assert_eq!(count(Raw::Text("redis://a:1, rediss://b".into())), Some(2));
+        assert_eq!(count(Raw::List(vec![Raw::Text("redis://a".into())])), Some(1));
+        for wrong in [Raw::Text(String::new()), Raw::Text("a:1".into()), Raw::List(vec![]), Raw::Integer(1)] {
+            assert_eq!(count(wrong), None);
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        for (written, seen) in [
+            ("redis://ann:secret@a:1", "redis://…@a:1"),
+            ("redis://a:1,rediss://:secret@b", "redis://a:1,rediss://…@b"),
+            ("redis://ann:sec,ret@a", "redis://…@a"),
+            ("ann:secret@a", "…@a"),
+        ] {
+            assert_eq!(shown("bus.url", &Raw::Text(written.into())), Raw::Text(seen.into()));
+        }
+        let other = Raw::Text("a@b".into());
+        assert_eq!(shown("socket.path", &other), other);
+    }
+}

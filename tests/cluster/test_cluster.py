@@ -1,0 +1,373 @@
+"""Several nodes with Redis between them: what members of one room are told, wherever they are and whatever dies.
+
+Needs the release build (THRONG_BIN names another) and Redis."""
+
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from signal import SIGCONT, SIGSTOP, SIGTERM
+
+from client import Client
+from processes import DEADLINE_SECONDS, THRONG, Proxy, Redis, Server, foreign_variables, free_port, wait_until
+
+KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
+SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
+# The lease of a node that was killed may stand so long.
+LEASE_SECONDS_MAX = 10
+
+
+class Cluster(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="throng-cluster-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.clients: list[Client] = []
+        self.addCleanup(self.leave)
+
+    def leave(self) -> None:
+        for client in self.clients:
+            client.close()
+
+    def start_redis(self, *arguments: str) -> Redis:
+        redis = Redis(self.folder, *arguments)
+        self.addCleanup(lambda: redis.process.kill())
+        return redis
+
+    def start_server(self, name: str, url: str) -> Server:
+        server = Server(self.folder, name, {**SETTINGS, "THRONG_BUS_URL": url})
+        self.addCleanup(lambda: server.process.kill())
+        return server
+
+    def start(self, nodes: int) -> tuple[Redis, list[Server]]:
+        redis = self.start_redis()
+        servers = [self.start_server(f"node-{number}", redis.url) for number in range(nodes)]
+        for server in servers:
+            server.wait_for_bus()
+        wait_until("every node knows the others", lambda: all(s.metric("throng_bus_nodes") == nodes for s in servers))
+        return redis, servers
+
+    def client(self, server: Server, topic: str, **params) -> Client:
+        client = Client(server.port, topic, **params)
+        self.clients.append(client)
+        return client
+
+    def assert_each_once(self, client: Client, bodies: list[str]) -> None:
+        client.wait_for_bodies(bodies)
+        self.assertEqual(sorted(client.bodies()), sorted(bodies))
+
+
+class Messages(Cluster):
+    def test_each_message_reaches_each_member_on_every_node_once(self) -> None:
+        _, servers = self.start(3)
+        for topic in (FLEETING, KEPT):
+            members = [self.client(server, topic) for server in servers for _ in range(3)]
+            speakers = members[::3]
+            said = [[f"{topic} {name} {number}" for number in range(50)] for name in range(len(speakers))]
+            threads = [
+                threading.Thread(target=lambda speaker=speaker, bodies=bodies: [speaker.say(body) for body in bodies])
+                for speaker, bodies in zip(speakers, said)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(DEADLINE_SECONDS)
+            for member in members:
+                self.assert_each_once(member, [body for bodies in said for body in bodies])
+                for bodies in said:
+                    heard = [body for body in member.bodies() if body in bodies]
+                    self.assertEqual(heard, bodies, "what one says is heard in its order")
+        orders = [member.bodies() for member in members]
+        self.assertTrue(all(order == orders[0] for order in orders), "a recoverable topic has one order")
+
+    def test_what_is_said_where_nobody_listens_costs_a_node_nothing(self) -> None:
+        _, servers = self.start(3)
+        here, there = self.client(servers[0], FLEETING), self.client(servers[1], FLEETING)
+        here.say("one")
+        self.assert_each_once(there, ["one"])
+        self.assertEqual(servers[1].metric('throng_bus_publications_total{origin="bus"}'), 1)
+        self.assertEqual(servers[0].metric('throng_bus_publications_total{origin="local"}'), 1)
+        self.assertEqual(servers[2].metric('throng_bus_publications_total{origin="bus"}'), 0)
+        self.assertEqual(servers[2].metric("throng_bus_subscriptions"), 0)
+
+
+class Deaths(Cluster):
+    def test_clients_of_a_node_that_was_killed_recover_everything_elsewhere(self) -> None:
+        _, servers = self.start(3)
+        speaker = self.client(servers[0], KEPT)
+        stay = self.client(servers[1], KEPT)
+        lose = [self.client(servers[2], KEPT) for _ in range(3)]
+        said = [str(number) for number in range(200)]
+        for body in said[:50]:
+            speaker.say(body)
+        servers[2].process.kill()
+        for client in lose:
+            client.wait_until_gone()
+        for body in said[50:150]:
+            speaker.say(body)
+        for number, client in enumerate(lose):
+            reply = client.connect(servers[number % 2].port)
+            self.assertTrue(reply["response"]["recover"].get("recovered"), reply)
+        for body in said[150:]:
+            speaker.say(body)
+        for client in (stay, *lose):
+            client.wait_for_bodies(said)
+            self.assertEqual(client.bodies(), said)
+
+    def test_nothing_that_was_accepted_is_lost_when_redis_is_killed_and_comes_back(self) -> None:
+        redis, servers = self.start(2)
+        members = [self.client(server, KEPT) for server in servers for _ in range(2)]
+        accepted: list[str] = []
+
+        def speak(speaker: Client, name: str) -> None:
+            deadline = time.monotonic() + DEADLINE_SECONDS
+            number = 0
+            while number < 400 or not back.is_set():
+                body = f"{name} {number}"
+                if speaker.say(body)["status"] == "ok":
+                    accepted.append(body)
+                else:
+                    time.sleep(0.01)
+                number += 1
+                assert time.monotonic() < deadline
+
+        back = threading.Event()
+        threads = [threading.Thread(target=speak, args=(members[at], f"speaker {at}")) for at in (0, 2)]
+        for thread in threads:
+            thread.start()
+        wait_until("some were accepted", lambda: len(accepted) > 100)
+        redis.process.kill()
+        for server in servers:
+            server.wait_until_bus_is_away()
+        redis.start()
+        for server in servers:
+            server.wait_for_bus()
+        before = len(accepted)
+        wait_until("some were accepted again", lambda: len(accepted) > before + 100)
+        back.set()
+        for thread in threads:
+            thread.join(DEADLINE_SECONDS)
+        for member in members:
+            member.wait_for_bodies(accepted)
+            heard = member.bodies()
+            self.assertEqual(len(heard), len(set(heard)), "nothing is heard twice")
+        # Of what was under way when Redis died it is not known whether it was taken, but all hear the same.
+        orders = [[body for body in member.bodies() if body in set(accepted)] for member in members]
+        self.assertTrue(all(order == orders[0] for order in orders))
+        self.assertTrue(all(server.metric("throng_bus_connects_total") == 2 for server in servers))
+
+    def test_members_are_told_when_redis_comes_back_with_nothing(self) -> None:
+        redis = self.start_redis("--appendonly", "no")
+        servers = [self.start_server(f"node-{number}", redis.url) for number in range(2)]
+        for server in servers:
+            server.wait_for_bus()
+        here, there = self.client(servers[0], KEPT), self.client(servers[1], KEPT)
+        here.say("before")
+        there.wait_for_bodies(["before"])
+        position = dict(there.params["recover"])
+        redis.process.kill()
+        for server in servers:
+            server.wait_until_bus_is_away()
+        redis.start()
+        for client in (here, there):
+            client.wait_for_event("gap")
+        here.say_until_accepted("after")
+        wait_until("it is heard", lambda: "after.0" in there.bodies() or len(there.bodies()) > 1)
+        there.cut()
+        there.params["recover"] = position
+        reply = there.connect(servers[0].port)
+        self.assertEqual((reply["response"]["recover"]["recovered"], reply["response"]["recover"]["reason"]), (False, "epoch"))
+
+    def test_while_redis_is_away_rooms_go_on_within_a_node_and_ordered_ones_say_so(self) -> None:
+        redis, servers = self.start(2)
+        fleeting = [self.client(servers[0], FLEETING) for _ in range(2)]
+        kept = self.client(servers[0], KEPT)
+        redis.process.kill()
+        said = servers[0].wait_until_bus_is_away("it cannot be reached")
+        self.assertTrue(said.startswith("ready\n"), "the node is wanted all the same")
+        self.assertEqual(servers[0].metric("throng_bus_up"), 0)
+        fleeting[0].say("here")
+        self.assert_each_once(fleeting[1], ["here"])
+        late = self.client(servers[0], FLEETING)
+        late.say("too")
+        fleeting[1].wait_for_bodies(["too"])
+        self.assertEqual(kept.say("lost"), {"status": "error", "response": {"reason": "unavailable"}})
+        redis.start()
+        servers[0].wait_for_bus()
+        servers[1].wait_for_bus()
+        self.assertEqual(servers[0].metric("throng_bus_up"), 1)
+        kept.say_until_accepted("found")
+        far = self.client(servers[1], FLEETING)
+
+        def reaches() -> bool:
+            far.say("again")
+            return "again" in late.bodies()
+
+        wait_until("rooms span the nodes again", reaches)
+
+    def test_a_node_finds_its_bus_when_that_comes_later(self) -> None:
+        port = free_port()
+        server = self.start_server("early", f"redis://127.0.0.1:{port}")
+        alone = [self.client(server, FLEETING) for _ in range(2)]
+        alone[0].say("alone")
+        alone[1].wait_for_bodies(["alone"])
+        server.wait_until_bus_is_away("it cannot be reached")
+        redis = self.start_redis()
+        redis.process.kill()
+        redis.port = port
+        redis.start()
+        server.wait_for_bus()
+
+
+class Partitions(Cluster):
+    def test_both_sides_of_a_partition_go_on_and_agree_when_it_is_over(self) -> None:
+        redis = self.start_redis()
+        proxy = Proxy(redis.port)
+        self.addCleanup(proxy.end)
+        servers = [self.start_server("near", redis.url), self.start_server("far", proxy.url)]
+        for server in servers:
+            server.wait_for_bus()
+        person = lambda server, key: self.client(server, KEPT, name=key, presence=True, key=key)
+        near, far = person(servers[0], "near"), person(servers[1], "far")
+        for client in (near, far):
+            client.wait_for_people({"near", "far"})
+        near.say("before")
+        proxy.cut()
+        servers[1].wait_until_bus_is_away("it does not answer in time")
+        self.assertEqual(far.say("unheard")["response"], {"reason": "unavailable"})
+        for number in range(50):
+            near.say(f"meanwhile {number}")
+        local = [self.client(servers[1], FLEETING) for _ in range(2)]
+        local[0].say("local")
+        local[1].wait_for_bodies(["local"])
+        near.wait_for_people({"near"})
+        proxy.heal()
+        servers[1].wait_for_bus()
+        far.say_until_accepted("after")
+        said = ["before", *(f"meanwhile {number}" for number in range(50)), "after.0"]
+        for client in (near, far):
+            client.wait_for_bodies(said[:-1])
+            client.wait_for_people({"near", "far"})
+            heard = [body for body in client.bodies() if not body.startswith("after")]
+            self.assertEqual(heard, said[:-1])
+
+
+class Deployments(Cluster):
+    def test_nodes_are_restarted_one_after_the_other_and_nobody_misses_anything(self) -> None:
+        _, servers = self.start(3)
+        speaker = self.client(servers[0], KEPT)
+        members = [self.client(servers[at % 3], KEPT) for at in range(9)]
+        everybody = [speaker, *members]
+        said: list[str] = []
+
+        def speak(count: int) -> None:
+            for _ in range(count):
+                said.append(str(len(said)))
+                self.assertEqual(speaker.say(said[-1])["status"], "ok")
+
+        speak(20)
+        for server in servers:
+            others = [other for other in servers if other is not server]
+            leaving = [client for client in everybody if client.port == server.port]
+            server.process.signal(SIGTERM)
+            for at, client in enumerate(leaving):
+                client.wait_until_gone()
+                reply = client.connect(others[at % 2].port)
+                self.assertTrue(reply["response"]["recover"].get("recovered"), reply)
+            speak(20)
+            server.process.child.wait(DEADLINE_SECONDS)
+            server.start()
+            server.wait_for_bus()
+        for member in members:
+            member.wait_for_bodies(said)
+            self.assertEqual(member.bodies(), said)
+
+
+class People(Cluster):
+    def person(self, server: Server, key: str, topic: str = FLEETING) -> Client:
+        return self.client(server, topic, name=key, presence=True, key=key)
+
+    def test_people_of_all_nodes_are_seen_and_those_of_a_killed_one_disappear(self) -> None:
+        _, servers = self.start(3)
+        ann, bob, cat = (self.person(server, key) for server, key in zip(servers, ("ann", "bob", "cat")))
+        for client in (ann, bob, cat):
+            client.wait_for_people({"ann", "bob", "cat"})
+        servers[2].process.kill()
+        began = time.monotonic()
+        for client in (ann, bob):
+            client.wait_for_people({"ann", "bob"})
+        self.assertLess(time.monotonic() - began, LEASE_SECONDS_MAX + 5, "leases end")
+        dan = self.person(servers[1], "dan")
+        for client in (ann, bob, dan):
+            client.wait_for_people({"ann", "bob", "dan"})
+        bob.cut()
+        for client in (ann, dan):
+            client.wait_for_people({"ann", "dan"})
+
+    def test_a_node_that_stood_still_for_longer_than_its_lease_brings_its_people_back(self) -> None:
+        _, servers = self.start(2)
+        ann, bob = self.person(servers[0], "ann"), self.person(servers[1], "bob")
+        for client in (ann, bob):
+            client.wait_for_people({"ann", "bob"})
+        servers[0].process.signal(SIGSTOP)
+        try:
+            bob.wait_for_people({"bob"})
+        finally:
+            servers[0].process.signal(SIGCONT)
+        for client in (ann, bob):
+            client.wait_for_people({"ann", "bob"})
+        self.assertGreaterEqual(servers[0].metric("throng_bus_connects_total"), 2)
+
+    def test_people_are_known_again_after_redis_lost_everything(self) -> None:
+        redis = self.start_redis("--appendonly", "no")
+        servers = [self.start_server(f"node-{number}", redis.url) for number in range(2)]
+        for server in servers:
+            server.wait_for_bus()
+        ann, bob = self.person(servers[0], "ann"), self.person(servers[1], "bob")
+        for client in (ann, bob):
+            client.wait_for_people({"ann", "bob"})
+        redis.process.kill()
+        for server in servers:
+            server.wait_until_bus_is_away()
+        bob.cut()
+        redis.start()
+        for server in servers:
+            server.wait_for_bus()
+        cat = self.person(servers[1], "cat")
+        for client in (ann, cat):
+            client.wait_for_people({"ann", "cat"})
+
+
+class Mistakes(Cluster):
+    def test_a_wrong_password_is_named_and_never_shown(self) -> None:
+        redis = self.start_redis("--requirepass", "right")
+        url = redis.url.replace("redis://", "redis://:wr0ng@")
+        server = self.start_server("locked-out", url)
+        said = server.wait_until_bus_is_away("it does not let us in")
+        self.assertIn("bus.url", said)
+        for text in (said, server.log()):
+            self.assertNotIn("wr0ng", text)
+
+    def test_an_address_that_is_none_is_an_error_at_the_start(self) -> None:
+        for url, wrong in (("http://127.0.0.1", "http://127.0.0.1"), ("ann:s3cret@host", "…@host")):
+            ended = self.run_throng("serve", url)
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn(f'`bus.url` is "{wrong}": write a URL such as', ended.stderr)
+            self.assertNotIn("s3cret", ended.stderr)
+
+    def test_the_configuration_is_printed_without_passwords(self) -> None:
+        printed = self.run_throng("config print", "redis://ann:s3cret@host:1, redis://:s3cret@other")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertIn("redis://…@host:1, redis://…@other", printed.stdout)
+        self.assertNotIn("s3cret", printed.stdout)
+
+    def run_throng(self, command: str, url: str) -> subprocess.CompletedProcess[str]:
+        words = [THRONG, *command.split(), "--set", f"bus.url={url}"]
+        options = {"env": foreign_variables(), "capture_output": True, "text": True, "timeout": DEADLINE_SECONDS}
+        return subprocess.run(words, **options)
+
+
+if __name__ == "__main__":
+    unittest.main()
