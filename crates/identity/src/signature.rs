@@ -63,7 +63,12 @@ impl fmt::Debug for SigningSecret {
 
 /// The headers of a signed request, in lower case. With several secrets there are several signatures: while a secret is
 /// changed, the receiver may know either.
-pub fn sign(secrets: &[SigningSecret], id: &str, at: UnixSeconds, body: &[u8]) -> [(&'static str, String); 3] {
+pub fn sign(
+    secrets: &[SigningSecret],
+    id: &str,
+    at: UnixSeconds,
+    body: &[u8],
+) -> [(&'static str, String); 3] {
     let signatures: Vec<String> = secrets
         .iter()
         .take(SIGNATURES_MAX)
@@ -171,7 +176,8 @@ mod tests {
 
     #[test]
     fn either_secret_verifies_while_one_is_changed() {
-        let (old, new, other) = (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]), SigningSecret::mint([3; 32]));
+        let (old, new, other) =
+            (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]), SigningSecret::mint([3; 32]));
         let [id, timestamp, signatures] = sign(&[new.clone(), old.clone()], "m1", NOW, b"{}");
         let judge = |secret, body: &[u8], now| verify(secret, &id.1, &timestamp.1, &signatures.1, body, now);
         assert_eq!(judge(&old, b"{}", NOW), Ok(()));
@@ -181,7 +187,10 @@ mod tests {
         assert_eq!(judge(&new, b"{}", UnixSeconds(NOW.0 + 301)), Err(SignatureError::Age));
         assert_eq!(judge(&new, b"{}", UnixSeconds(NOW.0 - 301)), Err(SignatureError::Age));
         assert_eq!(verify(&new, &id.1, "soon", &signatures.1, b"{}", NOW), Err(SignatureError::Timestamp));
-        assert_eq!(verify(&new, "m2", &timestamp.1, &signatures.1, b"{}", NOW), Err(SignatureError::Signature));
+        assert_eq!(
+            verify(&new, "m2", &timestamp.1, &signatures.1, b"{}", NOW),
+            Err(SignatureError::Signature)
+        );
     }
 
     #[test]

@@ -151,7 +151,8 @@ impl GuestBook {
         // What is signed is what can be read again, names and their bounds included.
         let written = claims.write();
         let claims = Claims::read(&written).map_err(GuestRefusal::Name)?;
-        let header = serde_json::json!({"alg": Algorithm::Hs256.name(), "typ": "JWT", "kid": self.newest.kid()});
+        let header =
+            serde_json::json!({"alg": Algorithm::Hs256.name(), "typ": "JWT", "kid": self.newest.kid()});
         let signed = format!("{}.{}", encode_part(header.to_string().as_bytes()), encode_part(&written));
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.newest.derived(community).as_ref());
         let signature = encode_part(hmac::sign(&key, signed.as_bytes()).as_ref());

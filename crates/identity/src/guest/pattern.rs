@@ -55,7 +55,10 @@ impl fmt::Display for BadNamePattern {
         match self {
             BadNamePattern::Star => to.write_str("a pattern for names needs one `*`, as `Guest *` has"),
             BadNamePattern::Text => {
-                write!(to, "a pattern for names has at most {PATTERN_CHARS_MAX} characters, none of them control characters")
+                write!(
+                    to,
+                    "a pattern for names has at most {PATTERN_CHARS_MAX} characters, none of them control characters"
+                )
             }
         }
     }

@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn freshness_is_what_the_source_says_within_bounds() {
         let says = |seconds| Some(Duration::from_secs(seconds));
-        for (max_age, fresh_seconds) in [(None, 100), (says(0), 60), (says(200), 200), (says(u64::MAX), 1000)] {
+        for (max_age, fresh_seconds) in [(None, 100), (says(0), 60), (says(200), 200), (says(u64::MAX), 1000)]
+        {
             let (mut cache, clock) = start();
             cache.look("a", clock.at(0));
             cache.fetched(keys(&["a"]), max_age, clock.at(0));

@@ -95,7 +95,10 @@ impl Key {
         if point.len() != 65 || point[0] != 4 {
             return Err(BadKey::Structure);
         }
-        Ok(Key::from_material(Material::P256(UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.to_vec()))))
+        Ok(Key::from_material(Material::P256(UnparsedPublicKey::new(
+            &ECDSA_P256_SHA256_FIXED,
+            point.to_vec(),
+        ))))
     }
 
     /// An Ed25519 key for EdDSA (RFC 8032, section 5.1.5).
@@ -218,7 +221,10 @@ impl fmt::Display for BadKey {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BadKey::SecretLength { bytes } => {
-                write!(to, "a secret for HS256 must have {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes, not {bytes}")
+                write!(
+                    to,
+                    "a secret for HS256 must have {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes, not {bytes}"
+                )
             }
             BadKey::SecretIsPublic => to.write_str(
                 "a secret for HS256 must not be a key in PEM: name RS256, ES256 or EdDSA as the algorithm",

@@ -24,7 +24,9 @@ impl KeySet {
             return Err(BadKeySet::TooMany { keys: keys.len() });
         }
         for (place, key) in keys.iter().enumerate() {
-            if let Some(kid) = key.kid().filter(|kid| keys[..place].iter().any(|other| other.kid() == Some(*kid))) {
+            if let Some(kid) =
+                key.kid().filter(|kid| keys[..place].iter().any(|other| other.kid() == Some(*kid)))
+            {
                 return Err(BadKeySet::Repeated { kid: kid.to_owned() });
             }
         }

@@ -133,7 +133,11 @@ impl Shared {
         }
         addresses.retain(|address| self.policy.permits(*address));
         addresses.truncate(ADDRESSES_MAX);
-        if addresses.is_empty() { Err(Box::new(AddressRefused { host: host.to_owned() })) } else { Ok(addresses) }
+        if addresses.is_empty() {
+            Err(Box::new(AddressRefused { host: host.to_owned() }))
+        } else {
+            Ok(addresses)
+        }
     }
 }
 

@@ -34,11 +34,7 @@ impl AsyncRead for Link {
 }
 
 impl AsyncWrite for Link {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Link::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
             Link::Tls(stream) => Pin::new(stream).poll_write(context, bytes),

@@ -22,7 +22,7 @@ use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 pub use address::{AddressPolicy, BadNetwork, Network};
-pub use connect::{Resolve, SystemResolver};
+pub use connect::{Resolve, Resolving, SystemResolver};
 pub use target::{BadTarget, Target};
 
 use connect::{AddressRefused, Connector};
@@ -120,16 +120,19 @@ impl Outbound {
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|error| failed(&error))?;
             let (head, body) = answer.into_parts();
+            let status = head.status.as_u16();
             let body = Limited::new(body, answer_bytes_max).collect().await.map_err(|error| {
                 if error.is::<http_body_util::LengthLimitError>() {
-                    OutboundError::TooLarge { bytes_max: answer_bytes_max }
+                    OutboundError::TooLarge { status, bytes_max: answer_bytes_max }
                 } else {
                     OutboundError::Failed { why: error.to_string() }
                 }
             })?;
-            Ok(Response { status: head.status.as_u16(), headers: head.headers, body: body.to_bytes() })
+            Ok(Response { status, headers: head.headers, body: body.to_bytes() })
         };
-        tokio::time::timeout(timeout, exchange).await.unwrap_or(Err(OutboundError::Timeout { after: timeout }))
+        tokio::time::timeout(timeout, exchange)
+            .await
+            .unwrap_or(Err(OutboundError::Timeout { after: timeout }))
     }
 }
 
@@ -191,6 +194,8 @@ pub enum OutboundError {
     },
     /// The answer is longer than this.
     TooLarge {
+        /// Its status, which came before.
+        status: u16,
         /// How long it may be.
         bytes_max: usize,
     },
@@ -205,10 +210,15 @@ impl fmt::Display for OutboundError {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OutboundError::AddressRefused { host } => {
-                write!(to, "{host} has only addresses that this server must not connect to; allow its network if it is yours")
+                write!(
+                    to,
+                    "{host} has only addresses that this server must not connect to; allow its network if it is yours"
+                )
             }
             OutboundError::Timeout { after } => write!(to, "no answer within {after:?}"),
-            OutboundError::TooLarge { bytes_max } => write!(to, "the answer has more than {bytes_max} bytes"),
+            OutboundError::TooLarge { bytes_max, .. } => {
+                write!(to, "the answer has more than {bytes_max} bytes")
+            }
             OutboundError::Failed { why } => to.write_str(why),
         }
     }

@@ -93,7 +93,9 @@ impl fmt::Display for BadTarget {
             BadTarget::TooLong => "an address must not have more than 2048 bytes",
             BadTarget::NotAbsolute => "not an address of the form https://host/path",
             BadTarget::Scheme => "an address must begin with https://",
-            BadTarget::Plain => "http:// is for this machine only (127.0.0.0/8, [::1], localhost): use https://",
+            BadTarget::Plain => {
+                "http:// is for this machine only (127.0.0.0/8, [::1], localhost): use https://"
+            }
             BadTarget::UserInfo => "an address must not have a user's name or password in it",
         })
     }
@@ -137,6 +139,9 @@ mod tests {
     #[test]
     fn a_query_is_not_shown() {
         let target = Target::parse("https://site.example/hook?token=hidden").expect("a target");
-        assert_eq!(format!("{target} {target:?}"), "https://site.example/hook Target(https://site.example/hook)");
+        assert_eq!(
+            format!("{target} {target:?}"),
+            "https://site.example/hook Target(https://site.example/hook)"
+        );
     }
 }

@@ -113,7 +113,9 @@ impl FromStr for Scopes {
 
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-        let scope = |name| Scope::ALL.into_iter().find(|scope| scope.name() == name).ok_or_else(|| UnknownScope::new(name));
+        let scope = |name| {
+            Scope::ALL.into_iter().find(|scope| scope.name() == name).ok_or_else(|| UnknownScope::new(name))
+        };
         names.map(scope).collect()
     }
 }

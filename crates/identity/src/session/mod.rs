@@ -14,8 +14,8 @@ use crate::rules::Rules;
 use crate::token::{Refusal, UnixSeconds};
 
 use people::ByPerson;
-pub use revocations::{Revocation, RevocationsFull, Revoked, SessionsLimits};
 use revocations::Revocations;
+pub use revocations::{Revocation, RevocationsFull, Revoked, SessionsLimits};
 
 /// Closes a connection whose token has expired: get a new one and come back.
 pub const CLOSE_TOKEN_EXPIRED: u16 = 4401;
@@ -107,8 +107,7 @@ impl Sessions {
     /// [`Refusal::AnotherPerson`], also for a connection that is not known; [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn refresh(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
         let newer = Session::of(verified);
-        let same_person =
-            |old: &Session| old.community == newer.community && old.subject == newer.subject;
+        let same_person = |old: &Session| old.community == newer.community && old.subject == newer.subject;
         if !self.sessions.get(&id).is_some_and(same_person) {
             return Err(Refusal::AnotherPerson);
         }
@@ -130,7 +129,11 @@ impl Sessions {
     ///
     /// # Errors
     /// [`RevocationsFull`]: nothing is revoked then.
-    pub fn revoke(&mut self, revocation: &Revocation, now: UnixSeconds) -> Result<Vec<Ended>, RevocationsFull> {
+    pub fn revoke(
+        &mut self,
+        revocation: &Revocation,
+        now: UnixSeconds,
+    ) -> Result<Vec<Ended>, RevocationsFull> {
         self.revocations.remember(revocation, now)?;
         let (community, subject) = (&revocation.community, &revocation.subject);
         let hit = self.by_person.of(community, subject).iter().copied();

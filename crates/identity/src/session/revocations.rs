@@ -1,6 +1,6 @@
 //! What was revoked, for as long as it would be valid otherwise.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ pub(super) struct Revocations {
 
 #[derive(Debug, Default)]
 struct OfPerson {
-    token_ids: Vec<String>,
+    token_ids: HashSet<String>,
     issued_until: Option<UnixSeconds>,
 }
 
@@ -91,7 +91,11 @@ impl Revocations {
         }
     }
 
-    pub(super) fn remember(&mut self, revocation: &Revocation, now: UnixSeconds) -> Result<(), RevocationsFull> {
+    pub(super) fn remember(
+        &mut self,
+        revocation: &Revocation,
+        now: UnixSeconds,
+    ) -> Result<(), RevocationsFull> {
         if self.covers(revocation) {
             return Ok(());
         }
@@ -105,7 +109,9 @@ impl Revocations {
         let people = self.communities.entry(revocation.community.clone()).or_default();
         let person = people.entry(revocation.subject.as_str().into()).or_default();
         match &revocation.what {
-            Revoked::TokenId(token_id) => person.token_ids.push(token_id.clone()),
+            Revoked::TokenId(token_id) => {
+                person.token_ids.insert(token_id.clone());
+            }
             Revoked::IssuedUntil(until) => person.issued_until = person.issued_until.max(Some(*until)),
         }
         *self.counts.entry(revocation.community.clone()).or_default() += 1;
@@ -142,7 +148,7 @@ impl Revocations {
     ) -> bool {
         self.person(community, subject).is_some_and(|person| {
             person.issued_until.is_some_and(|until| issued.is_none_or(|issued| issued <= until))
-                || token_id.is_some_and(|id| person.token_ids.iter().any(|revoked| revoked == id))
+                || token_id.is_some_and(|id| person.token_ids.contains(id))
         })
     }
 
@@ -165,9 +171,13 @@ impl Revocations {
         let Some(people) = self.communities.get_mut(community) else { return };
         if let Some(person) = people.get_mut(subject.as_str()) {
             match what {
-                Revoked::TokenId(token_id) => person.token_ids.retain(|revoked| revoked != token_id),
+                Revoked::TokenId(token_id) => {
+                    person.token_ids.remove(token_id);
+                }
                 // A later time is remembered by an entry of its own.
-                Revoked::IssuedUntil(until) if person.issued_until == Some(*until) => person.issued_until = None,
+                Revoked::IssuedUntil(until) if person.issued_until == Some(*until) => {
+                    person.issued_until = None
+                }
                 Revoked::IssuedUntil(_) => {}
             }
             if person.token_ids.is_empty() && person.issued_until.is_none() {

@@ -30,8 +30,11 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of that name, if it is one of ours.
+    /// The algorithm of that name, if it is one of ours. EdDSA goes by the name of its curve, too (RFC 9864, section 2.2).
     pub fn named(name: &str) -> Option<Self> {
+        if name == "Ed25519" {
+            return Some(Algorithm::EdDsa);
+        }
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 }

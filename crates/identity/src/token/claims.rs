@@ -64,7 +64,8 @@ impl Claims {
             part: Part::Claims,
             why: "not a JSON object with each known member once",
         })?;
-        let seconds = |value: Option<Value>, name| value.map(|value| field::seconds(&value, name)).transpose();
+        let seconds =
+            |value: Option<Value>, name| value.map(|value| field::seconds(&value, name)).transpose();
         Ok(Claims {
             subject: field::text(&required(written.sub, "sub")?, "sub", SUBJECT_BYTES_MAX)?,
             audiences: audiences(&required(written.aud, "aud")?)?,
@@ -72,8 +73,14 @@ impl Claims {
             not_before: seconds(written.nbf, "nbf")?,
             issued: seconds(written.iat, "iat")?,
             token_id: written.jti.map(|value| field::text(&value, "jti", ID_BYTES_MAX)).transpose()?,
-            name: written.name.map(|value| field::text_of_chars(&value, "name", NAME_CHARS_MAX)).transpose()?,
-            avatar: written.avatar.map(|value| field::address(&value, "avatar", AVATAR_BYTES_MAX)).transpose()?,
+            name: written
+                .name
+                .map(|value| field::text_of_chars(&value, "name", NAME_CHARS_MAX))
+                .transpose()?,
+            avatar: written
+                .avatar
+                .map(|value| field::address(&value, "avatar", AVATAR_BYTES_MAX))
+                .transpose()?,
             roles: labels(written.roles, "roles", ROLES_MAX)?.unwrap_or_default(),
             rooms: labels(written.rooms, "rooms", ROOMS_MAX)?,
         })

@@ -81,7 +81,7 @@ fn kid(kid: Option<&serde_json::Value>) -> Result<Option<String>, Refusal> {
 }
 
 /// Encodes one part: base64url without padding (RFC 7515, section 2).
-pub fn encode_part(bytes: &[u8]) -> String {
+pub(crate) fn encode_part(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 

@@ -15,7 +15,8 @@ use std::fmt;
 
 pub use algorithm::Algorithm;
 pub use claims::{Claims, GUEST_PREFIX};
-pub use compact::{Presented, encode_part};
+pub use compact::Presented;
+pub(crate) use compact::encode_part;
 pub use refusal::{ClaimFault, Code, Part, Refusal};
 pub use time::UnixSeconds;
 
