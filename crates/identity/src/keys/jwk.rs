@@ -81,8 +81,6 @@ fn key(value: serde_json::Value) -> Result<Key, &'static str> {
     };
     // Pinned as RFC 7517, section 4.4, has it: `alg` may narrow what the key is for, and cannot change it.
     if jwk.alg.as_deref().is_some_and(|named| Algorithm::named(named) != Some(algorithm)) {
-        named != algorithm.name() && !(named == "Ed25519" && algorithm == Algorithm::EdDsa)
-    }) {
         return Err("for an algorithm that is not supported");
     }
     let kid = jwk.kid.clone().ok_or("without `kid`, so that no token can name it")?;

@@ -12,14 +12,14 @@ use ring::{hmac, rsa};
 use serde_json::{Value, json};
 
 /// The time of the tests.
-pub const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
+pub(crate) const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
 /// The community of the tests.
-pub const COMMUNITY: &str = "club";
+pub(crate) const COMMUNITY: &str = "club";
 /// The secret of [`SigningKey::hs256`].
-pub const SECRET: &[u8] = b"a secret that only site and server know";
+pub(crate) const SECRET: &[u8] = b"a secret that only site and server know";
 
 /// What a host site signs with.
-pub enum SigningKey {
+pub(crate) enum SigningKey {
     Hs256(hmac::Key),
     Rs256(Box<RsaKeyPair>),
     Es256(EcdsaKeyPair),
@@ -27,12 +27,12 @@ pub enum SigningKey {
 }
 
 impl SigningKey {
-    pub fn hs256(secret: &[u8]) -> Self {
+    pub(crate) fn hs256(secret: &[u8]) -> Self {
         SigningKey::Hs256(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
     /// The key of RFC 7515, appendix A.2.
-    pub fn rs256() -> Self {
+    pub(crate) fn rs256() -> Self {
         let [n, e, d, p, q, dp, dq, qi] = RFC7515_RSA.map(decode);
         let components = rsa::KeyPairComponents {
             public_key: rsa::PublicKeyComponents { n, e },
@@ -47,7 +47,7 @@ impl SigningKey {
     }
 
     /// The key of RFC 7515, appendix A.3.
-    pub fn es256() -> Self {
+    pub(crate) fn es256() -> Self {
         let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
         let point = [&[4], decode(RFC7515_P256[0]).as_slice(), &decode(RFC7515_P256[1])].concat();
         let private = decode(RFC7515_P256[2]);
@@ -56,13 +56,13 @@ impl SigningKey {
     }
 
     /// The key of RFC 8037, appendix A.1.
-    pub fn eddsa() -> Self {
+    pub(crate) fn eddsa() -> Self {
         let key = Ed25519KeyPair::from_seed_and_public_key(&decode(RFC8037_D), &decode(RFC8037_X));
         SigningKey::EdDsa(key.expect("the RFC's key"))
     }
 
     /// One of each kind.
-    pub fn of(algorithm: Algorithm) -> Self {
+    pub(crate) fn of(algorithm: Algorithm) -> Self {
         match algorithm {
             Algorithm::Hs256 => Self::hs256(SECRET),
             Algorithm::Rs256 => Self::rs256(),
@@ -71,7 +71,7 @@ impl SigningKey {
         }
     }
 
-    pub fn signature(&self, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn signature(&self, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match self {
             SigningKey::Hs256(key) => hmac::sign(key, message).as_ref().to_vec(),
@@ -86,11 +86,11 @@ impl SigningKey {
     }
 
     /// Signs any header and any claims.
-    pub fn token(&self, header: &Value, claims: &Value) -> Token {
+    pub(crate) fn token(&self, header: &Value, claims: &Value) -> Token {
         self.token_of_bytes(header.to_string().as_bytes(), claims.to_string().as_bytes())
     }
 
-    pub fn token_of_bytes(&self, header: &[u8], claims: &[u8]) -> Token {
+    pub(crate) fn token_of_bytes(&self, header: &[u8], claims: &[u8]) -> Token {
         let signed = format!("{}.{}", encode(header), encode(claims));
         let signature = encode(&self.signature(signed.as_bytes()));
         Token::new(format!("{signed}.{signature}"))
@@ -98,7 +98,7 @@ impl SigningKey {
 }
 
 /// What a server is configured with to believe [`SigningKey::of`]: the public half in PEM, or the secret.
-pub fn key(algorithm: Algorithm) -> Key {
+pub(crate) fn key(algorithm: Algorithm) -> Key {
     match (algorithm, SigningKey::of(algorithm)) {
         (Algorithm::Hs256, _) => Key::hs256(SECRET),
         (_, signing) => Key::pem(pem(&signing).as_bytes(), algorithm),
@@ -107,7 +107,7 @@ pub fn key(algorithm: Algorithm) -> Key {
 }
 
 /// `SubjectPublicKeyInfo` in PEM, put together from the structures of RFC 3279, RFC 5480 and RFC 8410.
-pub fn pem(signing: &SigningKey) -> String {
+pub(crate) fn pem(signing: &SigningKey) -> String {
     let der = match signing {
         SigningKey::Hs256(_) => panic!("a secret has no public half"),
         SigningKey::Rs256(key) => {
@@ -136,7 +136,7 @@ fn element(tag: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// The public half as a JWK with that id.
-pub fn jwk(algorithm: Algorithm, kid: &str) -> Value {
+pub(crate) fn jwk(algorithm: Algorithm, kid: &str) -> Value {
     match algorithm {
         Algorithm::Hs256 => json!({"kty": "oct", "kid": kid, "k": encode(SECRET)}),
         Algorithm::Rs256 => json!({"kty": "RSA", "kid": kid, "n": RFC7515_RSA[0], "e": RFC7515_RSA[1]}),
@@ -148,12 +148,12 @@ pub fn jwk(algorithm: Algorithm, kid: &str) -> Value {
 }
 
 /// Claims with which a token is good.
-pub fn good_claims() -> Value {
+pub(crate) fn good_claims() -> Value {
     json!({"sub": "ann", "aud": COMMUNITY, "exp": NOW.0 + 600, "iat": NOW.0})
 }
 
 /// The good claims with one of them changed; `null` takes it away.
-pub fn claims_with(name: &str, value: Value) -> Value {
+pub(crate) fn claims_with(name: &str, value: Value) -> Value {
     let mut claims = good_claims();
     let members = claims.as_object_mut().expect("an object");
     if value.is_null() {
@@ -165,29 +165,29 @@ pub fn claims_with(name: &str, value: Value) -> Value {
 }
 
 /// An authority of the community that believes these keys.
-pub fn authority(keys: Vec<Key>) -> Authority {
+pub(crate) fn authority(keys: Vec<Key>) -> Authority {
     Authority::new(Community::new(COMMUNITY), KeySet::new(keys).expect("a set"), Rules::default())
 }
 
 /// Waits for what does not have to wait.
-pub fn verify(authority: &Authority, token: &Token, now: UnixSeconds) -> Result<Verified, Refusal> {
+pub(crate) fn verify(authority: &Authority, token: &Token, now: UnixSeconds) -> Result<Verified, Refusal> {
     block_on(authority.verify(token, now))
 }
 
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
-pub fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-pub fn decode(text: &str) -> Vec<u8> {
+pub(crate) fn decode(text: &str) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(text).expect("base64url")
 }
 
 /// n, e, d, p, q, dp, dq, qi of RFC 7515, appendix A.2.1.
-pub const RFC7515_RSA: [&str; 8] = [
+pub(crate) const RFC7515_RSA: [&str; 8] = [
     "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ",
     "AQAB",
     "Eq5xpGnNCivDflJsRQBXHx1hdR1k6Ulwe2JZD50LpXyWPEAeP88vLNO97IjlA7_GQ5sLKMgvfTeXZx9SE-7YwVol2NXOoAJe46sui395IW_GO-pWJ1O0BkTGoVEn2bKVRUCgu-GjBVaYLU6f3l9kJfFNS3E0QbVdxzubSu3Mkqzjkn439X0M_V51gfpRLI9JYanrC4D4qAdGcopV_0ZHHzQlBjudU2QvXt4ehNYTCBr6XCLQUShb1juUO1ZdiYoFaFQT5Tw8bGUl_x_jTj3ccPDVZFD9pIuhLhBOneufuBiB4cS98l2SR_RQyGWSeWjnczT0QU91p1DhOVRuOopznQ",
@@ -198,7 +198,7 @@ pub const RFC7515_RSA: [&str; 8] = [
     "IYd7DHOhrWvxkwPQsRM2tOgrjbcrfvtQJipd-DlcxyVuuM9sQLdgjVk2oy26F0EmpScGLq2MowX7fhd_QJQ3ydy5cY7YIBi87w93IKLEdfnbJtoOPLUW0ITrJReOgo1cq9SbsxYawBgfp_gh6A5603k2-ZQwVK0JKSHuLFkuQ3U",
 ];
 /// x, y, d of RFC 7515, appendix A.3.1.
-pub const RFC7515_P256: [&str; 3] = [
+pub(crate) const RFC7515_P256: [&str; 3] = [
     "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
     "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
     "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI",
