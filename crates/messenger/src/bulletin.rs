@@ -34,6 +34,12 @@ impl Bulletin<'_> {
         }
     }
 
+    /// A message was edited, deleted or reacted to.
+    pub(crate) fn revised(&mut self, community: &CommunityId, message: &Message, event: &str, payload: &str) {
+        self.audience.revised(community, message);
+        self.changed(community, message.conversation, event, payload);
+    }
+
     /// Something of a conversation changed: whoever follows it is told.
     pub(crate) fn changed(
         &mut self,

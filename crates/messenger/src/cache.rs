@@ -161,6 +161,14 @@ impl Cache {
         }
     }
 
+    /// A community, if it was read lately.
+    pub(crate) fn known_community(&self, community: &CommunityId) -> Option<Arc<Directory>> {
+        match self.items.peek(&Key::Community(community.clone())) {
+            Some(Found::Community(directory)) => Some(directory),
+            Some(Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
+        }
+    }
+
     pub(crate) fn forget(&self, key: &Key) {
         self.items.remove(key);
     }

@@ -60,6 +60,10 @@ codes! {
     NameInvalid "name_invalid"
     /// The community holds as many people as it may.
     CommunityFull "community_full"
+    /// The connection named no community.
+    NoCommunity "no_community"
+    /// The community takes no connections from this page.
+    OriginRefused "origin_refused"
     /// Something went wrong here.
     Internal "internal"
 }

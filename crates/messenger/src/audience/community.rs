@@ -5,7 +5,7 @@ use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status};
 use super::{DEVICES_MAX, Due, Full, PRESENCE_EACH_MAX, TABS_EACH_MAX};
 use crate::topics::person_topic;
-use chat::{CommunityId, Conversation, ConversationId, Message, Moment, PersonId, Seq};
+use chat::{CommunityId, Conversation, ConversationId, Message, Moment, PersonId, Revision, Seq};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -345,6 +345,16 @@ impl Gathered {
             return Vec::new();
         }
         self.topics(gathering.people.iter().filter(|other| *other != person).collect())
+    }
+
+    pub(super) fn revised(&mut self, message: &Message) {
+        if let Some(gathering) = self.conversations.get_mut(&message.conversation) {
+            gathering.revision = gathering.revision.max(message.revision);
+        }
+    }
+
+    pub(super) fn revision(&self, conversation: ConversationId) -> Revision {
+        self.conversations.get(&conversation).map(|gathering| gathering.revision).unwrap_or_default()
     }
 
     pub(super) fn head(&self, conversation: ConversationId) -> Seq {

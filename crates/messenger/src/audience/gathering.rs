@@ -1,6 +1,6 @@
 //! A conversation that somebody online is in, or whose room is open.
 
-use chat::{PersonId, Seq};
+use chat::{PersonId, Revision, Seq};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub(super) struct Gathering {
     pub(super) joins: u32,
     /// The newest message that was told while it was open.
     pub(super) head: Seq,
+    /// The newest edit, delete or reaction that was told.
+    pub(super) revision: Revision,
     /// Those online who are in it.
     pub(super) people: HashSet<PersonId>,
     /// In a large room: what the conversations tabs are still to be told.

@@ -17,7 +17,7 @@ pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 
 use crate::topics::room_topic;
-use chat::{CommunityId, ConversationId, Message, Moment, PersonId, RoomName, Seq};
+use chat::{CommunityId, ConversationId, Message, Moment, PersonId, Revision, RoomName, Seq};
 use community::Gathered;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -150,6 +150,16 @@ impl Audience {
     /// Who follows a conversation.
     pub(crate) fn reach(&self, community: &CommunityId, conversation: ConversationId) -> Reach {
         self.with(community, |gathered| gathered.reach(conversation))
+    }
+
+    /// A message was edited, deleted or reacted to.
+    pub(crate) fn revised(&self, community: &CommunityId, message: &Message) {
+        self.with(community, |gathered| gathered.revised(message));
+    }
+
+    /// The newest edit, delete or reaction in an open room that was told.
+    pub(crate) fn revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
+        self.with(community, |gathered| gathered.revision(conversation))
     }
 
     /// The newest message of an open room that was told.

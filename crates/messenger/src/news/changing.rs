@@ -41,13 +41,13 @@ impl Told for React {
             "on": asked.command.on,
             "reactions": tallies,
         });
-        bulletin.changed(community, message.conversation, "react", &payload.to_string());
+        bulletin.revised(community, message, "react", &payload.to_string());
     }
 }
 
 fn changed<C>(asked: &Asked<C>, answer: &Changed, event: &str, bulletin: &mut Bulletin<'_>) {
     if answer.changed {
         let payload = json!(answer.message).to_string();
-        bulletin.changed(&asked.call.community, answer.message.conversation, event, &payload);
+        bulletin.revised(&asked.call.community, &answer.message, event, &payload);
     }
 }
