@@ -7,7 +7,6 @@ use crate::event::NewConnection;
 use crate::guard;
 use crate::hub::Hub;
 use crate::ids::ConnectionKey;
-use proto::ws::CloseCode;
 
 impl Hub {
     pub(crate) fn open(&mut self, new: NewConnection) {
@@ -100,6 +99,7 @@ mod tests {
     use crate::ids::{MountIndex, ShardIndex};
     use crate::limits::Limits;
     use proptest::prelude::*;
+    use proto::ws::CloseCode;
     use proto::phoenix::Version;
     use std::collections::BTreeSet;
 

@@ -120,10 +120,10 @@ impl Cache {
     /// As `read`; failures are not kept.
     pub(crate) async fn get(
         &self,
-        key: &Key,
+        key: Key,
         read: impl Future<Output = Result<Found, Failure>>,
     ) -> Result<Found, Failure> {
-        match self.items.get_value_or_guard_async(key).await {
+        match self.items.get_value_or_guard_async(&key).await {
             Ok(found) => {
                 self.hits[key.kind()].fetch_add(1, Relaxed);
                 Ok(found)
@@ -221,11 +221,11 @@ mod tests {
     fn what_was_read_is_not_read_again_until_it_is_forgotten() {
         let cache = Cache::new(1 << 20);
         run(async {
-            let first = cache.get(&key(), async { Ok(room(1)) }).await.expect("found");
-            let again = cache.get(&key(), async { Ok(room(2)) }).await.expect("found");
+            let first = cache.get(key(), async { Ok(room(1)) }).await.expect("found");
+            let again = cache.get(key(), async { Ok(room(2)) }).await.expect("found");
             assert!(is(&first, 1) && is(&again, 1));
             cache.forget(&key());
-            let anew = cache.get(&key(), async { Ok(room(3)) }).await.expect("found");
+            let anew = cache.get(key(), async { Ok(room(3)) }).await.expect("found");
             assert!(is(&anew, 3));
         });
         assert_eq!(cache.counts().find(|(name, ..)| *name == "room"), Some(("room", 1, 2)));
@@ -235,12 +235,12 @@ mod tests {
     fn what_becomes_stale_while_it_is_read_is_not_kept() {
         let cache = Cache::new(1 << 20);
         run(async {
-            let stale = cache.get(&key(), async {
+            let stale = cache.get(key(), async {
                 cache.forget(&key());
                 Ok(room(1))
             });
             assert!(is(&stale.await.expect("found"), 1));
-            let anew = cache.get(&key(), async { Ok(room(2)) }).await.expect("found");
+            let anew = cache.get(key(), async { Ok(room(2)) }).await.expect("found");
             assert!(is(&anew, 2));
         });
     }
@@ -252,7 +252,7 @@ mod tests {
         run(async {
             for number in 0..10_000 {
                 let name = RoomName::parse(&format!("room-{number}")).expect("a name");
-                let found = cache.get(&Key::Room(community.clone(), name), async { Ok(room(1)) }).await;
+                let found = cache.get(Key::Room(community.clone(), name), async { Ok(room(1)) }).await;
                 assert!(found.is_ok());
             }
         });

@@ -110,7 +110,7 @@ impl Messenger {
 
     /// The epoch of the store's places; see [`Store::epoch`].
     pub fn epoch(&self) -> &str {
-        self.inner.store.epoch()
+        self.inner.store().epoch()
     }
 
     /// The numbers of this moment.

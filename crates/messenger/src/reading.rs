@@ -17,7 +17,7 @@ impl Messenger {
     /// # Errors
     /// There is none of that name, or the store cannot be asked.
     pub async fn room(&self, community: &CommunityId, name: &RoomName) -> Result<ConversationId, Failure> {
-        let found = self.inner.cache.get(&Key::Room(community.clone(), name.clone()), async {
+        let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), async {
             let room = self.ask(community, By::Service, FindRoom { name: name.clone() }).await?;
             Ok(Found::Room(room.id))
         });
@@ -38,7 +38,7 @@ impl Messenger {
         person: &PersonId,
     ) -> Result<Arc<Standing>, Failure> {
         let key = Key::Standing(community.clone(), conversation, person.clone());
-        let found = self.inner.cache.get(&key, async {
+        let found = self.inner.cache.get(key, async {
             let by = || By::Person(person.clone());
             // The page is asked for the sake of its rules: who may see a room may not always read it.
             let page = self.ask(community, by(), ReadPage { conversation, around: Around::Newest, limit: 1 });
@@ -63,7 +63,7 @@ impl Messenger {
         person: &PersonId,
     ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
-        let found = self.inner.cache.get(&Key::Newest(community.clone(), conversation), async {
+        let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
             Ok(Found::Newest(Arc::new(self.ask(community, By::Service, read).await?)))
         });
         let page = match found.await? {

@@ -322,7 +322,7 @@ impl Gathered {
         if crowd {
             gathering.tab = Some(payload.into());
         }
-        let gathering = &*gathering;
+        let Some(gathering) = self.conversations.get(&message.conversation) else { return Reach::default() };
         let room = gathering.topic.clone();
         let people = if crowd {
             message.mentions.iter().filter(|person| gathering.people.contains(*person)).collect()
