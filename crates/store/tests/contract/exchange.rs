@@ -39,8 +39,7 @@ fn moves(scene: &Scene) {
     let react = chat::verbs::React { conversation: room, seq: Seq(2), emoji: "👍".into(), on: true };
     scene.ask("bob", react).expect("he may");
     let records = all(scene);
-    let into = Scene { store: std::sync::Arc::new(MemoryStore::default()), ..scene.beside() };
-    let into = Scene { community: scene.community.clone(), ..into };
+    let into = scene.on(std::sync::Arc::new(MemoryStore::default()));
     // Twice: an import that was interrupted is repeated.
     for _ in 0..2 {
         for part in records.chunks(limits::PAGE_MAX) {

@@ -46,6 +46,11 @@ impl Scene {
         Self::new(self.store.clone())
     }
 
+    /// The same community in another store, where it is not yet.
+    pub fn on(&self, store: Arc<dyn Store>) -> Self {
+        Self { store, community: self.community.clone(), now_ms: AtomicU64::new(self.now().millis()) }
+    }
+
     /// A call, each a second after the last one.
     pub fn call(&self, by: By) -> Call {
         let nth = u128::from(DRAWN.fetch_add(1, Ordering::Relaxed)) << 8;
