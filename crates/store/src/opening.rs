@@ -59,7 +59,7 @@ impl fmt::Display for OpenError {
 impl std::error::Error for OpenError {}
 
 /// Opens the store that `url` names, `postgres://…` or `postgresql://…`; without one, the file `messenger.sqlite3` under
-/// the data directory.
+/// the data directory. It waits for disk and network: not on a thread of an async runtime.
 ///
 /// # Errors
 /// See [`OpenError`].

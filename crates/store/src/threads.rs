@@ -6,7 +6,8 @@ use chat::{Trouble, TroubleKind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Threads that take from queues. Dropping them closes the queues and waits until what was in them is done.
+/// Threads that take from queues. Dropping them closes the queues and waits until what was in them is done; but for the
+/// thread that drops them, if an answer held the last of the store.
 #[derive(Debug)]
 pub(crate) struct Threads<T> {
     queues: Vec<Arc<Queue<T>>>,
@@ -59,7 +60,8 @@ impl<T> Drop for Threads<T> {
         for queue in &self.queues {
             queue.close();
         }
-        for handle in self.handles.drain(..) {
+        let own = std::thread::current().id();
+        for handle in self.handles.drain(..).filter(|handle| handle.thread().id() != own) {
             // A thread that has panicked has said so; its queue was abandoned.
             let _ = handle.join();
         }

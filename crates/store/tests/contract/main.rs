@@ -3,6 +3,7 @@
 //! Each case has a community of its own in a store that others use at the same time. PostgreSQL is a real server that this
 //! program starts and ends.
 
+mod agreement;
 mod changes;
 mod communities;
 mod cursors;
@@ -30,6 +31,7 @@ use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 type Case = (&'static str, fn(&Scene));
 
 const CASES: &[&[Case]] = &[
+    agreement::CASES,
     changes::CASES,
     communities::CASES,
     cursors::CASES,
