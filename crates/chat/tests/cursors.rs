@@ -123,7 +123,8 @@ impl World {
         let advance = Advance { conversation, delivered: Seq(delivered), read: Seq(read) };
         let advanced = self.ask(by(PEOPLE[who]), advance);
         assert_eq!(advanced.unread, self.model.unread(who));
-        let moved = before.0.unwrap_or(0) != after.0.unwrap_or(0) || before.1.unwrap_or(0) != after.1.unwrap_or(0);
+        let moved =
+            before.0.unwrap_or(0) != after.0.unwrap_or(0) || before.1.unwrap_or(0) != after.1.unwrap_or(0);
         assert_eq!(advanced.moved, moved);
     }
 

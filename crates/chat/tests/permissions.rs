@@ -35,7 +35,10 @@ fn every_cell_of_the_table_is_what_it_was() {
         }
     }
     // The difference is easier to read than the table: `diff` the file with what this prints.
-    assert!(table == include_str!("permissions.txt"), "the table is not tests/permissions.txt, but:\n{table}");
+    assert!(
+        table == include_str!("permissions.txt"),
+        "the table is not tests/permissions.txt, but:\n{table}"
+    );
 }
 
 fn name(standing: Standing) -> String {
@@ -58,11 +61,13 @@ fn who_may_do_anything_may_know_that_the_conversation_is_there() {
 
 #[test]
 fn outside_nobody_changes_anything_but_by_coming_in_or_reporting() {
-    let open = [
-        Action::See, Action::Read, Action::SeeMembers, Action::Join, Action::JoinInvited, Action::Report,
-    ];
+    let open =
+        [Action::See, Action::Read, Action::SeeMembers, Action::Join, Action::JoinInvited, Action::Report];
     for (standing, action, kind) in all().filter(|(standing, ..)| OUTSIDE.contains(standing)) {
-        assert!(!permits(standing, action, kind) || open.contains(&action), "{standing:?} {action:?} {kind:?}");
+        assert!(
+            !permits(standing, action, kind) || open.contains(&action),
+            "{standing:?} {action:?} {kind:?}"
+        );
     }
 }
 
@@ -102,8 +107,14 @@ fn whoever_is_in_reads_writes_and_follows() {
     for kind in Kind::ALL {
         for standing in inside() {
             let Standing::In(role) = standing else { continue };
-            for action in [Action::See, Action::Read, Action::Send, Action::React, Action::Follow, Action::SeeMembers] {
-                assert_eq!(permits(standing, action, kind), exists(role, kind), "{standing:?} {action:?} {kind:?}");
+            for action in
+                [Action::See, Action::Read, Action::Send, Action::React, Action::Follow, Action::SeeMembers]
+            {
+                assert_eq!(
+                    permits(standing, action, kind),
+                    exists(role, kind),
+                    "{standing:?} {action:?} {kind:?}"
+                );
             }
         }
     }

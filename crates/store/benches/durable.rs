@@ -59,7 +59,9 @@ fn print(what: &str, measured: &Measured) {
 
 fn argument(name: &str, default: usize) -> usize {
     let mut arguments = std::env::args().skip_while(|argument| argument != name).skip(1);
-    arguments.next().map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} takes a number")))
+    arguments
+        .next()
+        .map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} takes a number")))
 }
 
 /// What a program without any rule would do: a row with its text, a commit, again.
@@ -101,7 +103,8 @@ fn one_sender(path: &Path, messages: usize) -> Measured {
 
 /// Each sender has one message on its way, and sends the next one when it is acknowledged.
 fn many_senders(path: &Path, senders: usize, messages: usize) -> Measured {
-    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens"));
+    let store: Arc<dyn Store> =
+        Arc::new(SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens"));
     let room = prepare(&*store);
     let names: Vec<String> = (0..senders).map(|nth| format!("p{nth}")).collect();
     for name in &names {

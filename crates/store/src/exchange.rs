@@ -3,7 +3,9 @@
 //! Each line is one record with the community that it is `of`. Lines are in the order in which an import needs them.
 
 use chat::verbs::{Communities, Export, Import};
-use chat::{Ask as _, By, Call, CommunityId, Entropy, Failure, Moment, Store, limits::PAGE_MAX, rows::Record};
+use chat::{
+    Ask as _, By, Call, CommunityId, Entropy, Failure, Moment, Store, limits::PAGE_MAX, rows::Record,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, BufRead, Write};

@@ -138,7 +138,9 @@ impl Group {
                     let mut answers = answers.into_iter();
                     for append in appends {
                         let answer = outcome.clone().map_err(Failure::from);
-                        append.settle(answer.and_then(|()| answers.next().unwrap_or_else(|| Err(unanswered()))));
+                        append.settle(
+                            answer.and_then(|()| answers.next().unwrap_or_else(|| Err(unanswered()))),
+                        );
                     }
                 }
                 Part::Other(Request::Write(work) | Request::Read(work)) => work.settle(outcome.clone()),
@@ -148,10 +150,13 @@ impl Group {
     }
 
     fn into_requests(self) -> Vec<Request> {
-        self.0.into_iter().flat_map(|part| match part {
-            Part::Appends { appends, .. } => appends.into_iter().map(Request::Append).collect(),
-            Part::Other(request) => vec![request],
-        }).collect()
+        self.0
+            .into_iter()
+            .flat_map(|part| match part {
+                Part::Appends { appends, .. } => appends.into_iter().map(Request::Append).collect(),
+                Part::Other(request) => vec![request],
+            })
+            .collect()
     }
 }
 

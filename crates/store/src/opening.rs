@@ -44,7 +44,9 @@ impl fmt::Display for OpenError {
                 "the store has tables of version {found}, and this program knows versions up to {known}: it was used by a \
                  newer program. Run that one, or restore a backup from before"
             ),
-            Self::Foreign => f.write_str("it is a database of another program: give the store one of its own"),
+            Self::Foreign => {
+                f.write_str("it is a database of another program: give the store one of its own")
+            }
             Self::Unsupported { found, oldest } => write!(
                 f,
                 "the database server has version {}, and at least {} is needed",
@@ -75,6 +77,7 @@ pub const FILE_NAME: &str = "messenger.sqlite3";
 
 /// A name for one life of a store's order: 16 hexadecimal digits.
 pub(crate) fn fresh_epoch() -> Result<String, Trouble> {
-    let number = getrandom::u64().map_err(|error| Trouble::new(TroubleKind::Io, format!("no randomness: {error}")))?;
+    let number =
+        getrandom::u64().map_err(|error| Trouble::new(TroubleKind::Io, format!("no randomness: {error}")))?;
     Ok(format!("{number:016x}"))
 }

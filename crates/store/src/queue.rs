@@ -32,7 +32,10 @@ impl<T> Queue<T> {
             return Err((item, Trouble::new(TroubleKind::Closed, "it takes no more requests")));
         }
         if waiting.items.len() >= self.max {
-            return Err((item, Trouble::new(TroubleKind::Busy, format!("{} requests wait already", self.max))));
+            return Err((
+                item,
+                Trouble::new(TroubleKind::Busy, format!("{} requests wait already", self.max)),
+            ));
         }
         waiting.items.push_back(item);
         drop(waiting);
@@ -81,7 +84,10 @@ mod tests {
     fn what_finds_no_place_comes_back() {
         let queue = Queue::new(2);
         assert!(queue.push(1).is_ok() && queue.push(2).is_ok());
-        assert_eq!(queue.push(3).map_err(|(item, trouble)| (item, trouble.kind)), Err((3, TroubleKind::Busy)));
+        assert_eq!(
+            queue.push(3).map_err(|(item, trouble)| (item, trouble.kind)),
+            Err((3, TroubleKind::Busy))
+        );
     }
 
     #[test]

@@ -33,7 +33,10 @@ fn prepare(store: &dyn Store) -> ConversationId {
 }
 
 fn send(store: &dyn Store, conversation: ConversationId, text: &str) -> Message {
-    store.ask(call(ann()).ask(Append { conversation, draft: Draft::text(None, text) })).expect("she may").message
+    store
+        .ask(call(ann()).ask(Append { conversation, draft: Draft::text(None, text) }))
+        .expect("she may")
+        .message
 }
 
 fn texts(store: &dyn Store, conversation: ConversationId) -> Vec<String> {
@@ -80,7 +83,8 @@ fn a_file_of_another_program_is_refused() {
     connection.execute_batch("CREATE TABLE theirs (x)").expect("the file is new");
     drop(connection);
     assert_eq!(SqliteStore::open(SqliteOptions::new(&path)).map(drop), Err(OpenError::Foreign));
-    std::fs::write(&path, "no database, but long enough to be taken for one".repeat(100)).expect("it is ours");
+    std::fs::write(&path, "no database, but long enough to be taken for one".repeat(100))
+        .expect("it is ours");
     assert!(SqliteStore::open(SqliteOptions::new(&path)).is_err());
 }
 

@@ -58,17 +58,23 @@ impl Columns {
 
     /// As a statement's parameters.
     pub(super) fn params(&self) -> Vec<&(dyn ToSql + Sync)> {
-        self.0.iter().map(|column| match column {
-            Column::Integer(values) => values as &(dyn ToSql + Sync),
-            Column::Text(values) => values,
-            Column::Bytes(values) => values,
-        }).collect()
+        self.0
+            .iter()
+            .map(|column| match column {
+                Column::Integer(values) => values as &(dyn ToSql + Sync),
+                Column::Text(values) => values,
+                Column::Bytes(values) => values,
+            })
+            .collect()
     }
 }
 
 /// `unnest($1::…, $2::…, …)`.
 pub(super) fn unnest(types: &[Type]) -> String {
-    let arrays: Vec<String> =
-        types.iter().enumerate().map(|(place, column)| format!("?{}::{}", place + 1, column.array())).collect();
+    let arrays: Vec<String> = types
+        .iter()
+        .enumerate()
+        .map(|(place, column)| format!("?{}::{}", place + 1, column.array()))
+        .collect();
     format!("unnest({})", arrays.join(", "))
 }

@@ -84,7 +84,8 @@ impl Database for Reconnecting {
 /// The URL is none, the server is away, or refuses.
 pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     let config: Result<Config, _> = options.url.parse();
-    let mut config = config.map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
+    let mut config =
+        config.map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
     config.connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS));
     config.tcp_user_timeout(Duration::from_millis(TCP_TIMEOUT_MS));
     if config.get_application_name().is_none() {
@@ -92,8 +93,9 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     }
     let mut client = config.connect(NoTls).map_err(|error| trouble(&error))?;
     // An acknowledgement means that it is on the disk, whatever the server's default is.
-    let settings =
-        format!("SET synchronous_commit = on; SET statement_timeout = {STATEMENT_TIMEOUT_MS}; SET TIME ZONE 'UTC'");
+    let settings = format!(
+        "SET synchronous_commit = on; SET statement_timeout = {STATEMENT_TIMEOUT_MS}; SET TIME ZONE 'UTC'"
+    );
     client.batch_execute(&settings).map_err(|error| trouble(&error))?;
     Ok(client)
 }

@@ -111,7 +111,8 @@ impl Session for PostgresSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let mut params = vec![Param::from(community.as_str()), Param::from(question(community, &search.words))];
+        let mut params =
+            vec![Param::from(community.as_str()), Param::from(question(community, &search.words))];
         let mut sql = format!(
             "SELECT {} FROM messages t WHERE t.community = ?1 AND t.words @@ CAST(CAST(?2 AS text) AS tsquery)",
             columns_of::<Message>("t")
@@ -307,8 +308,8 @@ static EARLIER: LazyLock<String> = LazyLock::new(|| {
 const MESSAGE_TYPES: [Type; 17] = {
     use Type::{Bytes, Integer, Text};
     [
-        Text, Bytes, Integer, Bytes, Text, Text, Integer, Text, Integer, Text, Text, Integer, Integer, Integer, Integer,
-        Integer, Text,
+        Text, Bytes, Integer, Bytes, Text, Text, Integer, Text, Integer, Text, Text, Integer, Integer,
+        Integer, Integer, Integer, Text,
     ]
 };
 

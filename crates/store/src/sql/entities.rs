@@ -4,9 +4,9 @@ use super::select::Entity;
 use super::session::{Columns, Param, corrupt};
 use chat::rows::Found;
 use chat::{
-    Attachment, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Deletion, Edit, Invitation,
-    InvitationId, Key, KeyId, Kind, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Problem,
-    Profile, Reaction, Revision, Role, RoomName, Seq, Settings, Ulid,
+    Attachment, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Deletion, Edit,
+    Invitation, InvitationId, Key, KeyId, Kind, Member, Mention, Message, MessageId, Moment, Pair, Person,
+    PersonId, Problem, Profile, Reaction, Revision, Role, RoomName, Seq, Settings, Ulid,
 };
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -234,8 +234,19 @@ impl Entity for Block {
 impl Entity for Conversation {
     const TABLE: &'static str = "conversations";
     const COLUMNS: &'static [&'static str] = &[
-        "id", "kind", "name", "pair", "title", "topic", "slow_mode_s", "members", "last_seq", "first_seq", "revision",
-        "created_ms", "active_ms",
+        "id",
+        "kind",
+        "name",
+        "pair",
+        "title",
+        "topic",
+        "slow_mode_s",
+        "members",
+        "last_seq",
+        "first_seq",
+        "revision",
+        "created_ms",
+        "active_ms",
     ];
     const KEY: usize = 1;
 
@@ -283,7 +294,15 @@ impl Entity for Conversation {
 impl Entity for Member {
     const TABLE: &'static str = "members";
     const COLUMNS: &'static [&'static str] = &[
-        "conversation", "person", "role", "joined_ms", "delivered_seq", "read_seq", "muted", "archived", "sent_ms",
+        "conversation",
+        "person",
+        "role",
+        "joined_ms",
+        "delivered_seq",
+        "read_seq",
+        "muted",
+        "archived",
+        "sent_ms",
     ];
     const KEY: usize = 2;
 
@@ -351,8 +370,21 @@ impl Entity for Invitation {
 
 /// The columns of a message, as they stand in statements of each database's own.
 pub(crate) const MESSAGE_COLUMNS: &[&str] = &[
-    "conversation", "seq", "id", "sender", "client_id", "at_ms", "text", "reply_to", "mentions", "attachments",
-    "edited_ms", "edits", "deleted_ms", "moderated", "revision",
+    "conversation",
+    "seq",
+    "id",
+    "sender",
+    "client_id",
+    "at_ms",
+    "text",
+    "reply_to",
+    "mentions",
+    "attachments",
+    "edited_ms",
+    "edits",
+    "deleted_ms",
+    "moderated",
+    "revision",
 ];
 
 impl Entity for Message {

@@ -5,8 +5,8 @@ use super::select::Entity;
 use super::session::{Columns, Param};
 use chat::rows::Found;
 use chat::{
-    Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Sanction, SanctionKind, Seq, Settlement,
-    Ulid,
+    Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Sanction, SanctionKind, Seq,
+    Settlement, Ulid,
 };
 
 /// Stands for the whole community where a key needs a conversation.
@@ -56,7 +56,15 @@ impl Entity for Sanction {
 impl Entity for Report {
     const TABLE: &'static str = "reports";
     const COLUMNS: &'static [&'static str] = &[
-        "id", "conversation", "seq", "author", "by_person", "at_ms", "reason", "settled_ms", "settled_by",
+        "id",
+        "conversation",
+        "seq",
+        "author",
+        "by_person",
+        "at_ms",
+        "reason",
+        "settled_ms",
+        "settled_by",
         "settled_note",
     ];
     const KEY: usize = 1;

@@ -5,12 +5,13 @@ use super::moderation::scope;
 use super::select::{Entity, Select, columns_of, insert};
 use super::session::{Columns, Param, Session};
 use chat::rows::{
-    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table, Target,
+    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table,
+    Target,
 };
 use chat::{
     Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Edit, Invitation,
-    InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Reaction, Report,
-    ReportId, Revision, Role, RoomName, Sanction, Seq,
+    InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Reaction,
+    Report, ReportId, Revision, Role, RoomName, Sanction, Seq,
 };
 use std::ops::RangeInclusive;
 
@@ -68,7 +69,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).and("t.id = ?", [person.as_str().into()]).row(self.0)
     }
 
-    fn people(&mut self, community: &CommunityId, after: Option<&PersonId>, limit: usize) -> Found<Vec<Person>> {
+    fn people(
+        &mut self,
+        community: &CommunityId,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Person>> {
         let after = after.map(|person| person.as_str().into());
         Select::of(community).after("t.id", after).order("t.id", limit).rows(self.0)
     }
@@ -117,7 +123,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         rooms.order("t.name", limit).rows(self.0)
     }
 
-    fn member(&mut self, community: &CommunityId, of: ConversationId, person: &PersonId) -> Found<Option<Member>> {
+    fn member(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+    ) -> Found<Option<Member>> {
         let params = [id(of), person.as_str().into()];
         Select::of(community).and("t.conversation = ? AND t.person = ?", params).row(self.0)
     }
@@ -210,7 +221,10 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>> {
-        Select::of(community).and("t.person = ?", [person.as_str().into()]).order("t.conversation, t.kind", ALL).rows(self.0)
+        Select::of(community)
+            .and("t.person = ?", [person.as_str().into()])
+            .order("t.conversation, t.kind", ALL)
+            .rows(self.0)
     }
 
     fn sanctions_of(
@@ -268,7 +282,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).and("t.id = ?", [Param::id(message.0)]).row(self.0)
     }
 
-    fn message_sent(&mut self, community: &CommunityId, by: &PersonId, sent: &ClientId) -> Found<Option<Message>> {
+    fn message_sent(
+        &mut self,
+        community: &CommunityId,
+        by: &PersonId,
+        sent: &ClientId,
+    ) -> Found<Option<Message>> {
         let params = [by.as_str().into(), sent.as_str().into()];
         Select::of(community).and("t.sender = ? AND t.client_id = ?", params).row(self.0)
     }
@@ -440,7 +459,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
 }
 
 impl<S: Session> SqlRows<'_, S> {
-    fn read_communities(&mut self, condition: &str, params: &[Param<'_>], limit: usize) -> Found<Vec<Community>> {
+    fn read_communities(
+        &mut self,
+        condition: &str,
+        params: &[Param<'_>],
+        limit: usize,
+    ) -> Found<Vec<Community>> {
         let sql = format!(
             "SELECT community, created_ms, settings FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
         );
@@ -463,11 +487,15 @@ impl<S: Session> SqlRows<'_, S> {
 }
 
 /// The mentions of a message, for who counts theirs.
-pub(crate) fn insert_mentions(session: &mut impl Session, community: &CommunityId, message: &Message) -> Found<()> {
+pub(crate) fn insert_mentions(
+    session: &mut impl Session,
+    community: &CommunityId,
+    message: &Message,
+) -> Found<()> {
     for person in &message.mentions {
-        let mention = Mention { conversation: message.conversation, person: person.clone(), seq: message.seq };
+        let mention =
+            Mention { conversation: message.conversation, person: person.clone(), seq: message.seq };
         insert(session, community, &mention)?;
     }
     Ok(())
 }
-

@@ -6,8 +6,8 @@ use super::select::{Entity, Select};
 use super::session::{Param, Session, corrupt};
 use chat::rows::{Found, Record, Rows as _, Scanned, Table};
 use chat::{
-    Audit, Block, CommunityId, Conversation, Edit, Invitation, Member, Mention, Message, Person, PersonId, Reaction,
-    Report, Sanction,
+    Audit, Block, CommunityId, Conversation, Edit, Invitation, Member, Mention, Message, Person, PersonId,
+    Reaction, Report, Sanction,
 };
 use std::borrow::Cow;
 
@@ -26,13 +26,19 @@ pub(super) fn scan<S: Session>(
 ) -> Found<Vec<Scanned>> {
     match part.table {
         Table::Community => {
-            let row = if part.after.is_some() || part.person.is_some() { None } else { rows.community(community)? };
-            Ok(row.into_iter().map(|row| Scanned { position: row.id.to_string(), record: row.into() }).collect())
+            let row =
+                if part.after.is_some() || part.person.is_some() { None } else { rows.community(community)? };
+            Ok(row
+                .into_iter()
+                .map(|row| Scanned { position: row.id.to_string(), record: row.into() })
+                .collect())
         }
         Table::Key if part.person.is_some() => Ok(Vec::new()),
         Table::Key => read::<KeyRow, _>(rows.0, community, part, "", |row| row.0.into()),
         Table::Person => read::<Person, _>(rows.0, community, part, "t.id = ?", Into::into),
-        Table::Block => read::<Block, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into),
+        Table::Block => {
+            read::<Block, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
+        }
         Table::Conversation => {
             let own = "t.id IN (SELECT conversation FROM members m WHERE m.community = t.community AND m.person = ?)";
             read::<Conversation, _>(rows.0, community, part, own, Into::into)
@@ -56,7 +62,9 @@ pub(super) fn scan<S: Session>(
             let own = "(t.author = ? OR t.by_person = ? OR t.settled_by = ?)";
             read::<Report, _>(rows.0, community, part, own, Into::into)
         }
-        Table::Audit => read::<Audit, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into),
+        Table::Audit => {
+            read::<Audit, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
+        }
     }
 }
 
@@ -131,7 +139,10 @@ fn decode(position: &str) -> Found<Vec<Param<'static>>> {
             'b' if rest.is_ascii() => {
                 let digits = rest.as_bytes().chunks(2);
                 let bytes = digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap_or("?"), 16));
-                bytes.collect::<Result<Vec<u8>, _>>().map(|bytes| Param::Bytes(Cow::Owned(bytes))).map_err(|_| unknown())
+                bytes
+                    .collect::<Result<Vec<u8>, _>>()
+                    .map(|bytes| Param::Bytes(Cow::Owned(bytes)))
+                    .map_err(|_| unknown())
             }
             _ => Err(unknown()),
         }

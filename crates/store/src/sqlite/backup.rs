@@ -51,7 +51,9 @@ impl SqliteStore {
     /// The file could not be written.
     pub fn compact(&self) -> Result<(), Trouble> {
         let connection = open(self.options(), Purpose::Write)?;
-        connection.execute_batch("INSERT INTO message_words (message_words) VALUES ('optimize'); VACUUM;").map_err(trouble)?;
+        connection
+            .execute_batch("INSERT INTO message_words (message_words) VALUES ('optimize'); VACUUM;")
+            .map_err(trouble)?;
         let truncated = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         truncated.map_err(trouble)
     }

@@ -109,7 +109,8 @@ fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) ->
             connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
             connection.pragma_update(None, "secure_delete", "FAST")?;
             if let Some(bytes) = options.bytes_max {
-                let page_bytes = connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0))?;
+                let page_bytes =
+                    connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0))?;
                 let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes.max(1);
                 connection.pragma_update(None, "max_page_count", pages.max(1))?;
             }

@@ -10,10 +10,12 @@ pub(super) fn trouble(error: Error) -> Trouble {
 fn kind(error: &Error) -> TroubleKind {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => TroubleKind::Full,
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => TroubleKind::ReadOnly,
-        Some(ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport) => {
-            TroubleKind::Io
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            TroubleKind::ReadOnly
         }
+        Some(
+            ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport,
+        ) => TroubleKind::Io,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation) => {
             TroubleKind::Contended
         }

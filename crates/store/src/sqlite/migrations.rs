@@ -30,7 +30,8 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
         let Some(step) = usize::try_from(version).ok().and_then(|version| STEPS.get(version)) else {
             return Ok(());
         };
-        let numbers = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};", version + 1);
+        let numbers =
+            format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};", version + 1);
         let done = transaction.execute_batch(step).and_then(|()| transaction.execute_batch(&numbers));
         done.and_then(|()| transaction.commit()).map_err(super::errors::trouble)?;
     }

@@ -1,7 +1,9 @@
 //! A transaction on SQLite.
 
 use super::errors::trouble;
-use crate::sql::{Columns, Entity, Param, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope};
+use crate::sql::{
+    Columns, Entity, Param, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope,
+};
 use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts, Within};
 use chat::{CommunityId, Conversation, Member, Message, Person};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -74,7 +76,8 @@ impl Session for SqliteSession<'_> {
     }
 
     fn forget_words(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
-        let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?) else {
+        let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?)
+        else {
             return Ok(());
         };
         let sql = "INSERT INTO message_words (message_words, rowid, words) VALUES ('delete', ?1, ?2)";
@@ -82,7 +85,8 @@ impl Session for SqliteSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let mut params = vec![Param::from(question(community, &search.words)), Param::from(community.as_str())];
+        let mut params =
+            vec![Param::from(question(community, &search.words)), Param::from(community.as_str())];
         let mut sql = format!(
             "SELECT {} FROM message_words w JOIN messages t ON t.row = w.rowid \
              WHERE w.message_words MATCH ?1 AND t.community = ?2",
@@ -135,7 +139,8 @@ impl Session for SqliteSession<'_> {
             insert_mentions(self, community, message)?;
         }
         for (community, row) in &appendix.conversations {
-            let sql = "UPDATE conversations SET last_seq = ?1, active_ms = ?2 WHERE community = ?3 AND id = ?4";
+            let sql =
+                "UPDATE conversations SET last_seq = ?1, active_ms = ?2 WHERE community = ?3 AND id = ?4";
             let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
             let [last, active] = numbers;
             self.execute(sql, &[last, active, community.as_str().into(), Param::id(row.id.0)])?;
@@ -208,11 +213,8 @@ impl SqliteSession<'_> {
 
     fn row_of(&mut self, community: &CommunityId, message: &Message) -> Found<Option<i64>> {
         let sql = "SELECT row FROM messages WHERE community = ?1 AND conversation = ?2 AND seq = ?3";
-        let params = [
-            community.as_str().into(),
-            Param::id(message.conversation.0),
-            Param::number(message.seq.0),
-        ];
+        let params =
+            [community.as_str().into(), Param::id(message.conversation.0), Param::number(message.seq.0)];
         let mut found = None;
         self.query(sql, &params, &mut |row| {
             found = row.integer(0)?;

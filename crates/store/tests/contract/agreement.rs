@@ -29,7 +29,13 @@ impl Pair {
     fn new(scene: &Scene, seed: u64) -> Self {
         let one = scene.beside();
         let other = one.on(Arc::new(MemoryStore::default()));
-        let mut pair = Self { one, other, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), rooms: Vec::new(), asked: 0 };
+        let mut pair = Self {
+            one,
+            other,
+            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            rooms: Vec::new(),
+            asked: 0,
+        };
         let settings = Settings { people_find_each_other: true, ..Settings::named("A community") };
         pair.other.service(CreateCommunity { settings: settings.clone() }).expect("it is new");
         pair.one.service(ChangeCommunity { settings }).expect("a key may");
@@ -39,7 +45,8 @@ impl Pair {
         }
         for (name, kind) in [("a", Kind::Public), ("b", Kind::Members), ("c", Kind::Private)] {
             let name = RoomName::parse(name).expect("it is a name");
-            let room = pair.ask(None, CreateRoom { kind, ..CreateRoom::public(name, "Room") }).expect("it is new");
+            let room =
+                pair.ask(None, CreateRoom { kind, ..CreateRoom::public(name, "Room") }).expect("it is new");
             pair.rooms.push(room.id);
         }
         let direct = pair.ask(Some("ann"), OpenDirect { with: person("bob") }).expect("she finds him");
@@ -48,7 +55,11 @@ impl Pair {
     }
 
     /// Asks both the same, and compares what they say.
-    fn ask<C: Clone + Debug>(&mut self, by: Option<&str>, command: C) -> Result<<Asked<C> as Verb>::Answer, Failure>
+    fn ask<C: Clone + Debug>(
+        &mut self,
+        by: Option<&str>,
+        command: C,
+    ) -> Result<<Asked<C> as Verb>::Answer, Failure>
     where
         Asked<C>: Verb,
         <Asked<C> as Verb>::Answer: Debug + PartialEq,
@@ -74,7 +85,9 @@ impl Pair {
         for _ in 0..steps {
             self.step();
         }
-        for (who, room) in PEOPLE.iter().flat_map(|who| self.rooms.clone().into_iter().map(move |room| (who, room))) {
+        for (who, room) in
+            PEOPLE.iter().flat_map(|who| self.rooms.clone().into_iter().map(move |room| (who, room)))
+        {
             let page = ReadPage { conversation: room, around: Around::Newest, limit: 200 };
             let _ = self.ask(Some(who), page);
         }

@@ -9,7 +9,13 @@ fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Re
     scene.ask(by, EditText { conversation, seq: Seq(1), text: text.into(), mentions: vec![] })
 }
 
-fn react(scene: &Scene, by: &str, conversation: ConversationId, emoji: &str, on: bool) -> Result<Changed, Failure> {
+fn react(
+    scene: &Scene,
+    by: &str,
+    conversation: ConversationId,
+    emoji: &str,
+    on: bool,
+) -> Result<Changed, Failure> {
     scene.ask(by, React { conversation, seq: Seq(1), emoji: emoji.into(), on })
 }
 
@@ -27,7 +33,8 @@ pub const CASES: &[Case] = &[
         assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| changed.message.edits == 2));
         assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| !changed.changed), "nothing changed");
         assert_eq!(texts(&scene.page("bob", room, Around::Newest, 5)), [(1, "three")]);
-        let former = scene.ask("mod", EditsOf { conversation: room, seq: Seq(1) }).expect("moderators see it");
+        let former =
+            scene.ask("mod", EditsOf { conversation: room, seq: Seq(1) }).expect("moderators see it");
         assert_eq!(former.iter().map(|edit| edit.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
         let refused = Failure::Refused(Refusal::NotPermitted(Action::SeeEdits));
         assert_eq!(scene.ask("bob", EditsOf { conversation: room, seq: Seq(1) }), Err(refused));

@@ -47,8 +47,11 @@ pub const CASES: &[Case] = &[
         assert_eq!(fields, ["name", "origins[0]", "look.color"]);
     }),
     ("a key is found until it is revoked, by its own community", |scene| {
-        let create =
-            CreateKey { name: "server".into(), purpose: serde_json::json!({"scopes": ["send"]}), hash: vec![7; 32] };
+        let create = CreateKey {
+            name: "server".into(),
+            purpose: serde_json::json!({"scopes": ["send"]}),
+            hash: vec![7; 32],
+        };
         let key = scene.service(create.clone()).expect("a key may");
         scene.people(&["ann"]);
         assert!(scene.ask("ann", create).is_err());
@@ -85,9 +88,15 @@ fn no_leak(scene: &Scene) {
     assert_eq!(other.ask("ann", ReadConversation { conversation: den }), Err(absent.clone()));
     assert_eq!(other.service(ReadConversation { conversation: den }), Err(absent.clone()));
     assert_eq!(other.try_send("ann", den, "x").map(drop), Err(absent.clone()));
-    assert_eq!(other.service(Append { conversation: den, draft: Draft::text(None, "x") }).map(drop), Err(absent.clone()));
+    assert_eq!(
+        other.service(Append { conversation: den, draft: Draft::text(None, "x") }).map(drop),
+        Err(absent.clone())
+    );
     let around = Around::Newest;
-    assert_eq!(other.service(ReadPage { conversation: den, around, limit: 1 }).map(drop), Err(absent.clone()));
+    assert_eq!(
+        other.service(ReadPage { conversation: den, around, limit: 1 }).map(drop),
+        Err(absent.clone())
+    );
     let advance = Advance { conversation: den, delivered: Seq(1), read: Seq(1) };
     assert_eq!(other.ask("ann", advance).map(drop), Err(absent));
     assert_eq!(other.service(ReadMessage { message: first.id }), Err(Failure::Absent(Thing::Message)));

@@ -2,7 +2,9 @@
 
 use crate::Case;
 use crate::scene::{Scene, person};
-use chat::verbs::{Advance, Advanced, Append, Conversations, Cursors, Keep, ReadReceipts, Receipts, SetReceipts};
+use chat::verbs::{
+    Advance, Advanced, Append, Conversations, Cursors, Keep, ReadReceipts, Receipts, SetReceipts,
+};
 use chat::*;
 
 fn read(scene: &Scene, who: &str, conversation: ConversationId, seq: u64) -> Advanced {
@@ -60,7 +62,8 @@ pub const CASES: &[Case] = &[
     }),
     ("the tab has the most recently active conversation first, in pages", |scene| {
         scene.people(&["ann"]);
-        let rooms: Vec<ConversationId> = (0..5).map(|nth| scene.room(Kind::Public, &format!("r{nth}"), &["ann"])).collect();
+        let rooms: Vec<ConversationId> =
+            (0..5).map(|nth| scene.room(Kind::Public, &format!("r{nth}"), &["ann"])).collect();
         for room in [3, 1, 4, 0, 2] {
             scene.send("ann", rooms[room], &format!("in {room}"));
         }
@@ -79,7 +82,9 @@ pub const CASES: &[Case] = &[
     }),
     ("muted and put away are kept, each by itself", |scene| {
         let room = scene.lobby(&["ann"]);
-        let keep = |muted, archived| scene.ask("ann", Keep { conversation: room, muted, archived }).expect("she may");
+        let keep = |muted, archived| {
+            scene.ask("ann", Keep { conversation: room, muted, archived }).expect("she may")
+        };
         keep(Some(true), None);
         let member = keep(None, Some(true));
         assert!(member.muted && member.archived);

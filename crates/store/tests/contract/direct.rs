@@ -3,7 +3,8 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    BlockPerson, Blocks, Invite, Join, Leave, Members, OpenDirect, OpenGroup, ReadConversation, ReadPerson, UnblockPerson,
+    BlockPerson, Blocks, Invite, Join, Leave, Members, OpenDirect, OpenGroup, ReadConversation, ReadPerson,
+    UnblockPerson,
 };
 use chat::*;
 

@@ -36,14 +36,17 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     scene.send("zoe", direct, "between us");
     scene.send("bob", direct, "indeed");
     scene.send("bob", room, "mine");
-    let attachments = vec![Attachment { id: "file-1".into(), name: "a".into(), media_type: "a/b".into(), bytes: 1 }];
+    let attachments =
+        vec![Attachment { id: "file-1".into(), name: "a".into(), media_type: "a/b".into(), bytes: 1 }];
     let draft = Draft { attachments, ..Draft::text(crate::scene::client_id("c"), "with a file") };
     scene.ask("zoe", Append { conversation: room, draft }).expect("she may");
     let draft = Draft { mentions: vec![person("zoe")], ..Draft::text(None, "look") };
     scene.ask("bob", Append { conversation: room, draft }).expect("he may");
     let edit = EditText { conversation: room, seq: Seq(1), text: "else".into(), mentions: vec![] };
     scene.ask("zoe", edit).expect("it is hers");
-    scene.ask("zoe", React { conversation: direct, seq: Seq(2), emoji: "👍".into(), on: true }).expect("she may");
+    scene
+        .ask("zoe", React { conversation: direct, seq: Seq(2), emoji: "👍".into(), on: true })
+        .expect("she may");
     scene.ask("zoe", BlockPerson { person: person("bob") }).expect("she may");
     scene.ask("bob", BlockPerson { person: person("zoe") }).expect("he may");
     let report = ReportMessage { conversation: room, seq: Seq(2), reason: "rude".into() };
@@ -94,10 +97,16 @@ pub const CASES: &[Case] = &[
         let direct = scene.direct("bob", "zoe");
         erase(scene, "zoe");
         assert_eq!(texts(&scene.page("bob", direct, Around::Newest, 9)), [(1, ""), (2, "indeed")]);
-        let hers = scene.ask("bob", FindRoom { name: RoomName::parse("hers").expect("a name") }).expect("it is there");
+        let hers = scene
+            .ask("bob", FindRoom { name: RoomName::parse("hers").expect("a name") })
+            .expect("it is there");
         let members = Members { conversation: hers.id, after: None, limit: 9 };
         let members = scene.ask("bob", members).expect("he is in it").rows;
-        assert_eq!(members.iter().map(|member| member.role).collect::<Vec<_>>(), [Role::Owner], "somebody owns it");
+        assert_eq!(
+            members.iter().map(|member| member.role).collect::<Vec<_>>(),
+            [Role::Owner],
+            "somebody owns it"
+        );
     }),
     ("people erase themselves and nobody else", |scene| {
         scene.lobby(&["ann", "bob"]);

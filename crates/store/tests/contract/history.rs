@@ -87,7 +87,8 @@ fn many_senders(scene: &Scene) {
     for nth in 0..EACH {
         for name in &names {
             let call = scene.call(By::Person(crate::scene::person(name)));
-            let draft = Draft::text(crate::scene::client_id(&format!("{name}-{nth}")), &format!("{name} {nth}"));
+            let draft =
+                Draft::text(crate::scene::client_id(&format!("{name}-{nth}")), &format!("{name} {nth}"));
             let answer = answer.clone();
             scene.store.submit_verb(call.ask(Append { conversation: room, draft }), move |outcome| {
                 answer.send(outcome).expect("the test waits");
@@ -109,8 +110,11 @@ fn many_senders(scene: &Scene) {
     let places: Vec<u64> = read.iter().map(|message| message.seq.0).collect();
     assert_eq!(places, (1..=(SENDERS * EACH) as u64).collect::<Vec<_>>());
     for name in &names {
-        let own: Vec<&str> =
-            read.iter().filter(|message| message.sender.as_str() == name).map(|message| message.text.as_str()).collect();
+        let own: Vec<&str> = read
+            .iter()
+            .filter(|message| message.sender.as_str() == name)
+            .map(|message| message.text.as_str())
+            .collect();
         let sent: Vec<String> = (0..EACH).map(|nth| format!("{name} {nth}")).collect();
         assert_eq!(own, sent, "each sender's own order");
     }

@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::{Scene, person};
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Lift, Meet, Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions, SetRole,
-    Settle,
+    Around, AuditLog, ChangeRoom, Lift, Meet, Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions,
+    SetRole, Settle,
 };
 use chat::*;
 
@@ -84,7 +84,8 @@ pub const CASES: &[Case] = &[
         moderator(scene, "mod", room);
         scene.service(ChangeRoom { slow_mode_s: Some(60), ..ChangeRoom::of(room) }).expect("a key may");
         scene.send("bob", room, "x");
-        let Err(Failure::Refused(Refusal::SlowMode { retry_after_ms })) = scene.try_send("bob", room, "y") else {
+        let Err(Failure::Refused(Refusal::SlowMode { retry_after_ms })) = scene.try_send("bob", room, "y")
+        else {
             panic!("he has to wait");
         };
         assert!((1..60_000).contains(&retry_after_ms));
@@ -125,7 +126,8 @@ pub const CASES: &[Case] = &[
         assert_eq!(deeds, [Deed::Unmute, Deed::Mute, Deed::SetRole, Deed::CreateRoom]);
         assert_eq!((entries[1].by.as_str(), entries[1].note.as_str()), ("mod", "because"));
         let first = scene.ask("mod", AuditLog { limit: 2, ..log }).expect("a moderator may");
-        let second = scene.ask("mod", AuditLog { before: first.next, limit: 2, ..log }).expect("a moderator may");
+        let second =
+            scene.ask("mod", AuditLog { before: first.next, limit: 2, ..log }).expect("a moderator may");
         assert_eq!((second.rows.len(), second.next), (2, None));
     }),
 ];

@@ -6,7 +6,13 @@ use chat::verbs::{Append, Appended, Around, Delete, EditText};
 use chat::*;
 use std::sync::mpsc;
 
-fn send(scene: &Scene, by: &str, conversation: ConversationId, id: &str, text: &str) -> Result<Appended, Failure> {
+fn send(
+    scene: &Scene,
+    by: &str,
+    conversation: ConversationId,
+    id: &str,
+    text: &str,
+) -> Result<Appended, Failure> {
     scene.ask(by, Append { conversation, draft: Draft::text(client_id(id), text) })
 }
 

@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    ChangeRoom, CreateRoom, FindRoom, Invitations, Invite, Join, Leave, Members, Meet, ReadConversation, ReadPage, Rooms,
-    SetRole, Withdraw,
+    ChangeRoom, CreateRoom, FindRoom, Invitations, Invite, Join, Leave, Meet, Members, ReadConversation,
+    ReadPage, Rooms, SetRole, Withdraw,
 };
 use chat::*;
 
@@ -64,7 +64,8 @@ pub const CASES: &[Case] = &[
         assert_eq!(scene.try_send("gus", room, "x"), refused);
         scene.join("gus", room);
         assert!(scene.try_send("gus", room, "x").is_ok());
-        let members = scene.ask("ann", Members { conversation: room, after: None, limit: 9 }).expect("she may");
+        let members =
+            scene.ask("ann", Members { conversation: room, after: None, limit: 9 }).expect("she may");
         let roles: Vec<Role> = members.rows.iter().map(|member| member.role).collect();
         assert_eq!(roles, [Role::Member, Role::Guest]);
     }),
@@ -86,12 +87,14 @@ pub const CASES: &[Case] = &[
         let den = scene.room(Kind::Private, "den", &[]);
         scene.people(&["ann", "bob", "cid"]);
         let until = Some(scene.now().after_ms(60_000));
-        let open = scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
+        let open =
+            scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
         let join = Join { conversation: den, invitation: Some(open.id) };
         assert!(scene.ask("ann", join).is_ok() && scene.ask("bob", join).is_ok());
         let over = Err(Failure::Absent(Thing::Invitation));
         assert_eq!(scene.ask("cid", join), over);
-        let late = scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
+        let late =
+            scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
         scene.wait_ms(60_000);
         assert_eq!(scene.ask("cid", Join { conversation: den, invitation: Some(late.id) }), over);
         scene.service(Withdraw { invitation: late.id }).expect("a key may");
@@ -124,7 +127,8 @@ pub const CASES: &[Case] = &[
         let close = ChangeRoom { kind: Some(Kind::Private), ..ChangeRoom::of(room) };
         assert!(scene.ask("mod", close.clone()).is_err());
         assert_eq!(scene.service(close).expect("a key may").kind, Kind::Private);
-        let wrong = ChangeRoom { title: Some(String::new()), slow_mode_s: Some(1 << 30), ..ChangeRoom::of(room) };
+        let wrong =
+            ChangeRoom { title: Some(String::new()), slow_mode_s: Some(1 << 30), ..ChangeRoom::of(room) };
         let Err(Failure::Invalid(problems)) = scene.service(wrong) else { panic!("it is invalid") };
         let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
         assert_eq!(fields, ["title", "slow_mode_s"], "every field that is wrong is named");

@@ -111,8 +111,7 @@ impl Scene {
     }
 
     pub fn invite(&self, conversation: ConversationId, whom: &str) {
-        let invite =
-            chat::verbs::Invite { conversation, person: Some(person(whom)), until: None, uses: 1 };
+        let invite = chat::verbs::Invite { conversation, person: Some(person(whom)), until: None, uses: 1 };
         self.service(invite).expect("a key may invite");
     }
 
@@ -132,7 +131,13 @@ impl Scene {
         self.ask(by, Append { conversation, draft: Draft::text(None, text) })
     }
 
-    pub fn page(&self, by: &str, conversation: ConversationId, around: chat::verbs::Around, limit: usize) -> Page {
+    pub fn page(
+        &self,
+        by: &str,
+        conversation: ConversationId,
+        around: chat::verbs::Around,
+        limit: usize,
+    ) -> Page {
         self.ask(by, ReadPage { conversation, around, limit }).expect("they may read")
     }
 

@@ -13,10 +13,15 @@ fn find(scene: &Scene, by: &str, query: &str) -> Vec<String> {
 pub const CASES: &[Case] = &[
     ("all words are found, the newest first, without case and accents", |scene| {
         let room = scene.lobby(&["ann"]);
-        for text in ["The quick brown fox", "a Quick answer", "brown, QUICK & señor", "東京タワー 2026", "don't"] {
+        for text in
+            ["The quick brown fox", "a Quick answer", "brown, QUICK & señor", "東京タワー 2026", "don't"]
+        {
             scene.send("ann", room, text);
         }
-        assert_eq!(find(scene, "ann", "quick"), ["brown, QUICK & señor", "a Quick answer", "The quick brown fox"]);
+        assert_eq!(
+            find(scene, "ann", "quick"),
+            ["brown, QUICK & señor", "a Quick answer", "The quick brown fox"]
+        );
         assert_eq!(find(scene, "ann", "quick brown"), ["brown, QUICK & señor", "The quick brown fox"]);
         assert_eq!(find(scene, "ann", "SENOR"), ["brown, QUICK & señor"]);
         assert_eq!(find(scene, "ann", "東京"), ["東京タワー 2026"]);
@@ -27,7 +32,18 @@ pub const CASES: &[Case] = &[
     ("no query is a language", |scene| {
         let room = scene.lobby(&["ann"]);
         scene.send("ann", room, "or not and near words");
-        for query in ["\"", "words\"", "words OR", "words NOT", "NEAR(words", "words*", "-words", "words:words", "'words' | & !", "\\words"] {
+        for query in [
+            "\"",
+            "words\"",
+            "words OR",
+            "words NOT",
+            "NEAR(words",
+            "words*",
+            "-words",
+            "words:words",
+            "'words' | & !",
+            "\\words",
+        ] {
             let search = SearchMessages { query: query.into(), conversation: None, before: None, limit: 9 };
             match scene.ask("ann", search) {
                 Ok(_) | Err(Failure::Invalid(_)) => {}
@@ -65,7 +81,9 @@ pub const CASES: &[Case] = &[
         scene.send("ann", room, "alpha beta");
         scene.send("ann", room, "alpha gamma");
         let text = "delta".into();
-        scene.ask("ann", EditText { conversation: room, seq: Seq(1), text, mentions: vec![] }).expect("it is hers");
+        scene
+            .ask("ann", EditText { conversation: room, seq: Seq(1), text, mentions: vec![] })
+            .expect("it is hers");
         assert_eq!(find(scene, "ann", "alpha"), ["alpha gamma"]);
         assert_eq!(find(scene, "ann", "delta"), ["delta"]);
         assert!(find(scene, "ann", "beta").is_empty());

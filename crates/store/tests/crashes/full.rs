@@ -28,7 +28,9 @@ pub fn the_disk_takes_nothing() {
 }
 
 fn limit_file_size(pid: u32, bytes: &str) {
-    let limited = Command::new("prlimit").args(["--pid", &pid.to_string(), &format!("--fsize={bytes}:unlimited")]).status();
+    let limited = Command::new("prlimit")
+        .args(["--pid", &pid.to_string(), &format!("--fsize={bytes}:unlimited")])
+        .status();
     assert!(limited.is_ok_and(|status| status.success()), "prlimit is missing or refused (`make deps`)");
 }
 
@@ -52,7 +54,10 @@ pub fn the_file_may_not_grow() {
         nth += 1;
         assert!(nth < 100_000, "the file grew beyond what it may");
     };
-    assert!(matches!(&refused, Failure::Unavailable(trouble) if trouble.kind == TroubleKind::Full), "{refused}");
+    assert!(
+        matches!(&refused, Failure::Unavailable(trouble) if trouble.kind == TroubleKind::Full),
+        "{refused}"
+    );
     assert_eq!(verify(&store, &all), all.len() as u64, "reading goes on, and what was refused is not there");
     // Room is made by dropping what is old.
     let later = |nth| call(By::Service, "r", nth + 2 * DAY_MS);
@@ -78,11 +83,14 @@ pub fn a_full_queue_is_busy() {
     let (answer, answers) = mpsc::channel();
     for nth in 1..=10 {
         let answer = answer.clone();
-        store.submit_verb(append(room, "r", nth), move |outcome| answer.send(outcome).expect("the test waits"));
+        store.submit_verb(append(room, "r", nth), move |outcome| {
+            answer.send(outcome).expect("the test waits")
+        });
     }
     for _ in 0..6 {
         let refused = answers.recv().expect("it is answered").map(drop);
-        let busy = matches!(&refused, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Busy);
+        let busy =
+            matches!(&refused, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Busy);
         assert!(busy, "{refused:?}");
     }
     go_on.send(()).expect("the writer waits");

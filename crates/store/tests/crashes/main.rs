@@ -14,12 +14,24 @@ use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
 const TESTS: [(&str, fn()); 7] = [
-    ("whatever SQLite acknowledged is there once and in order after each of 20 kills", killed::sqlite_is_killed),
-    ("whatever PostgreSQL acknowledged is there once and in order after the writer was killed", killed::writer_is_killed),
+    (
+        "whatever SQLite acknowledged is there once and in order after each of 20 kills",
+        killed::sqlite_is_killed,
+    ),
+    (
+        "whatever PostgreSQL acknowledged is there once and in order after the writer was killed",
+        killed::writer_is_killed,
+    ),
     ("a PostgreSQL server that dies is missed, waited for and found again", killed::server_is_killed),
     ("a sync stands between append and acknowledgement", synced::a_sync_stands_between),
-    ("nothing is acknowledged while the disk takes nothing, and the store recovers with it", full::the_disk_takes_nothing),
-    ("a file that may not grow refuses writing, and takes it again when there is room", full::the_file_may_not_grow),
+    (
+        "nothing is acknowledged while the disk takes nothing, and the store recovers with it",
+        full::the_disk_takes_nothing,
+    ),
+    (
+        "a file that may not grow refuses writing, and takes it again when there is room",
+        full::the_file_may_not_grow,
+    ),
     ("a full queue answers at once that it is busy", full::a_full_queue_is_busy),
 ];
 

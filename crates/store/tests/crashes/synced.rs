@@ -10,7 +10,8 @@ pub fn a_sync_stands_between() {
     let trace = folder.path().join("trace");
     let trace_path = trace.to_str().expect("the path is text");
     let calls = "trace=write,pwrite64,pwritev,fsync,fdatasync";
-    let strace = ["strace", "--follow-forks", "--decode-fds=path", "--string-limit=16", "-e", calls, "-o", trace_path];
+    let strace =
+        ["strace", "--follow-forks", "--decode-fds=path", "--string-limit=16", "-e", calls, "-o", trace_path];
     let writer = Writer::start(&strace, file.to_str().expect("the path is text"), "r");
     writer.until("ready");
     for _ in 0..200 {

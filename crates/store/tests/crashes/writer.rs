@@ -56,7 +56,9 @@ pub fn room(store: &dyn Store, round: &str) -> ConversationId {
     let room = store.ask(service(2).ask(CreateRoom::public(name, "Room"))).expect("it is new").id;
     let profile = Profile { name: "Ann".into(), avatar: None, guest: false, role: None };
     store.ask(call(sender(), round, 1_000_004).ask(Meet { profile })).expect("she may come");
-    store.ask(call(sender(), round, 1_000_005).ask(Join { conversation: room, invitation: None })).expect("she may");
+    store
+        .ask(call(sender(), round, 1_000_005).ask(Join { conversation: room, invitation: None }))
+        .expect("she may");
     room
 }
 
@@ -109,7 +111,8 @@ impl Writer {
         words.extend([own, FLAG, target, round]);
         let mut command = Command::new(words[0]);
         let child = command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut child = child.unwrap_or_else(|error| panic!("{} is missing (`make deps`): {error}", words[0]));
+        let mut child =
+            child.unwrap_or_else(|error| panic!("{} is missing (`make deps`): {error}", words[0]));
         let output = child.stdout.take().expect("it is piped");
         let (line, lines) = mpsc::channel();
         std::thread::spawn(move || {

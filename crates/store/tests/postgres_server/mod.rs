@@ -13,7 +13,8 @@ const NOBODY: u32 = 65_534;
 const START_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Where Debian has PostgreSQL's programs.
-const FOLDERS: [&str; 4] = ["/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin", "/usr/bin"];
+const FOLDERS: [&str; 4] =
+    ["/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin", "/usr/bin"];
 
 /// A running server; ended when it is dropped.
 pub struct PostgresServer {
@@ -25,7 +26,8 @@ pub struct PostgresServer {
 impl PostgresServer {
     /// Starts one on a free port of 127.0.0.1.
     pub fn start() -> Self {
-        let folder = tempfile::Builder::new().prefix("throng-postgres").tempdir().expect("a folder can be made");
+        let folder =
+            tempfile::Builder::new().prefix("throng-postgres").tempdir().expect("a folder can be made");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         let data = folder.path().join("data");
         fs::create_dir(&data).expect("it is ours");
@@ -33,7 +35,14 @@ impl PostgresServer {
             chown(&data, Some(NOBODY), Some(NOBODY)).expect("root may");
         }
         let made = as_somebody("initdb")
-            .args(["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=throng", "--no-sync", "--pgdata"])
+            .args([
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+                "--username=throng",
+                "--no-sync",
+                "--pgdata",
+            ])
             .arg(&data)
             .stdout(Stdio::null())
             .status();
@@ -90,7 +99,14 @@ fn start(data: &Path, port: u16) -> Child {
     as_somebody("postgres")
         .arg("-D")
         .arg(data)
-        .args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=50"])
+        .args([
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "unix_socket_directories=",
+            "-c",
+            "max_connections=50",
+        ])
         .args(["-p", &port.to_string()])
         .stdout(log.try_clone().expect("a file can be shared"))
         .stderr(log)
@@ -109,7 +125,8 @@ fn as_somebody(program: &str) -> Command {
 
 fn find(program: &str) -> PathBuf {
     let found = FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("{program} is missing: `make deps` installs Debian's package `postgresql`"))
+    found
+        .unwrap_or_else(|| panic!("{program} is missing: `make deps` installs Debian's package `postgresql`"))
 }
 
 fn is_root() -> bool {
