@@ -96,12 +96,15 @@ impl Group {
     fn new(requests: Vec<Request>) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         for request in requests {
-            match (request, parts.last_mut()) {
-                (Request::Append(append), Some(Part::Appends { appends, .. })) => appends.push(append),
-                (Request::Append(append), _) => {
-                    parts.push(Part::Appends { appends: vec![append], answers: Vec::new() });
+            match request {
+                Request::Append(append) => {
+                    if let Some(Part::Appends { appends, .. }) = parts.last_mut() {
+                        appends.push(append);
+                    } else {
+                        parts.push(Part::Appends { appends: vec![append], answers: Vec::new() });
+                    }
                 }
-                (other @ (Request::Write(_) | Request::Read(_)), _) => parts.push(Part::Other(other)),
+                other @ (Request::Write(_) | Request::Read(_)) => parts.push(Part::Other(other)),
             }
         }
         Self(parts)

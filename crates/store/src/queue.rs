@@ -5,14 +5,12 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What waits for a store's threads, first in, first out.
-#[derive(Debug)]
 pub(crate) struct Queue<T> {
     waiting: Mutex<Waiting<T>>,
     changed: Condvar,
     max: usize,
 }
 
-#[derive(Debug)]
 struct Waiting<T> {
     items: VecDeque<T>,
     closed: bool,

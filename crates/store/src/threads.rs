@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 
 /// Threads that take from queues. Dropping them closes the queues and waits until what was in them is done; but for the
 /// thread that drops them, if an answer held the last of the store.
-#[derive(Debug)]
 pub(crate) struct Threads<T> {
     queues: Vec<Arc<Queue<T>>>,
     handles: Vec<JoinHandle<()>>,

@@ -56,7 +56,7 @@ impl Database for Reconnecting {
         let Connection { client, statements } = self.connection()?;
         let begun = client.batch_execute(begin).map_err(|error| trouble(&error));
         let outcome = begun.and_then(|()| {
-            run(&mut SqlRows(&mut PostgresSession { client, statements }))?;
+            run(&mut SqlRows(&mut PostgresSession { client: &mut *client, statements: &mut *statements }))?;
             client.batch_execute("COMMIT").map_err(|error| trouble(&error))
         });
         if outcome.is_err() {

@@ -44,7 +44,7 @@ impl ToSql for Param<'_> {
     fn to_sql(
         &self,
         sql_type: &SqlType,
-        out: &mut postgres::types::private::BytesMut,
+        out: &mut bytes::BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),

@@ -43,7 +43,6 @@ impl PostgresOptions {
 /// The messenger in a PostgreSQL database. Several servers may share it.
 ///
 /// Dropping it waits for what was submitted before.
-#[derive(Debug)]
 pub struct PostgresStore {
     epoch: String,
     writes: Arc<Queue<Request>>,

@@ -128,6 +128,10 @@ pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String)
             Trouble::new(kind, format!("the folder {} cannot be made: {error}", folder.display()))
         })?;
     }
+    if options.path.exists() {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        migrations::check(&Connection::open_with_flags(&options.path, flags).map_err(trouble)?)?;
+    }
     let mut connection = open(options, Purpose::Write)?;
     migrations::migrate(&mut connection)?;
     let epoch = migrations::epoch(&mut connection)?;

@@ -10,23 +10,30 @@ const STEPS: &[&str] = &[include_str!("migrations/0001.sql")];
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".
 const APPLICATION_ID: i32 = 0x7468_7267;
 
+/// Looks at the file before anything is written into it.
+///
+/// # Errors
+/// The file is newer than the program or belongs to another one.
+pub(super) fn check(connection: &Connection) -> Result<(), OpenError> {
+    let (version, application) = versions(connection)?;
+    if application != APPLICATION_ID && (application != 0 || version != 0 || !is_empty(connection)?) {
+        return Err(OpenError::Foreign);
+    }
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    if version > known { Err(OpenError::Newer { found: version, known }) } else { Ok(()) }
+}
+
 /// Brings the file to this program's version.
 ///
 /// # Errors
 /// The file is newer than the program, belongs to another program, or cannot be written.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
-    let wanted = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
     loop {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(super::errors::trouble)?;
-        let (version, application) = versions(&transaction)?;
-        if application != APPLICATION_ID && (application != 0 || version != 0 || !is_empty(&transaction)?) {
-            return Err(OpenError::Foreign);
-        }
-        if version > wanted {
-            return Err(OpenError::Newer { found: version, known: wanted });
-        }
+        check(&transaction)?;
+        let (version, _) = versions(&transaction)?;
         let Some(step) = usize::try_from(version).ok().and_then(|version| STEPS.get(version)) else {
             return Ok(());
         };

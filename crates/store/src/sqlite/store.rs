@@ -33,7 +33,6 @@ impl SqliteOptions {
 /// The messenger in a SQLite file.
 ///
 /// Dropping it waits for what was submitted before.
-#[derive(Debug)]
 pub struct SqliteStore {
     options: SqliteOptions,
     epoch: String,

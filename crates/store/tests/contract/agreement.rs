@@ -41,7 +41,7 @@ impl Pair {
         pair.one.service(ChangeCommunity { settings }).expect("a key may");
         for name in PEOPLE {
             let profile = Profile { guest: name == "gus", ..crate::scene::profile(name) };
-            pair.ask(Some(name), Meet { profile });
+            pair.ask(Some(name), Meet { profile }).expect("they may come");
         }
         for (name, kind) in [("a", Kind::Public), ("b", Kind::Members), ("c", Kind::Private)] {
             let name = RoomName::parse(name).expect("it is a name");

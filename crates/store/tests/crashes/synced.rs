@@ -47,7 +47,7 @@ fn check(trace: &str) -> usize {
     let mut was_synced_since_ack = false;
     for line in trace.lines().skip_while(|line| !line.contains("\"ready")) {
         let is_log = line.contains("-wal>");
-        if is_log && line.contains("pwrite") {
+        if is_log && line.contains("write") {
             log = Log::Written;
         } else if is_log && (line.contains("fdatasync(") || line.contains("fsync(")) {
             // A call that another thread's line cuts in two is over when it is resumed; the writer's thread does nothing

@@ -26,13 +26,12 @@ pub fn open(target: &str) -> Arc<dyn Store> {
 }
 
 fn entropy(round: &str, nth: u64) -> Entropy {
+    // Of 16 bytes the last ten count.
     let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&nth.to_be_bytes());
-    for (byte, letter) in bytes[8..].iter_mut().zip(round.bytes()) {
+    for (byte, letter) in bytes[6..8].iter_mut().zip(round.bytes().rev()) {
         *byte = letter;
     }
-    // Only the lower 80 bits count.
-    bytes.rotate_left(2);
+    bytes[8..].copy_from_slice(&nth.to_be_bytes());
     Entropy(bytes)
 }
 
