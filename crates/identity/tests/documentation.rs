@@ -80,7 +80,8 @@ fn tokens_that_node_signs_with_a_secret_are_believed() {
 #[test]
 fn tokens_that_python_signs_with_a_secret_are_believed() {
     let follows = r#"print(token_for("ann", "Ann Ä", "club"))"#;
-    let token = output(python(&folder("python-secret"), "token_for.py", follows).env("THRONG_SECRET", SECRET));
+    let token =
+        output(python(&folder("python-secret"), "token_for.py", follows).env("THRONG_SECRET", SECRET));
     is_believed(token, Key::hs256(SECRET.as_bytes()).expect("a secret"));
 }
 
