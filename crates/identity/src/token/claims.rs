@@ -16,7 +16,7 @@ pub const GUEST_PREFIX: &str = "guest:";
 /// [`crate::Rules::check`]'s to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// `sub`: who, as the host site calls them; the same for all their devices. Visible ASCII without `/`, `"` and `\\`,
+    /// `sub`: who, as the host site calls them; the same for all their devices. Visible ASCII without `/`, `"` and `\`,
     /// not beginning with `~`.
     pub subject: String,
     /// `aud`: for which communities.
