@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use identity::{Algorithm, Key, SigningSecret, Token, UnixSeconds, sign};
+use identity::{Algorithm, Key, SigningSecret, SigningSecrets, Token, UnixSeconds, sign};
 use signing::{authority, verify};
 
 const SECRET: &str = "a secret of thirty-two bytes, or more";
@@ -103,7 +103,10 @@ fn tokens_that_node_signs_with_a_private_key_are_believed() {
 fn requests() -> [([String; 3], &'static str, String, bool); 4] {
     let (ours, other) = (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]));
     let body = r#"{"type":"msg:new","text":"Ä"}"#;
-    let at = |at| sign(&[other.clone(), ours.clone()], "msg_1", at, body.as_bytes()).map(|(_, value)| value);
+    let at = |at| {
+        sign(&SigningSecrets::new(other.clone(), vec![ours.clone()]), "msg_1", at, body.as_bytes())
+            .map(|(_, value)| value)
+    };
     [
         (at(now()), body, ours.expose(), true),
         (at(now()), r#"{"type":"msg:new","text":"B"}"#, ours.expose(), false),

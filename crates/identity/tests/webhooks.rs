@@ -34,7 +34,7 @@ fn secret() -> SigningSecret {
 
 fn endpoint(id: u64, target: Target) -> Endpoint {
     let community = Community::new(&(id / 10).to_string());
-    Endpoint { id: EndpointId(id), community, target, secrets: vec![secret()] }
+    Endpoint { id: EndpointId(id), community, target, secrets: secret().into() }
 }
 
 fn now_ms() -> UnixMillis {
