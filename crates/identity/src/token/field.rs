@@ -72,9 +72,9 @@ pub(super) fn seconds(value: &Value, name: &'static str) -> Result<UnixSeconds, 
 /// scheme that runs anything.
 pub(super) fn address(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = text(value, name, bytes_max)?;
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let host_follows =
-        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
+    let host_follows = text
+        .strip_prefix("https://")
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
     let harmless = |c: char| c.is_ascii_graphic() && !"\"'<>\\^`{|}".contains(c);
     if host_follows && text.chars().all(harmless) {
         Ok(text)
