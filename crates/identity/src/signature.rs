@@ -1,6 +1,6 @@
 //! How requests to a host site are signed, so that it can tell them from anybody else's.
 //!
-//! The scheme is Standard Webhooks (https://www.standardwebhooks.com, specification 1.0.0), for which there are
+//! The scheme is Standard Webhooks (<https://www.standardwebhooks.com>, specification 1.0.0), for which there are
 //! libraries in a dozen languages. The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` belong to it;
 //! what is signed is `id.timestamp.body`, by HMAC-SHA256.
 
