@@ -2,7 +2,7 @@
 
 #[path = "../../crates/identity/tests/properties/token.rs"]
 mod property;
-#[allow(dead_code, reason = "verifying uses what reading returns, and the property does not")]
+#[allow(dead_code, unused_imports, reason = "verifying uses what reading returns, and the property does not")]
 #[path = "../../crates/identity/src/token/mod.rs"]
 mod token;
 

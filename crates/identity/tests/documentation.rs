@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use identity::{Algorithm, Key, SigningSecret, Token, UnixSeconds, sign};
+use identity::{Algorithm, Key, SigningSecret, SigningSecrets, Token, UnixSeconds, sign};
 use signing::{authority, verify};
 
 const SECRET: &str = "a secret of thirty-two bytes, or more";
@@ -80,7 +80,8 @@ fn tokens_that_node_signs_with_a_secret_are_believed() {
 #[test]
 fn tokens_that_python_signs_with_a_secret_are_believed() {
     let follows = r#"print(token_for("ann", "Ann Ä", "club"))"#;
-    let token = output(python(&folder("python-secret"), "token_for.py", follows).env("THRONG_SECRET", SECRET));
+    let token =
+        output(python(&folder("python-secret"), "token_for.py", follows).env("THRONG_SECRET", SECRET));
     is_believed(token, Key::hs256(SECRET.as_bytes()).expect("a secret"));
 }
 
@@ -102,7 +103,10 @@ fn tokens_that_node_signs_with_a_private_key_are_believed() {
 fn requests() -> [([String; 3], &'static str, String, bool); 4] {
     let (ours, other) = (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]));
     let body = r#"{"type":"msg:new","text":"Ä"}"#;
-    let at = |at| sign(&[other.clone(), ours.clone()], "msg_1", at, body.as_bytes()).map(|(_, value)| value);
+    let at = |at| {
+        sign(&SigningSecrets::new(other.clone(), vec![ours.clone()]), "msg_1", at, body.as_bytes())
+            .map(|(_, value)| value)
+    };
     [
         (at(now()), body, ours.expose(), true),
         (at(now()), r#"{"type":"msg:new","text":"B"}"#, ours.expose(), false),

@@ -1,8 +1,8 @@
 //! What holds for every token that anybody may present. The fuzz target and the replay of its corpus use the same.
 
 use super::token::{
-    AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Claims, ID_BYTES_MAX, LABEL_BYTES_MAX, NAME_CHARS_MAX,
-    Presented, ROLES_MAX, ROOMS_MAX, Refusal, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX,
+    AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Claims, ID_BYTES_MAX, LABEL_BYTES_MAX,
+    NAME_BYTES_MAX, Presented, ROLES_MAX, ROOMS_MAX, Refusal, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX,
 };
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,8 @@ pub(crate) fn what_is_read_is_within_bounds(data: &[u8]) {
     match kind % 3 {
         0 => token(&String::from_utf8_lossy(rest)),
         1 => {
-            let (header, body) = rest.split_at(rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()));
+            let (header, body) =
+                rest.split_at(rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()));
             let body = body.strip_prefix(b"\n").unwrap_or(body);
             let [header, body] = [header, body].map(|part| URL_SAFE_NO_PAD.encode(part));
             token(&format!("{header}.{body}.{}", URL_SAFE_NO_PAD.encode(b"signature")));
@@ -40,7 +41,7 @@ fn claims(claims: &Claims) {
     assert!(claims.audiences.len() <= AUDIENCES_MAX);
     assert!(claims.audiences.iter().all(|audience| audience.len() <= AUDIENCE_BYTES_MAX));
     assert!(claims.token_id.as_ref().is_none_or(|id| id.len() <= ID_BYTES_MAX));
-    assert!(claims.name.as_ref().is_none_or(|name| name.chars().count() <= NAME_CHARS_MAX));
+    assert!(claims.name.as_ref().is_none_or(|name| name.len() <= NAME_BYTES_MAX));
     assert!(claims.avatar.as_ref().is_none_or(|avatar| avatar.len() <= AVATAR_BYTES_MAX));
     let rooms = claims.rooms.as_deref().unwrap_or_default();
     assert!(claims.roles.len() <= ROLES_MAX && rooms.len() <= ROOMS_MAX);
