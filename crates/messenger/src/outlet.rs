@@ -52,8 +52,8 @@ impl WayOut {
     }
 
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
-        // Before there is a gateway nobody is there to be told.
-        if self.outlet.get().is_some_and(|outlet| !outlet.tell(topic, event, payload)) {
+        // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
+        if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
             self.untold.fetch_add(1, Relaxed);
         }
     }

@@ -21,7 +21,7 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
+    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, StoreConfig,
     TlsConfig,
 };
 pub(crate) use print::default_file;
