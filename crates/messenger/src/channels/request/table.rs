@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn every_event_is_documented() {
-        let document = include_str!("../../../../../docs/messenger.md");
+        let document = include_str!("../../../../../docs/protocol.md");
         for row in EVENTS {
-            assert!(document.contains(&format!("`{}`", row.event)), "{} is not in docs/messenger.md", row.event);
+            assert!(document.contains(&format!("`{}`", row.event)), "{} is not in docs/protocol.md", row.event);
         }
     }
 }
