@@ -146,6 +146,14 @@ mod tests {
     }
 
     #[test]
+    fn every_code_is_documented() {
+        let document = include_str!("../../../docs/protocol.md");
+        for code in ErrorCode::ALL {
+            assert!(document.contains(&format!("`{}`", code.name())), "{} is not documented", code.name());
+        }
+    }
+
+    #[test]
     fn slow_mode_says_how_long_to_wait() {
         let fault = Fault::from(Failure::from(Refusal::SlowMode { retry_after_ms: 700 }));
         assert_eq!(fault.json()["details"]["retry_after_ms"], 700);

@@ -35,6 +35,8 @@ mod messenger;
 mod news;
 mod outlet;
 mod reading;
+#[cfg(test)]
+mod scene;
 mod start;
 mod topics;
 

@@ -9,6 +9,8 @@ mod community;
 mod gathering;
 mod present;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use status::{Presence, Status};
 

@@ -42,6 +42,12 @@ impl Me {
         self.rooms.as_ref().is_none_or(|rooms| rooms.contains(room))
     }
 
+    /// Somebody, without their having come in.
+    #[cfg(test)]
+    pub(super) fn somebody(community: &CommunityId, person: Person) -> Arc<Self> {
+        Arc::new(Self { community: community.clone(), person: Arc::new(person), rooms: None, token: None })
+    }
+
     /// As each join tells it.
     pub(super) fn json(&self) -> Value {
         let mut me = json!({ "id": self.person.id, "profile": self.person.profile });

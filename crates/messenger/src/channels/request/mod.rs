@@ -3,6 +3,8 @@
 //! In a room the conversation is the room's; on a person's topic the payload names it. An event becomes a command of
 //! `chat`'s, asked at once on behalf of the person; what comes of it decides the store.
 
+#[cfg(test)]
+mod isolation;
 mod listing;
 mod messages;
 mod moderation;
