@@ -76,6 +76,23 @@ impl Hub {
         self.connections.get_mut(slot)?.extra_mut().identity.as_mut()
     }
 
+    /// Ends the joins to a topic of every connection with this socket id. One that is still being decided goes on: its
+    /// channel is asked once more when it stands.
+    pub(crate) fn end_joins_of(&mut self, id: &str, topic: &str, out: &mut Effects) {
+        let mut at = self.identities.get(&self.hash.of(id)).copied();
+        while let Some(slot) = at {
+            let Some(identity) = self.identity_mut(slot) else { return };
+            at = identity.next;
+            let is_meant = &*identity.id == id;
+            let Some(&topic) = self.topic_ids.get(topic).filter(|_| is_meant) else { continue };
+            if self.connections.join(slot, topic).is_some_and(|join| join.stands()) {
+                self.end_join(slot, topic, Ended::Stopped, out);
+                // Frames may have waited for it, and nothing else wakes them.
+                self.released.extend(self.connections.key_of(slot));
+            }
+        }
+    }
+
     /// Closes every connection with this socket id.
     pub(crate) fn disconnect(&mut self, id: &str, code: u16, out: &mut Effects) {
         let mut at = self.identities.get(&self.hash.of(id)).copied();

@@ -134,6 +134,7 @@ impl Hub {
             | ShardMessage::PresenceState { .. }
             | ShardMessage::Disconnect(_)
             | ShardMessage::DisconnectWith { .. }
+            | ShardMessage::EndJoin { .. }
             | ShardMessage::PublishNow { .. } => debug_assert!(false, "only these are durable"),
         }
     }

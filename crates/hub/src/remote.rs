@@ -30,7 +30,8 @@ impl ShardMessage {
             | ShardMessage::History { topic, .. }
             | ShardMessage::Head { topic, .. }
             | ShardMessage::Disconnect(topic)
-            | ShardMessage::DisconnectWith { id: topic, .. } => topic,
+            | ShardMessage::DisconnectWith { id: topic, .. }
+            | ShardMessage::EndJoin { topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
             ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } => "",
         }
@@ -83,6 +84,7 @@ impl Hub {
             }
             ShardMessage::Disconnect(id) => self.disconnect(&id, CloseCode::GOING_AWAY, out),
             ShardMessage::DisconnectWith { id, code } => self.disconnect(&id, code, out),
+            ShardMessage::EndJoin { id, topic } => self.end_joins_of(&id, &topic, out),
             ShardMessage::PublishNow { topic, event, payload } if self.is_recoverable(&topic) => {
                 let draft = Draft { topic, event, payload, received: self.now, except: None };
                 self.append(draft, None, out);

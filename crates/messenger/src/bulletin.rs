@@ -2,7 +2,7 @@
 
 use crate::audience::{Announcement, Audience, Followed};
 use crate::cache::{Cache, Key};
-use crate::entrance::Entrance;
+use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
 use chat::{CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
 use serde_json::json;
@@ -15,8 +15,23 @@ pub struct Bulletin<'a> {
     pub(crate) out: &'a WayOut,
 }
 
-/// What rooms are asked by which to look again who may be there; channels keep it from their clients.
-pub(crate) const JUDGE: &str = "~judge";
+/// How somebody went from a conversation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Departure {
+    /// On their own.
+    Left,
+    /// Somebody removed them.
+    Removed,
+}
+
+impl Departure {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Removed => "removed",
+        }
+    }
+}
 
 impl Bulletin<'_> {
     /// A message is there. `payload` is its JSON.
@@ -105,34 +120,35 @@ impl Bulletin<'_> {
         community: &CommunityId,
         conversation: ConversationId,
         person: &PersonId,
-        why: &str,
+        how: Departure,
     ) {
         self.forget_standing(community, conversation, person);
-        let payload = json!({ "conversation": conversation, "person": person, "why": why }).to_string();
+        let payload = json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
         self.changed(community, conversation, "member:out", &payload);
         self.audience.unfollow(community, person, conversation);
-        self.judge_again(community, conversation, Some(person));
+        match how {
+            Departure::Left => self.audience.evict_later(community, conversation, person),
+            Departure::Removed => self.evict(community, conversation, person),
+        }
     }
 
     /// Somebody is kept out of a room: they stay a member, and hear nothing of it.
     pub(crate) fn banned(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
         self.audience.unfollow(community, person, conversation);
-        self.judge_again(community, conversation, Some(person));
+        self.evict(community, conversation, person);
     }
 
-    /// Joins of a room are judged again: those of one person, or all.
-    pub(crate) fn judge_again(
-        &mut self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        person: Option<&PersonId>,
-    ) {
-        if person.is_none() {
-            self.cache.forget_standings(|of, at, _| of == community && at == conversation);
+    /// Somebody's joins of a room end.
+    pub(crate) fn evict(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+        for (device, topic) in self.audience.evict(community, conversation, person) {
+            self.out.end_join(&SocketId(device).text(), &topic);
         }
-        if let Some(topic) = self.audience.reach(community, conversation).room {
-            self.out.tell(&topic, JUDGE, &json!({ "person": person }).to_string());
-        }
+    }
+
+    /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
+    pub(crate) fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
+        self.cache.forget_standings(|of, at, _| of == community && at == conversation);
+        self.audience.judge_again(community, conversation);
     }
 
     /// Somebody is kept out of the whole community: their connections end.

@@ -1,11 +1,12 @@
 //! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
 //! something.
 
-use crate::messenger::{Inner, Messenger, now};
 use crate::audience::Followed;
-use chat::verbs::{Conversations, Listed, Tab, TabPosition};
+use crate::entrance::SocketId;
+use crate::messenger::{Inner, Messenger, now};
 use chat::limits::PAGE_MAX;
-use chat::{Ask, By, CommunityId, Failure, PersonId};
+use chat::verbs::{Around, Conversations, Listed, ReadPage, Tab, TabPosition};
+use chat::{Ask, By, CommunityId, ConversationId, Failure, PersonId};
 use serde_json::json;
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -38,6 +39,12 @@ impl Messenger {
                 inner.out.tell(topic, "msg:new", payload);
             }
         }
+        for (device, topic) in &due.evictions {
+            inner.out.end_join(&SocketId(*device).text(), topic);
+        }
+        for (community, conversation, people) in &due.to_judge {
+            self.judge(community, *conversation, people);
+        }
         for (community, person) in &due.to_follow {
             if let Err(failure) = self.follow_anew(community, person) {
                 tracing::warn!(%failure, "somebody's conversations could not be read again; the next round tries again");
@@ -56,6 +63,22 @@ impl Messenger {
         }
         for (topic, conversation, seq) in inner.audience.heads() {
             inner.out.tell(&topic, "head", &json!({ "conversation": conversation, "seq": seq }).to_string());
+        }
+    }
+
+    /// Who may not read a room any more has to leave it. When the store cannot say, the next round asks again.
+    fn judge(&self, community: &CommunityId, conversation: ConversationId, people: &[PersonId]) {
+        for person in people {
+            let call = self.call(community, By::Person(person.clone()));
+            let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
+            match self.inner.store().ask(call.ask(read)) {
+                Ok(_) => {}
+                Err(Failure::Unavailable(_)) => {
+                    self.inner.audience.judge_again(community, conversation);
+                    return;
+                }
+                Err(_) => self.inner.bulletin().evict(community, conversation, person),
+            }
         }
     }
 

@@ -12,6 +12,9 @@ pub trait Outlet: Send + Sync + 'static {
     /// Closes every socket with this id, with a close code.
     fn close(&self, socket_id: &str, code: u16);
 
+    /// Ends the join of the socket with this id to a topic.
+    fn end_join(&self, socket_id: &str, topic: &str);
+
     /// Counts what was lost on the way after it was taken.
     fn lost(&self) -> u64 {
         0
@@ -25,6 +28,10 @@ impl Outlet for Handle {
 
     fn close(&self, socket_id: &str, code: u16) {
         self.disconnect_with(socket_id, code);
+    }
+
+    fn end_join(&self, socket_id: &str, topic: &str) {
+        Handle::end_join(self, socket_id, topic);
     }
 
     fn lost(&self) -> u64 {
@@ -61,6 +68,12 @@ impl WayOut {
     pub(crate) fn close(&self, socket_id: &str, code: u16) {
         if let Some(outlet) = self.outlet.get() {
             outlet.close(socket_id, code);
+        }
+    }
+
+    pub(crate) fn end_join(&self, socket_id: &str, topic: &str) {
+        if let Some(outlet) = self.outlet.get() {
+            outlet.end_join(socket_id, topic);
         }
     }
 

@@ -29,6 +29,10 @@ impl Outlet for Told {
         true
     }
 
+    fn end_join(&self, socket_id: &str, topic: &str) {
+        self.tell(topic, "end_join", socket_id);
+    }
+
     fn close(&self, socket_id: &str, code: u16) {
         self.tell(socket_id, "close", &code.to_string());
     }

@@ -67,6 +67,8 @@ impl Outlet for Told {
     }
 
     fn close(&self, _: &str, _: u16) {}
+
+    fn end_join(&self, _: &str, _: &str) {}
 }
 
 struct Scene {

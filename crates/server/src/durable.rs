@@ -3,11 +3,12 @@
 use crate::config::StoreConfig;
 use messenger::{InstallationSecret, Messenger, Settings};
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+const LOCK_FILE: &str = "server.lock";
 const SECRET_FILE: &str = "installation-secret";
 const SECRET_BYTES: usize = 32;
 
@@ -16,12 +17,14 @@ const SECRET_BYTES: usize = 32;
 pub(crate) enum DurableError {
     /// The store cannot be opened.
     Store(store::OpenError),
-    /// The secret's file cannot be made or read.
+    /// A file beside the store cannot be made or read.
     Secret { path: PathBuf, error: io::Error },
     /// Others may read or write the secret's file; `mode` is its permission bits.
     Exposed { path: PathBuf, mode: u32 },
     /// The secret's file does not hold 32 bytes.
     Malformed { path: PathBuf },
+    /// Another server uses this data directory.
+    InUse { path: PathBuf },
     /// The default community cannot be made.
     Default(chat::Failure),
     /// There is no thread or runtime for it.
@@ -44,6 +47,11 @@ impl fmt::Display for DurableError {
                 "{}: not {SECRET_BYTES} bytes: restore it, or delete it, after which every guest is a new one",
                 path.display()
             ),
+            DurableError::InUse { path } => write!(
+                f,
+                "{}: another server uses this folder: end it, or set `data_dir` to another one",
+                path.display()
+            ),
             DurableError::Default(failure) => write!(f, "the default community cannot be made: {failure}"),
             DurableError::System(error) => write!(f, "the system refuses what the messenger needs: {error}"),
         }
@@ -52,16 +60,35 @@ impl fmt::Display for DurableError {
 
 impl std::error::Error for DurableError {}
 
+/// The messenger, as long as this process has the data directory.
+pub(crate) struct Durable {
+    pub(crate) messenger: Messenger,
+    /// Locked until it is closed.
+    _lock: File,
+}
+
 /// Opens the store and makes what must be there. It waits for disk and network.
-pub(crate) fn open(config: &StoreConfig, data_dir: &Path) -> Result<Messenger, DurableError> {
-    let secret = secret(data_dir)?;
+pub(crate) fn open(config: &StoreConfig, data_dir: &Path) -> Result<Durable, DurableError> {
+    let (secret, lock) = (secret(data_dir)?, lock(data_dir)?);
     let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
     let messenger = Messenger::new(store, Settings { cache_bytes_max, secret });
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
     runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
     messenger.keep_house().map_err(DurableError::System)?;
-    Ok(messenger)
+    Ok(Durable { messenger, _lock: lock })
+}
+
+/// Two servers on one file would each know nothing of what the other told and keeps in its cache.
+fn lock(data_dir: &Path) -> Result<File, DurableError> {
+    let path = data_dir.join(LOCK_FILE);
+    let failed = |error| DurableError::Secret { path: path.clone(), error };
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(DurableError::InUse { path: data_dir.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
 }
 
 /// Reads the installation's secret, or makes it at the first start.
@@ -108,6 +135,15 @@ mod tests {
         assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
         secret(folder.path()).expect("the same secret");
         assert_eq!(fs::read(&path).expect("it is there"), first);
+    }
+
+    #[test]
+    fn a_second_server_does_not_get_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = lock(folder.path()).expect("nobody has it");
+        assert!(matches!(lock(folder.path()), Err(DurableError::InUse { .. })));
+        drop(first);
+        assert!(lock(folder.path()).is_ok());
     }
 
     #[test]

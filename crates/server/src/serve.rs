@@ -57,7 +57,8 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let messenger = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
+    let durable = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
+    let messenger = durable.messenger.clone();
     let running = wiring::start(config, tls, &readiness, &messenger).map_err(ServeError::Gateway)?;
     messenger.tell_through(running.handle());
 

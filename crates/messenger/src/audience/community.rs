@@ -1,6 +1,6 @@
 //! The people of one community who are here, and what they follow.
 
-use super::gathering::Gathering;
+use super::gathering::{Gathering, Joined};
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status};
 use super::{DEVICES_MAX, Due, Full, PRESENCE_EACH_MAX, TABS_EACH_MAX};
@@ -75,7 +75,7 @@ impl Gathered {
 
     pub(super) fn counts(&self) -> [u64; 3] {
         let devices: usize = self.people.values().map(|present| present.devices.len()).sum();
-        let rooms = self.conversations.values().filter(|gathering| gathering.joins > 0).count();
+        let rooms = self.conversations.values().filter(|gathering| !gathering.joined.is_empty()).count();
         [self.people.len() as u64, devices as u64, rooms as u64]
     }
 
@@ -162,7 +162,7 @@ impl Gathered {
         for gathering in present.conversations.iter().filter_map(|id| self.conversations.get(id)) {
             if !gathering.is_room {
                 people.extend(&gathering.people);
-            } else if gathering.joins > 0 && gathering.people.len() <= PRESENCE_EACH_MAX {
+            } else if gathering.people.len() <= PRESENCE_EACH_MAX {
                 rooms.extend(gathering.topic.clone());
             }
         }
@@ -284,22 +284,72 @@ impl Gathered {
         }
     }
 
-    pub(super) fn open_room(&mut self, conversation: ConversationId, topic: Arc<str>) {
+    pub(super) fn open_room(
+        &mut self,
+        conversation: ConversationId,
+        topic: Arc<str>,
+        person: &PersonId,
+        device: DeviceId,
+    ) {
         let gathering = self.conversations.entry(conversation).or_default();
         gathering.is_room = true;
-        gathering.joins += 1;
         gathering.topic = Some(topic);
+        let make = || Joined { person: person.clone(), joins: 0, evicted: false };
+        let joined = gathering.joined.entry(device).or_insert_with(make);
+        joined.joins += 1;
+        // Who comes again is judged again.
+        joined.evicted = false;
     }
 
-    pub(super) fn close_room(&mut self, conversation: ConversationId) {
+    pub(super) fn close_room(&mut self, conversation: ConversationId, device: DeviceId) {
         let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
-        gathering.joins = gathering.joins.saturating_sub(1);
-        if gathering.joins == 0 {
+        if let Some(joined) = gathering.joined.get_mut(&device) {
+            joined.joins -= 1;
+            if joined.joins == 0 {
+                gathering.joined.remove(&device);
+            }
+        }
+        if gathering.joined.is_empty() {
             gathering.topic = None;
         }
         if gathering.is_empty() {
             self.conversations.remove(&conversation);
         }
+    }
+
+    pub(super) fn evict(&mut self, conversation: ConversationId, person: &PersonId) -> Vec<(DeviceId, Arc<str>)> {
+        let Some(gathering) = self.conversations.get_mut(&conversation) else { return Vec::new() };
+        let Some(topic) = gathering.topic.clone() else { return Vec::new() };
+        let theirs = gathering.joined.iter_mut().filter(|(_, joined)| joined.person == *person);
+        let evicted = theirs.map(|(device, joined)| {
+            joined.evicted = true;
+            (*device, topic.clone())
+        });
+        evicted.collect()
+    }
+
+    pub(super) fn evict_later(&mut self, conversation: ConversationId, person: &PersonId) {
+        let some = !self.evict(conversation, person).is_empty();
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.to_evict |= some;
+        }
+    }
+
+    pub(super) fn is_evicted(&self, conversation: ConversationId, device: DeviceId) -> bool {
+        let gathering = self.conversations.get(&conversation);
+        gathering.and_then(|gathering| gathering.joined.get(&device)).is_some_and(|joined| joined.evicted)
+    }
+
+    pub(super) fn judge_again(&mut self, conversation: ConversationId) {
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.to_judge = true;
+        }
+    }
+
+    /// Who has a room open.
+    fn joined_in(gathering: &Gathering) -> Vec<PersonId> {
+        let people: HashSet<&PersonId> = gathering.joined.values().map(|joined| &joined.person).collect();
+        people.into_iter().cloned().collect()
     }
 
     // Whom to tell.
@@ -395,7 +445,16 @@ impl Gathered {
             }
         }
         let mut tabs = Vec::new();
-        for gathering in self.conversations.values_mut() {
+        for (id, gathering) in &mut self.conversations {
+            if std::mem::take(&mut gathering.to_evict)
+                && let Some(topic) = &gathering.topic
+            {
+                let evicted = gathering.joined.iter().filter(|(_, joined)| joined.evicted);
+                due.evictions.extend(evicted.map(|(device, _)| (*device, topic.clone())));
+            }
+            if std::mem::take(&mut gathering.to_judge) {
+                due.to_judge.push((community.clone(), *id, Self::joined_in(gathering)));
+            }
             if let Some(payload) = gathering.tab.take() {
                 tabs.push((gathering.people.iter().cloned().collect::<Vec<_>>(), payload));
             }

@@ -129,19 +129,58 @@ impl Audience {
     }
 
     /// A room is joined by one more.
-    pub(crate) fn open_room(&self, community: &CommunityId, conversation: ConversationId, room: &RoomName) {
+    pub(crate) fn open_room(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        room: &RoomName,
+        person: &PersonId,
+        device: DeviceId,
+    ) {
         let topic = room_topic(community, room);
-        self.part(community).entry(community.clone()).or_default().open_room(conversation, topic);
+        let mut part = self.part(community);
+        part.entry(community.clone()).or_default().open_room(conversation, topic, person, device);
     }
 
     /// One of those who joined a room is gone.
-    pub(crate) fn close_room(&self, community: &CommunityId, conversation: ConversationId) {
+    pub(crate) fn close_room(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
         let mut part = self.part(community);
         let Some(gathered) = part.get_mut(community) else { return };
-        gathered.close_room(conversation);
+        gathered.close_room(conversation, device);
         if gathered.is_empty() {
             part.remove(community);
         }
+    }
+
+    /// Somebody has to leave an open room: the connections and the topic of the joins that end. A join that does not stand
+    /// yet asks [`Audience::is_evicted`] when it does.
+    pub(crate) fn evict(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Vec<(DeviceId, Arc<str>)> {
+        self.with(community, |gathered| gathered.evict(conversation, person))
+    }
+
+    /// As [`Audience::evict`], by the next round: who leaves on their own is answered first.
+    pub(crate) fn evict_later(&self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+        self.with(community, |gathered| gathered.evict_later(conversation, person));
+    }
+
+    /// Whether a connection has to leave an open room.
+    pub(crate) fn is_evicted(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        device: DeviceId,
+    ) -> bool {
+        self.with(community, |gathered| gathered.is_evicted(conversation, device))
+    }
+
+    /// Whoever has a room open is to be judged again.
+    pub(crate) fn judge_again(&self, community: &CommunityId, conversation: ConversationId) {
+        self.with(community, |gathered| gathered.judge_again(conversation));
     }
 
     /// A message is there: whom to tell.
@@ -299,6 +338,10 @@ pub(crate) struct Due {
     pub(crate) announcements: Vec<Announcement>,
     /// For topics of people: the newest message of a large room.
     pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
+    /// Joins that end, by connection and topic.
+    pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
+    /// Rooms whose people are to be judged again.
+    pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
     /// Whose conversations are to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }

@@ -9,13 +9,12 @@ use super::request::{self, Asker};
 use super::throttle::Throttle;
 use super::waiting::Waiting;
 use super::{connection, read, refuse};
-use crate::bulletin::JUDGE;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::topics::{ROOM, parts};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Join, Page, ReadPage};
-use chat::{ConversationId, Failure, InvitationId, PersonId, Refusal, Revision, RoomName, Seq};
+use chat::{ConversationId, Failure, InvitationId, Refusal, Revision, RoomName, Seq};
 use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,14 +39,27 @@ struct Stands {
 
 /// A place in an open room, which is given back when it is dropped.
 struct Place {
-    messenger: Messenger,
-    community: chat::CommunityId,
+    connection: Arc<Connection>,
     conversation: ConversationId,
+}
+
+impl Place {
+    /// From here on the room's head is known: what is said after this is on the page that is read next, or found by it.
+    fn take(connection: &Arc<Connection>, conversation: ConversationId, room: &RoomName, me: &Me) -> Self {
+        let audience = &connection.messenger.inner.audience;
+        audience.open_room(&connection.community, conversation, room, me.id(), connection.socket.0);
+        Self { connection: connection.clone(), conversation }
+    }
+
+    fn messenger(&self) -> &Messenger {
+        &self.connection.messenger
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.messenger.inner.audience.close_room(&self.community, self.conversation);
+        let audience = &self.messenger().inner.audience;
+        audience.close_room(&self.connection.community, self.conversation, self.connection.socket.0);
     }
 }
 
@@ -78,7 +90,6 @@ enum Brought {
     Join(Result<Box<(Stands, Value)>, Fault>),
     Missed(Result<Page, Failure>),
     Changed(Result<Page, Failure>),
-    Judged(Result<(), Fault>),
 }
 
 impl Channel for RoomChannel {
@@ -105,16 +116,20 @@ impl Channel for RoomChannel {
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
-            Ok(Brought::Missed(_) | Brought::Changed(_) | Brought::Judged(_)) | Err(_) => {
+            Ok(Brought::Missed(_) | Brought::Changed(_)) | Err(_) => {
                 refuse(&Fault::new(ErrorCode::Internal, "the join failed"))
             }
         }
     }
 
     fn joined(&mut self, cx: &mut Context<'_>) {
-        if let Some(stands) = &self.stands {
-            stands.read_what_came_meanwhile(cx);
+        let Some(stands) = &self.stands else { return };
+        let Place { connection, conversation, .. } = &stands.place;
+        let audience = &connection.messenger.inner.audience;
+        if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
+            return cx.stop();
         }
+        stands.read_what_came_meanwhile(cx);
     }
 
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
@@ -126,7 +141,7 @@ impl Channel for RoomChannel {
             return;
         }
         let asker = Asker {
-            messenger: &stands.place.messenger,
+            messenger: stands.place.messenger(),
             me: &stands.me,
             room: Some(stands.place.conversation),
         };
@@ -148,34 +163,8 @@ impl Channel for RoomChannel {
                     cx.push("msg:changed", json!(shown));
                 }
             }
-            Ok(Brought::Judged(Err(fault))) => {
-                cx.push("out", fault.json());
-                cx.stop();
-            }
-            Ok(Brought::Judged(Ok(())) | Brought::Join(_)) | Err(_) => {}
+            Ok(Brought::Join(_)) | Err(_) => {}
         }
-    }
-
-    fn intercepts(&self) -> &'static [&'static str] {
-        &[JUDGE]
-    }
-
-    /// Somebody may have to go: whoever it is about asks again.
-    fn handle_out(&mut self, cx: &mut Context<'_>, _: &str, payload: Payload<'_>) {
-        #[derive(Deserialize)]
-        struct Judge {
-            person: Option<PersonId>,
-        }
-        let (Some(stands), Ok(judge)) = (&self.stands, read::<Judge>(payload)) else { return };
-        if judge.person.as_ref().is_some_and(|person| person != stands.me.id()) {
-            return;
-        }
-        let (messenger, me) = (stands.place.messenger.clone(), stands.me.clone());
-        let conversation = stands.place.conversation;
-        cx.spawn(Task::future(async move {
-            let judged = messenger.standing(&me.community, conversation, me.id()).await;
-            Brought::Judged(judged.map(drop).map_err(Fault::from))
-        }));
     }
 
     fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
@@ -185,8 +174,8 @@ impl Channel for RoomChannel {
 
 impl Stands {
     fn read_what_came_meanwhile(&self, cx: &mut Context<'_>) {
-        let Place { messenger, community, conversation } = &self.place;
-        let (conversation, limit) = (*conversation, PAGE_MAX);
+        let (messenger, community) = (self.place.messenger(), &self.me.community);
+        let (conversation, limit) = (self.place.conversation, PAGE_MAX);
         if messenger.inner.audience.head(community, conversation) > self.last {
             let read = ReadPage { conversation, around: Around::After(self.last), limit };
             let answer = messenger.ask(community, self.me.by(), read);
@@ -240,11 +229,10 @@ async fn enter(
     }
     let community = &connection.community;
     let conversation = messenger.room(community, &room).await?;
+    // Before it is asked whether they may: who has to leave from here on is known to be on the way in.
+    let place = Place::take(connection, conversation, &room, &me);
     become_member(messenger, &me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
-    // From here on the room's head is known: what is said after this is either on the page or found by it.
-    messenger.inner.audience.open_room(community, conversation, &room);
-    let place = Place { messenger: messenger.clone(), community: community.clone(), conversation };
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
     let (count, people) = messenger.inner.audience.present_in(community, conversation);
     let page = &seen.page;

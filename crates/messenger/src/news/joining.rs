@@ -1,7 +1,7 @@
 //! Somebody came, went or was invited.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::bulletin::{Bulletin, Departure};
 use chat::verbs::{Invite, Join, Joined, Leave, Withdraw};
 use chat::{Asked, By, Conversation, Invitation};
 use serde_json::json;
@@ -19,7 +19,7 @@ impl Told for Join {
 
 impl Told for Leave {
     fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
-        bulletin.left(&asked.call.community, answer.id, &asked.call.by.name(), "left");
+        bulletin.left(&asked.call.community, answer.id, &asked.call.by.name(), Departure::Left);
     }
 }
 

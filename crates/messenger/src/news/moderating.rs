@@ -1,7 +1,7 @@
 //! Order was kept: who may not stay has to go, and whoever it concerns is told.
 
 use super::{Told, news};
-use crate::bulletin::Bulletin;
+use crate::bulletin::{Bulletin, Departure};
 use chat::verbs::{Lift, Punish, Remove, SetRole};
 use chat::{Asked, Member, Sanction, SanctionKind};
 use serde_json::json;
@@ -40,7 +40,7 @@ impl Told for Lift {
 impl Told for Remove {
     fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
         let Remove { conversation, person } = &asked.command;
-        bulletin.left(&asked.call.community, *conversation, person, "removed");
+        bulletin.left(&asked.call.community, *conversation, person, Departure::Removed);
     }
 }
 

@@ -22,7 +22,7 @@ impl Told for ChangeRoom {
         bulletin.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());
         if asked.command.kind.is_some() {
             // Who may not read it any more has to go.
-            bulletin.judge_again(community, answer.id, None);
+            bulletin.judge_again(community, answer.id);
         }
     }
 }
