@@ -1,4 +1,4 @@
-//! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
+//! What falls due: old messages once an hour; once a second expired tokens, people who are gone, tabs of large rooms, and who may have missed
 //! something.
 
 use crate::audience::Followed;
@@ -6,13 +6,14 @@ use crate::entrance::SocketId;
 use crate::messenger::{Inner, Messenger, now};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Conversations, Listed, ReadPage, Tab, TabPosition};
-use chat::{Ask, By, CommunityId, ConversationId, Failure, PersonId};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId};
 use serde_json::json;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUND: Duration = Duration::from_secs(1);
+const RETENTION: Duration = Duration::from_secs(3600);
 
 impl Messenger {
     /// Starts the thread that looks after what falls due; it ends with the messenger.
@@ -69,9 +70,8 @@ impl Messenger {
     /// Who may not read a room any more has to leave it. When the store cannot say, the next round asks again.
     fn judge(&self, community: &CommunityId, conversation: ConversationId, people: &[PersonId]) {
         for person in people {
-            let call = self.call(community, By::Person(person.clone()));
             let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
-            match self.inner.store().ask(call.ask(read)) {
+            match self.ask(community, By::Person(person.clone()), read).wait() {
                 Ok(_) => {}
                 Err(Failure::Unavailable(_)) => {
                     self.inner.audience.judge_again(community, conversation);
@@ -88,8 +88,8 @@ impl Messenger {
         let mut before: Option<TabPosition> = None;
         let mut all = Vec::new();
         loop {
-            let call = self.call(community, By::Person(person.clone()));
-            let page = self.inner.store().ask(call.ask(Conversations { before, limit: PAGE_MAX }));
+            let read = Conversations { before, limit: PAGE_MAX };
+            let page = self.ask(community, By::Person(person.clone()), read).wait();
             let Listed::<Tab, TabPosition> { rows, next } =
                 page.inspect_err(|_| audience.abandon_following(community, person))?;
             all.extend(rows.iter().map(|tab| Followed::of(&tab.conversation)));
@@ -105,11 +105,19 @@ impl Messenger {
 }
 
 fn rounds(messenger: &Weak<Inner>) {
+    let mut retained: Option<Instant> = None;
     loop {
         thread::sleep(ROUND);
-        match messenger.upgrade() {
-            Some(inner) => Messenger { inner }.go_round(),
-            None => return,
+        let Some(inner) = messenger.upgrade() else { return };
+        let messenger = Messenger { inner };
+        messenger.go_round();
+        if retained.is_none_or(|last| last.elapsed() >= RETENTION) {
+            retained = Some(Instant::now());
+            match messenger.apply_retention() {
+                Ok(0) => {}
+                Ok(dropped) => tracing::info!(dropped, "messages older than their communities keep were dropped"),
+                Err(failure) => tracing::warn!(%failure, "old messages could not be dropped; in an hour again"),
+            }
         }
     }
 }

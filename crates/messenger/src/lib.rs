@@ -35,6 +35,7 @@ mod messenger;
 mod news;
 mod outlet;
 mod reading;
+mod retention;
 #[cfg(test)]
 mod scene;
 mod start;

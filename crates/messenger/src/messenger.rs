@@ -110,7 +110,7 @@ impl Messenger {
 
     /// The epoch of the store's places; see [`Store::epoch`].
     pub fn epoch(&self) -> &str {
-        self.inner.store().epoch()
+        self.inner.store.epoch()
     }
 
     /// The numbers of this moment.
@@ -135,10 +135,6 @@ impl Messenger {
 }
 
 impl Inner {
-    pub(crate) fn store(&self) -> &dyn Store {
-        &*self.store
-    }
-
     pub(crate) fn bulletin(&self) -> Bulletin<'_> {
         Bulletin { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
     }
@@ -154,14 +150,24 @@ pub(crate) fn now() -> Moment {
 /// What a store will answer. Dropping it takes nothing back.
 pub struct Answer<T>(oneshot::Receiver<Result<T, Failure>>);
 
+fn ended() -> Failure {
+    Trouble::new(TroubleKind::Closed, "the store ended before it answered").into()
+}
+
+impl<T> Answer<T> {
+    /// Waits for it. Not on a thread of an async runtime, and not on a shard.
+    ///
+    /// # Errors
+    /// As the verb's documentation says.
+    pub fn wait(self) -> Result<T, Failure> {
+        self.0.blocking_recv().unwrap_or_else(|_| Err(ended()))
+    }
+}
+
 impl<T> Future for Answer<T> {
     type Output = Result<T, Failure>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map(|answered| {
-            answered.unwrap_or_else(|_| {
-                Err(Trouble::new(TroubleKind::Closed, "the store ended before it answered").into())
-            })
-        })
+        Pin::new(&mut self.0).poll(context).map(|answered| answered.unwrap_or_else(|_| Err(ended())))
     }
 }

@@ -1,6 +1,6 @@
 //! Readings that many want at once: through the cache, one for all.
 
-use crate::audience::Followed;
+use crate::audience::{Followed, Presence};
 use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
 use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
@@ -25,6 +25,12 @@ impl Messenger {
             Found::Room(id) => Ok(id),
             Found::Community(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_) => Err(absent()),
         }
+    }
+
+    /// Who of a conversation is here: how many, and who they are, unless they are more than are told apart. It says nothing
+    /// of who may know that.
+    pub fn present_in(&self, community: &CommunityId, conversation: ConversationId) -> (usize, Option<Vec<Presence>>) {
+        self.inner.audience.present_in(community, conversation)
     }
 
     /// How somebody stands to a conversation that they may read.

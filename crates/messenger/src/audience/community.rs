@@ -163,7 +163,12 @@ impl Gathered {
             if !gathering.is_room {
                 people.extend(&gathering.people);
             } else if gathering.people.len() <= PRESENCE_EACH_MAX {
-                rooms.extend(gathering.topic.clone());
+                match &gathering.topic {
+                    // Who only looks shares nothing with those who are in it.
+                    Some(_) if gathering.visitors > 0 => people.extend(&gathering.people),
+                    Some(topic) => rooms.push(topic.clone()),
+                    None => {}
+                }
             }
         }
         rooms.extend(people.into_iter().filter_map(|person| self.topic_of(person)));
@@ -294,11 +299,12 @@ impl Gathered {
         let gathering = self.conversations.entry(conversation).or_default();
         gathering.is_room = true;
         gathering.topic = Some(topic);
-        let make = || Joined { person: person.clone(), joins: 0, evicted: false };
+        let make = || Joined { person: person.clone(), joins: 0, evicted: false, visits: false };
         let joined = gathering.joined.entry(device).or_insert_with(make);
         joined.joins += 1;
         // Who comes again is judged again.
         joined.evicted = false;
+        gathering.visitors -= usize::from(std::mem::take(&mut joined.visits));
     }
 
     pub(super) fn close_room(&mut self, conversation: ConversationId, device: DeviceId) {
@@ -306,6 +312,7 @@ impl Gathered {
         if let Some(joined) = gathering.joined.get_mut(&device) {
             joined.joins -= 1;
             if joined.joins == 0 {
+                gathering.visitors -= usize::from(joined.visits);
                 gathering.joined.remove(&device);
             }
         }
@@ -314,6 +321,14 @@ impl Gathered {
         }
         if gathering.is_empty() {
             self.conversations.remove(&conversation);
+        }
+    }
+
+    pub(super) fn visit(&mut self, conversation: ConversationId, device: DeviceId) {
+        let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
+        if let Some(joined) = gathering.joined.get_mut(&device).filter(|joined| !joined.visits) {
+            joined.visits = true;
+            gathering.visitors += 1;
         }
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Gathering {
     pub(super) topic: Option<Arc<str>>,
     /// Who has it open, on which connections.
     pub(super) joined: HashMap<DeviceId, Joined>,
+    /// How many of them only look.
+    pub(super) visitors: usize,
     /// Whether some of them have to go by the next round.
     pub(super) to_evict: bool,
     /// Whether all of them have to be judged again.
@@ -41,4 +43,6 @@ pub(super) struct Joined {
     pub(super) joins: u32,
     /// Whether they have to go.
     pub(super) evicted: bool,
+    /// Whether they only look.
+    pub(super) visits: bool,
 }

@@ -35,7 +35,7 @@ pub(crate) const DEVICES_MAX: usize = 32;
 /// In rooms with more people online than this, a message is told to those who have the room open and to whom it
 /// mentions; the others' conversations tabs are told the newest one once a second.
 pub(crate) const TABS_EACH_MAX: usize = 200;
-/// In rooms with more people online than this, who is there is told as a number.
+/// In rooms with more people online than this, who is here is told as a number.
 pub(crate) const PRESENCE_EACH_MAX: usize = 500;
 
 /// See the module.
@@ -150,6 +150,11 @@ impl Audience {
         if gathered.is_empty() {
             part.remove(community);
         }
+    }
+
+    /// A connection that has a room open only looks.
+    pub(crate) fn visit(&self, community: &CommunityId, conversation: ConversationId, device: DeviceId) {
+        self.with(community, |gathered| gathered.visit(conversation, device));
     }
 
     /// Somebody has to leave an open room: the connections and the topic of the joins that end. A join that does not stand

@@ -198,7 +198,7 @@ impl Stands {
         let (community, me) = (&self.me.community, self.me.id());
         let place = typing.conversation.filter(|place| audience.is_in(community, *place, me));
         let Some(conversation) = place else { return Waiting::answer_now(cx, Err(Fault::not_found())) };
-        if self.typing.passes(cx.now()) || !typing.on {
+        if self.typing.passes(typing.on, cx.now()) {
             let told = json!({ "conversation": conversation, "person": me, "on": typing.on });
             for topic in audience.others_in(community, conversation, me) {
                 cx.broadcast_to(&topic, "typing", told.clone());

@@ -31,6 +31,8 @@ struct Stands {
     me: Arc<Me>,
     waiting: Waiting,
     typing: Throttle,
+    /// Whether they are in it, and not only look.
+    speaks: bool,
     /// The newest message of the page that the join carried.
     last: Seq,
     /// The newest edit, delete or reaction on it.
@@ -204,8 +206,7 @@ impl Stands {
             Ok(typing) => typing,
             Err(fault) => return Waiting::answer_now(cx, Err(fault)),
         };
-        // Who stopped is told at once: else they seem to type for ever.
-        if self.typing.passes(cx.now()) || !typing.on {
+        if self.speaks && self.typing.passes(typing.on, cx.now()) {
             let told = json!({
                 "conversation": self.place.conversation,
                 "person": self.me.id(),
@@ -234,7 +235,13 @@ async fn enter(
     become_member(messenger, &me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
-    let (count, people) = messenger.inner.audience.present_in(community, conversation);
+    let audience = &messenger.inner.audience;
+    let speaks = standing.member.is_some();
+    // Who only looks shares no conversation with those who are in it.
+    let presence = speaks.then(|| audience.present_in(community, conversation));
+    if !speaks {
+        audience.visit(community, conversation, connection.socket.0);
+    }
     let page = &seen.page;
     let response = json!({
         "me": me.json(),
@@ -246,11 +253,11 @@ async fn enter(
         "recovered": seen.recovered,
         "reason": seen.reason,
         "changed": seen.changed,
-        "presence": { "count": count, "people": people },
+        "presence": presence.map(|(count, people)| json!({ "count": count, "people": people })),
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
     let (waiting, typing) = (Waiting::default(), Throttle::default());
-    Ok((Stands { place, me, waiting, typing, last, revision }, response))
+    Ok((Stands { place, me, waiting, typing, speaks, last, revision }, response))
 }
 
 /// Who may become a member by coming becomes one, unless they only look.
