@@ -78,8 +78,8 @@ fn what_is_left_while_it_is_read_is_not_followed() {
     audience.begin_following(&id("one"), &somebody("ann"));
     audience.unfollow(&id("one"), &somebody("ann"), conversation(1));
     audience.follow_all(&id("one"), &somebody("ann"), &[direct(1), direct(2)]);
-    assert!(!audience.is_in(&id("one"), &somebody("ann"), conversation(1)));
-    assert!(audience.is_in(&id("one"), &somebody("ann"), conversation(2)));
+    assert!(!audience.is_in(&id("one"), conversation(1), &somebody("ann")));
+    assert!(audience.is_in(&id("one"), conversation(2), &somebody("ann")));
 }
 
 #[test]
