@@ -116,8 +116,8 @@ mod tests {
     use crate::ids::{MountIndex, ShardIndex};
     use crate::limits::Limits;
     use proptest::prelude::*;
-    use proto::ws::CloseCode;
     use proto::phoenix::Version;
+    use proto::ws::CloseCode;
     use std::collections::BTreeSet;
 
     const SOCKETS: u32 = 3000;

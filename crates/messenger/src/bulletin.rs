@@ -104,7 +104,12 @@ impl Bulletin<'_> {
     }
 
     /// People are in a conversation that was just opened, or was there already.
-    pub(crate) fn opened(&mut self, community: &CommunityId, conversation: &Conversation, people: &[PersonId]) {
+    pub(crate) fn opened(
+        &mut self,
+        community: &CommunityId,
+        conversation: &Conversation,
+        people: &[PersonId],
+    ) {
         let payload = json!({ "conversation": conversation }).to_string();
         for person in people {
             self.forget_standing(community, conversation.id, person);
@@ -123,7 +128,8 @@ impl Bulletin<'_> {
         how: Departure,
     ) {
         self.forget_standing(community, conversation, person);
-        let payload = json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
+        let payload =
+            json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
         self.changed(community, conversation, "member:out", &payload);
         self.audience.unfollow(community, person, conversation);
         match how {
@@ -133,7 +139,12 @@ impl Bulletin<'_> {
     }
 
     /// Somebody is kept out of a room: they stay a member, and hear nothing of it.
-    pub(crate) fn banned(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+    pub(crate) fn banned(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) {
         self.audience.unfollow(community, person, conversation);
         self.evict(community, conversation, person);
     }

@@ -188,7 +188,10 @@ impl Cache {
     /// Hits and misses of each of [`KINDS`].
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let load = |counter: &AtomicU64| counter.load(Relaxed);
-        KINDS.iter().enumerate().map(move |(kind, name)| (*name, load(&self.hits[kind]), load(&self.misses[kind])))
+        KINDS
+            .iter()
+            .enumerate()
+            .map(move |(kind, name)| (*name, load(&self.hits[kind]), load(&self.misses[kind])))
     }
 
     /// Bytes that are taken, and that may be.

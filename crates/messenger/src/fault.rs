@@ -103,13 +103,15 @@ impl From<Failure> for Fault {
         let fault = Self { code: failure.code(), message: message(&failure), details: Map::new() };
         match failure {
             Failure::Invalid(problems) => fault.with("fields", json!(problems)),
-            Failure::Refused(Refusal::Banned { until: Some(until) } | Refusal::Muted { until: Some(until) }) => {
-                fault.with("until", until.millis())
-            }
+            Failure::Refused(
+                Refusal::Banned { until: Some(until) } | Refusal::Muted { until: Some(until) },
+            ) => fault.with("until", until.millis()),
             Failure::Refused(Refusal::SlowMode { retry_after_ms }) => {
                 fault.with("retry_after_ms", retry_after_ms)
             }
-            Failure::Refused(Refusal::LimitReached { limit, max }) => fault.with("limit", limit).with("max", max),
+            Failure::Refused(Refusal::LimitReached { limit, max }) => {
+                fault.with("limit", limit).with("max", max)
+            }
             Failure::Refused(
                 Refusal::NotPermitted(_) | Refusal::Banned { .. } | Refusal::Muted { .. } | Refusal::Blocked,
             )

@@ -115,8 +115,12 @@ fn rounds(messenger: &Weak<Inner>) {
             retained = Some(Instant::now());
             match messenger.apply_retention() {
                 Ok(0) => {}
-                Ok(dropped) => tracing::info!(dropped, "messages older than their communities keep were dropped"),
-                Err(failure) => tracing::warn!(%failure, "old messages could not be dropped; in an hour again"),
+                Ok(dropped) => {
+                    tracing::info!(dropped, "messages older than their communities keep were dropped")
+                }
+                Err(failure) => {
+                    tracing::warn!(%failure, "old messages could not be dropped; in an hour again")
+                }
             }
         }
     }

@@ -7,9 +7,7 @@ use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::news::News;
 use crate::outlet::{Outlet, WayOut};
-use chat::{
-    Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb,
-};
+use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -93,7 +91,12 @@ impl Messenger {
     }
 
     /// As [`Messenger::perform`], for a command in a community.
-    pub fn ask<C>(&self, community: &CommunityId, by: By, command: C) -> Answer<<chat::Asked<C> as Verb>::Answer>
+    pub fn ask<C>(
+        &self,
+        community: &CommunityId,
+        by: By,
+        command: C,
+    ) -> Answer<<chat::Asked<C> as Verb>::Answer>
     where
         chat::Asked<C>: News,
     {
@@ -139,7 +142,6 @@ impl Inner {
         Bulletin { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
     }
 }
-
 
 /// The time, for calls.
 pub(crate) fn now() -> Moment {

@@ -29,7 +29,11 @@ impl Messenger {
 
     /// Who of a conversation is here: how many, and who they are, unless they are more than are told apart. It says nothing
     /// of who may know that.
-    pub fn present_in(&self, community: &CommunityId, conversation: ConversationId) -> (usize, Option<Vec<Presence>>) {
+    pub fn present_in(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+    ) -> (usize, Option<Vec<Presence>>) {
         self.inner.audience.present_in(community, conversation)
     }
 
@@ -74,7 +78,9 @@ impl Messenger {
         });
         let page = match found.await? {
             Found::Newest(page) => page,
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => return Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
+                return Err(absent());
+            }
         };
         if page.messages.iter().all(|shown| shown.reactions.is_empty()) {
             return Ok(page);

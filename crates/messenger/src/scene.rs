@@ -67,7 +67,12 @@ pub(crate) async fn community(messenger: &Messenger, name: &str) -> Conversation
 }
 
 /// Somebody with an account in it, who is in the lobby.
-pub(crate) async fn person(messenger: &Messenger, community: &str, name: &str, lobby: &Conversation) -> Person {
+pub(crate) async fn person(
+    messenger: &Messenger,
+    community: &str,
+    name: &str,
+    lobby: &Conversation,
+) -> Person {
     let profile = Profile { name: name.to_owned(), avatar: None, guest: false, role: None };
     let person = messenger.ask(&id(community), by(name), Meet { profile }).await.expect("somebody");
     let join = Join { conversation: lobby.id, invitation: None };

@@ -2,8 +2,8 @@
 
 use chat::verbs::{Append, Appended, CreateCommunity, CreateRoom, Join, Meet};
 use chat::{
-    By, CommunityId, ConversationId, Draft, Failure, MemoryStore, PersonId, Profile, Request, RoomName, Store, Trouble,
-    TroubleKind,
+    By, CommunityId, ConversationId, Draft, Failure, MemoryStore, PersonId, Profile, Request, RoomName,
+    Store, Trouble, TroubleKind,
 };
 use messenger::{Answer, Messenger, Outlet, Settings};
 use std::sync::{Arc, Mutex};

@@ -98,5 +98,7 @@ impl Admin {
 }
 
 fn router(handle: Handle, messenger: Messenger, readiness: Readiness, token: Token) -> Router {
-    health::router(readiness).merge(metrics::router(handle.clone(), messenger)).merge(api::router(handle, token))
+    health::router(readiness)
+        .merge(metrics::router(handle.clone(), messenger))
+        .merge(api::router(handle, token))
 }

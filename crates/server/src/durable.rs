@@ -83,7 +83,13 @@ pub(crate) fn open(config: &StoreConfig, data_dir: &Path) -> Result<Durable, Dur
 fn lock(data_dir: &Path) -> Result<File, DurableError> {
     let path = data_dir.join(LOCK_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(DurableError::InUse { path: data_dir.to_owned() }),

@@ -270,7 +270,8 @@ impl Gathered {
         let after = read.iter().filter(|(id, seq)| self.head(*id) > *seq && self.is_in(*id, person)).copied();
         let known: HashSet<ConversationId> = read.iter().map(|(id, _)| *id).collect();
         let present = self.people.get(person);
-        let others = present.is_some_and(|present| !present.conversations.iter().all(|id| known.contains(id)));
+        let others =
+            present.is_some_and(|present| !present.conversations.iter().all(|id| known.contains(id)));
         Newer { after: after.collect(), others }
     }
 
@@ -332,7 +333,11 @@ impl Gathered {
         }
     }
 
-    pub(super) fn evict(&mut self, conversation: ConversationId, person: &PersonId) -> Vec<(DeviceId, Arc<str>)> {
+    pub(super) fn evict(
+        &mut self,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Vec<(DeviceId, Arc<str>)> {
         let Some(gathering) = self.conversations.get_mut(&conversation) else { return Vec::new() };
         let Some(topic) = gathering.topic.clone() else { return Vec::new() };
         let theirs = gathering.joined.iter_mut().filter(|(_, joined)| joined.person == *person);
@@ -381,7 +386,9 @@ impl Gathered {
         if self.reading > 0 {
             self.recent.insert(message.conversation, (message.seq, Instant::now()));
         }
-        let Some(gathering) = self.conversations.get_mut(&message.conversation) else { return Reach::default() };
+        let Some(gathering) = self.conversations.get_mut(&message.conversation) else {
+            return Reach::default();
+        };
         gathering.head = gathering.head.max(message.seq);
         let crowd = gathering.is_room && gathering.people.len() > TABS_EACH_MAX;
         if crowd {
@@ -446,9 +453,8 @@ impl Gathered {
         } else {
             self.recent.retain(|_, (_, said)| now.saturating_duration_since(*said) < RECENT);
         }
-        let over = |present: &Present| {
-            present.devices.is_empty() && present.lease.is_none_or(|end| end <= now)
-        };
+        let over =
+            |present: &Present| present.devices.is_empty() && present.lease.is_none_or(|end| end <= now);
         let gone: Vec<PersonId> =
             self.people.iter().filter(|(_, present)| over(present)).map(|(id, _)| id.clone()).collect();
         for person in gone {

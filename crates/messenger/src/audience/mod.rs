@@ -61,7 +61,13 @@ impl Audience {
     }
 
     /// A device goes.
-    pub(crate) fn depart(&self, community: &CommunityId, person: &PersonId, device: DeviceId, now: Moment) -> Announcement {
+    pub(crate) fn depart(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        device: DeviceId,
+        now: Moment,
+    ) -> Announcement {
         let mut part = self.part(community);
         let Some(gathered) = part.get_mut(community) else { return Announcement::default() };
         let announcement = gathered.depart(person, device, now, Instant::now() + LEASE);
@@ -169,7 +175,12 @@ impl Audience {
     }
 
     /// As [`Audience::evict`], by the next round: who leaves on their own is answered first.
-    pub(crate) fn evict_later(&self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+    pub(crate) fn evict_later(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) {
         self.with(community, |gathered| gathered.evict_later(conversation, person));
     }
 
@@ -229,7 +240,12 @@ impl Audience {
     }
 
     /// Whether a person online is in a conversation.
-    pub(crate) fn is_in(&self, community: &CommunityId, conversation: ConversationId, person: &PersonId) -> bool {
+    pub(crate) fn is_in(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> bool {
         self.with(community, |gathered| gathered.is_in(conversation, person))
     }
 

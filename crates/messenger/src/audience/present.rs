@@ -84,7 +84,8 @@ impl Budget {
     /// Takes one, or says how many milliseconds to wait for it.
     pub(super) fn spend(&mut self, per_minute: u32, now: Instant) -> Result<(), u64> {
         let (size, per_ms) = (f64::from(per_minute), f64::from(per_minute) / 60_000.0);
-        let passed = self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64() * 1_000.0);
+        let passed =
+            self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64() * 1_000.0);
         let spent = (self.spent - passed * per_ms).max(0.0);
         (self.spent, self.since) = (spent, Some(now));
         if spent + 1.0 > size {

@@ -55,7 +55,8 @@ pub(crate) fn merged(here: bool, choice: Choice, activities: impl Iterator<Item 
         Choice::Auto => {
             let mut activities = activities.peekable();
             // Between two connections they are what they were.
-            let active = activities.peek().is_none() || activities.any(|activity| activity == Activity::Active);
+            let active =
+                activities.peek().is_none() || activities.any(|activity| activity == Activity::Active);
             if active { Status::Online } else { Status::Away }
         }
     }

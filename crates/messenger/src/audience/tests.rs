@@ -125,7 +125,10 @@ fn a_large_room_tells_its_tabs_once_a_second_and_whom_a_message_mentions_at_once
         here(audience, &names, Followed::of(&lobby));
         told.take();
         let draft = Draft { mentions: vec![somebody("ann")], ..Draft::text(None, "hi") };
-        messenger.ask(&id("one"), by("ann"), Append { conversation: lobby.id, draft }).await.expect("a message");
+        messenger
+            .ask(&id("one"), by("ann"), Append { conversation: lobby.id, draft })
+            .await
+            .expect("a message");
         assert_eq!(told.events(), [("person:one/ann".to_owned(), "msg:new".to_owned())]);
         messenger.go_round();
         assert_eq!(told.events().len(), names.len());

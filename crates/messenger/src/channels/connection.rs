@@ -78,7 +78,8 @@ impl Connection {
 
     async fn come_in(&self) -> Result<Arc<Me>, Fault> {
         let shown = self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (credentials, origin) = *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
+        let (credentials, origin) =
+            *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
         self.check_origin(origin.as_deref()).await?;
         let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
         let entrance = &self.messenger.inner.entrance;

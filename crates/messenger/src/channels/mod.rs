@@ -48,7 +48,8 @@ impl Messenger {
     pub fn socket(&self, request: &ConnectRequest<'_>) -> Result<Option<Socket>, Refusal> {
         let Some(community) = request.param(COMMUNITY_PARAMETER) else { return Ok(None) };
         let refuse = |why: &str| Refusal::with(400, why);
-        let community = chat::CommunityId::parse(community).map_err(|_| refuse("the community is not an id"))?;
+        let community =
+            chat::CommunityId::parse(community).map_err(|_| refuse("the community is not an id"))?;
         let token = request.auth_token().or(request.param(TOKEN_PARAMETER)).filter(|token| !token.is_empty());
         if token.is_some_and(|token| token.len() > TOKEN_BYTES_MAX) {
             return Err(refuse("the token is too long"));
@@ -57,11 +58,8 @@ impl Messenger {
         if name.is_some_and(|name| name.len() > NAME_BYTES_MAX) {
             return Err(refuse("the name is too long"));
         }
-        let credentials = crate::Credentials {
-            community,
-            token: token.map(Token::new),
-            name: name.map(str::to_owned),
-        };
+        let credentials =
+            crate::Credentials { community, token: token.map(Token::new), name: name.map(str::to_owned) };
         let origin = request.header("origin").map(str::to_owned);
         let connection = Connection::new(self.clone(), credentials, origin);
         Ok(Some(Socket::new().id(&connection.socket_id()).assign(Arc::new(connection))))

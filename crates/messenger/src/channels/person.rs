@@ -106,7 +106,9 @@ impl Channel for PersonChannel {
         let Some(person) = person.map(|(_, person)| person.to_owned()) else {
             return refuse(&Fault::not_found());
         };
-        Joining::Later(Task::future(async move { Brought::Join(enter(&connection, &person).await.map(Box::new)) }))
+        Joining::Later(Task::future(
+            async move { Brought::Join(enter(&connection, &person).await.map(Box::new)) },
+        ))
     }
 
     fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {

@@ -107,7 +107,9 @@ impl Channel for RoomChannel {
         let Some(room) = room.and_then(|(_, room)| RoomName::parse(room).ok()) else {
             return refuse(&Fault::not_found());
         };
-        Joining::Later(Task::future(async move { Brought::Join(enter(&connection, room, request).await.map(Box::new)) }))
+        Joining::Later(Task::future(async move {
+            Brought::Join(enter(&connection, room, request).await.map(Box::new))
+        }))
     }
 
     fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {

@@ -69,9 +69,10 @@ impl From<Rejection> for Fault {
                 };
                 Self::new(code, message)
             }
-            Rejection::Guest(GuestRefusal::Name(_)) => {
-                Self::new(ErrorCode::NameInvalid, "the name must have 1 to 64 characters, none of them control characters")
-            }
+            Rejection::Guest(GuestRefusal::Name(_)) => Self::new(
+                ErrorCode::NameInvalid,
+                "the name must have 1 to 64 characters, none of them control characters",
+            ),
             Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
             }
@@ -94,10 +95,8 @@ impl Messenger {
                 tracing::info!(community = %credentials.community, %refusal, "a token was refused");
             }
         })?;
-        let id = PersonId::parse(&verified.claims.subject).map_err(|_| Refusal::Claim {
-            name: "sub",
-            fault: identity::ClaimFault::Character,
-        })?;
+        let id = PersonId::parse(&verified.claims.subject)
+            .map_err(|_| Refusal::Claim { name: "sub", fault: identity::ClaimFault::Character })?;
         let limit = directory.community.settings.limits.people_online;
         let audience = &self.inner.audience;
         let here = audience.topic_of(&credentials.community, &id).is_some();
@@ -167,7 +166,8 @@ impl Messenger {
 /// What a token says of its bearer, in the words of the rules.
 fn profile(verified: &Verified) -> Profile {
     let Claims { subject, name, avatar, roles, .. } = &verified.claims;
-    let role = [Role::Owner, Role::Moderator].into_iter().find(|role| roles.iter().any(|name| name == role.name()));
+    let role =
+        [Role::Owner, Role::Moderator].into_iter().find(|role| roles.iter().any(|name| name == role.name()));
     let guest = verified.issuer == Issuer::Guests;
     Profile {
         name: name.clone().unwrap_or_else(|| subject.clone()),

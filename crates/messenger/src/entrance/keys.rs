@@ -2,7 +2,8 @@
 
 use chat::CommunityId;
 use identity::{
-    AddressPolicy, Algorithm, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds, system_trust,
+    AddressPolicy, Algorithm, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds,
+    system_trust,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -35,9 +36,11 @@ pub enum TokenKey {
 impl std::fmt::Debug for TokenKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Token { algorithm, kid, .. } => {
-                f.debug_struct("Token").field("algorithm", algorithm).field("kid", kid).finish_non_exhaustive()
-            }
+            Self::Token { algorithm, kid, .. } => f
+                .debug_struct("Token")
+                .field("algorithm", algorithm)
+                .field("kid", kid)
+                .finish_non_exhaustive(),
             Self::Jwks { url } => f.debug_struct("Jwks").field("url", url).finish(),
         }
     }
@@ -55,7 +58,9 @@ impl TokenKey {
         let algorithm = Algorithm::named(algorithm)?;
         let made = match algorithm {
             Algorithm::Hs256 => Key::hs256(material.as_bytes()),
-            Algorithm::Rs256 | Algorithm::Es256 | Algorithm::EdDsa => Key::pem(material.as_bytes(), algorithm),
+            Algorithm::Rs256 | Algorithm::Es256 | Algorithm::EdDsa => {
+                Key::pem(material.as_bytes(), algorithm)
+            }
         };
         let mut key = made.ok()?;
         if let Some(kid) = kid {

@@ -3,7 +3,8 @@
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
-    Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds, Verified,
+    Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
+    Verified,
 };
 use std::collections::HashMap;
 

@@ -18,7 +18,9 @@ pub(crate) use live::SocketId;
 
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
-use identity::{Ended, GuestBook, GuestSecret, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds, Verified};
+use identity::{
+    Ended, GuestBook, GuestSecret, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds, Verified,
+};
 use live::Live;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

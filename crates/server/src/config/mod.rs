@@ -21,8 +21,8 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig, StoreConfig,
-    TlsConfig,
+    Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
+    StoreConfig, TlsConfig,
 };
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;

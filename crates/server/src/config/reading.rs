@@ -12,7 +12,9 @@ use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
 use super::raw::Raw;
-use super::shape::{Address, Boolean, Bytes, DatabaseUrl, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
+use super::shape::{
+    Address, Boolean, Bytes, DatabaseUrl, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole,
+};
 use super::written::Written;
 use gateway::Tables;
 use std::collections::BTreeSet;

@@ -43,9 +43,8 @@ fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
         "msg:edit" => (on(json!({"seq": 1, "text": "hi"})), Comes::Nothing),
         "msg:delete" | "edits" | "read" | "delivered" | "receipts" => (on(json!({"seq": 1})), Comes::Nothing),
         "react" => (on(json!({"seq": 1, "emoji": "x"})), Comes::Nothing),
-        "history" | "keep" | "members" | "invite" | "leave" | "invitations" | "reports" | "sanctions" | "audit" => {
-            (on(json!({})), Comes::Nothing)
-        }
+        "history" | "keep" | "members" | "invite" | "leave" | "invitations" | "reports" | "sanctions"
+        | "audit" => (on(json!({})), Comes::Nothing),
         "search" => (json!({"query": "secret"}), Comes::OwnOnly),
         "conversation:change" => (on(json!({"title": "x"})), Comes::Nothing),
         "report" => (on(json!({"seq": 1})), Comes::Nothing),
@@ -80,7 +79,8 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
         assert!(audience.arrive(&id("two"), &somebody(name), DeviceId(7)).is_ok());
     }
     let two = id("two");
-    let direct = messenger.ask(&two, by("ann"), OpenDirect { with: somebody("bob") }).await.expect("a conversation");
+    let direct =
+        messenger.ask(&two, by("ann"), OpenDirect { with: somebody("bob") }).await.expect("a conversation");
     let draft = Draft::text(None, "a secret");
     messenger.ask(&two, by("bob"), Append { conversation: direct.id, draft }).await.expect("a message");
     for name in ["ann", "bob"] {

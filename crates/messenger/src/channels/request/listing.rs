@@ -90,7 +90,9 @@ pub(super) fn members(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
     let MembersRequest { conversation, after, limit } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     let list = Members { conversation, after, limit };
-    Ok(asker.ask_about(conversation, list, |Listed { rows, next }: Listed<Member, PersonId>| {
-        json!({ "members": rows, "next": next })
-    }))
+    Ok(asker.ask_about(
+        conversation,
+        list,
+        |Listed { rows, next }: Listed<Member, PersonId>| json!({ "members": rows, "next": next }),
+    ))
 }

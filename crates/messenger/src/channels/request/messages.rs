@@ -4,8 +4,8 @@ use super::{Answering, Asker, payload, yes};
 use crate::fault::{ErrorCode, Fault};
 use crate::reading::PAGE;
 use chat::verbs::{
-    Advance, Advanced, Append, Appended, Around, Changed, Cursors, Delete, EditText, EditsOf, Keep, Listed, Page,
-    React, ReadPage, ReadReceipts, Receipts, SearchMessages,
+    Advance, Advanced, Append, Appended, Around, Changed, Cursors, Delete, EditText, EditsOf, Keep, Listed,
+    Page, React, ReadPage, ReadReceipts, Receipts, SearchMessages,
 };
 use chat::{
     Attachment, ClientId, ConversationId, Draft, Edit, Member, Message, MessageId, PersonId, Revision, Seq,
@@ -136,7 +136,11 @@ pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
 pub(super) fn edits(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let One { conversation, seq } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    Ok(asker.ask_about(conversation, EditsOf { conversation, seq }, |edits: Vec<Edit>| json!({ "edits": edits })))
+    Ok(asker.ask_about(
+        conversation,
+        EditsOf { conversation, seq },
+        |edits: Vec<Edit>| json!({ "edits": edits }),
+    ))
 }
 
 #[derive(Deserialize)]

@@ -62,7 +62,8 @@ pub(super) fn answer(asker: &Asker<'_>, event: &str, payload: Payload<'_>) -> Re
     let here = if asker.room.is_some() { Surface::Room } else { Surface::Person };
     let row = EVENTS.iter().find(|row| row.event == event && row.surface.covers(here));
     let ask = row.and_then(|row| row.ask);
-    let ask = ask.ok_or_else(|| Fault::new(ErrorCode::UnknownEvent, "there is no such event on this topic"))?;
+    let ask =
+        ask.ok_or_else(|| Fault::new(ErrorCode::UnknownEvent, "there is no such event on this topic"))?;
     ask(asker, payload)
 }
 

@@ -7,7 +7,8 @@ use chat::verbs::{
     AuditLog, Lift, Listed, Punish, Remove, ReportMessage, Reports, Sanctions, SetRole, Settle,
 };
 use chat::{
-    Audit, AuditId, ConversationId, Member, Moment, PersonId, Report, ReportId, Role, Sanction, SanctionKind, Seq,
+    Audit, AuditId, ConversationId, Member, Moment, PersonId, Report, ReportId, Role, Sanction, SanctionKind,
+    Seq,
 };
 use gateway::Payload;
 use serde::Deserialize;
@@ -47,7 +48,10 @@ pub(super) fn reports(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
     let ReportsRequest { conversation, after, limit } = payload(body)?;
     let conversation = asker.room.or(conversation);
     let list = Reports { conversation, after, limit };
-    Ok(asker.ask(list, |Listed { rows, next }: Listed<Report, ReportId>| json!({ "reports": rows, "next": next })))
+    Ok(asker.ask(
+        list,
+        |Listed { rows, next }: Listed<Report, ReportId>| json!({ "reports": rows, "next": next }),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -107,9 +111,10 @@ struct SanctionsRequest {
 pub(super) fn sanctions(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let SanctionsRequest { conversation, after, limit } = payload(body)?;
     let list = Sanctions { conversation: asker.room.or(conversation), after, limit };
-    Ok(asker.ask(list, |Listed { rows, next }: Listed<Sanction, PersonId>| {
-        json!({ "sanctions": rows, "next": next })
-    }))
+    Ok(asker.ask(
+        list,
+        |Listed { rows, next }: Listed<Sanction, PersonId>| json!({ "sanctions": rows, "next": next }),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -137,7 +142,11 @@ pub(super) fn role(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     let RoleRequest { conversation, person, role } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     let set = SetRole { conversation, person, role };
-    Ok(asker.ask_about(conversation, set, |member: Member| json!({ "person": member.person, "role": member.role })))
+    Ok(asker.ask_about(
+        conversation,
+        set,
+        |member: Member| json!({ "person": member.person, "role": member.role }),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -152,5 +161,6 @@ struct AuditRequest {
 pub(super) fn audit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let AuditRequest { conversation, before, limit } = payload(body)?;
     let list = AuditLog { conversation: asker.room.or(conversation), before, limit };
-    Ok(asker.ask(list, |Listed { rows, next }: Listed<Audit, AuditId>| json!({ "audit": rows, "next": next })))
+    Ok(asker
+        .ask(list, |Listed { rows, next }: Listed<Audit, AuditId>| json!({ "audit": rows, "next": next })))
 }

@@ -136,9 +136,10 @@ pub(super) fn invite(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, 
 pub(super) fn invitations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Which { conversation } = payload(body)?;
     let into = asker.room.or(conversation);
-    Ok(asker.ask(Invitations { conversation: into }, |invitations: Vec<Invitation>| {
-        json!({ "invitations": invitations })
-    }))
+    Ok(asker.ask(
+        Invitations { conversation: into },
+        |invitations: Vec<Invitation>| json!({ "invitations": invitations }),
+    ))
 }
 
 #[derive(Deserialize)]

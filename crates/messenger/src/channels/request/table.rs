@@ -101,7 +101,11 @@ mod tests {
     fn every_event_is_documented() {
         let document = include_str!("../../../../../docs/protocol.md");
         for row in EVENTS {
-            assert!(document.contains(&format!("`{}`", row.event)), "{} is not in docs/protocol.md", row.event);
+            assert!(
+                document.contains(&format!("`{}`", row.event)),
+                "{} is not in docs/protocol.md",
+                row.event
+            );
         }
     }
 }

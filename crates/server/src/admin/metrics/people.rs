@@ -38,7 +38,11 @@ fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
 fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
     page.counter("throng_store_requests", "What was asked of the store.", counts.asked_total)?;
     let unavailable = counts.unavailable_total;
-    page.counter("throng_store_unavailable", "What the store could not do because it is in trouble.", unavailable)?;
+    page.counter(
+        "throng_store_unavailable",
+        "What the store could not do because it is in trouble.",
+        unavailable,
+    )?;
     let untold = counts.untold_total;
     page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)
 }
