@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::Append;
-use chat::{By, ConversationId, Draft, Ulid};
+use chat::verbs::{Append, ChangeRoom, Leave, Punish, Remove};
+use chat::{By, ConversationId, Draft, Kind, RoomName, SanctionKind, Ulid};
 
 fn conversation(number: u8) -> ConversationId {
     ConversationId(Ulid::from_bytes([number; 16]))
@@ -133,4 +133,79 @@ fn a_large_room_tells_its_tabs_once_a_second_and_whom_a_message_mentions_at_once
         messenger.go_round();
         assert_eq!(told.events().len(), names.len());
     });
+}
+
+/// Ann and Bob are in the lobby and have it open.
+async fn open_lobby(messenger: &crate::Messenger) -> chat::Conversation {
+    let lobby = scene::community(messenger, "one").await;
+    let name = RoomName::parse("lobby").expect("a name");
+    for (number, person) in ["ann", "bob"].into_iter().enumerate() {
+        scene::person(messenger, "one", person, &lobby).await;
+        let device = DeviceId(number as u64);
+        messenger.inner.audience.open_room(&id("one"), lobby.id, &name, &somebody(person), device);
+    }
+    lobby
+}
+
+fn ended(told: &scene::Told) -> Vec<(String, String)> {
+    told.events().into_iter().filter(|(_, event)| event == "end_join").collect()
+}
+
+#[test]
+fn who_is_removed_or_banned_has_to_leave_the_room_at_once() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = open_lobby(&messenger).await;
+        let end = ("room:one/lobby".to_owned(), "end_join".to_owned());
+        told.take();
+        let remove = Remove { conversation: lobby.id, person: somebody("ann") };
+        messenger.ask(&id("one"), By::Service, remove).await.expect("removed");
+        assert_eq!(ended(&told), [end.clone()]);
+        let ban = Punish {
+            person: somebody("bob"),
+            conversation: Some(lobby.id),
+            kind: SanctionKind::Ban,
+            until: None,
+            reason: String::new(),
+        };
+        messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
+        assert_eq!(ended(&told), [end]);
+        let audience = &messenger.inner.audience;
+        assert!(audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
+        assert!(!audience.is_evicted(&id("one"), lobby.id, DeviceId(2)));
+    });
+}
+
+#[test]
+fn who_leaves_is_answered_before_their_joins_end() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = open_lobby(&messenger).await;
+        told.take();
+        messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
+        assert_eq!(ended(&told), []);
+        messenger.go_round();
+        assert_eq!(ended(&told), [("room:one/lobby".to_owned(), "end_join".to_owned())]);
+    });
+}
+
+#[test]
+fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
+    let (messenger, told) = scene::messenger();
+    let lobby = run(async {
+        let lobby = open_lobby(&messenger).await;
+        messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
+        let name = RoomName::parse("lobby").expect("a name");
+        // Bob looks in as a visitor.
+        messenger.inner.audience.open_room(&id("one"), lobby.id, &name, &somebody("bob"), DeviceId(1));
+        told.take();
+        let private = ChangeRoom { kind: Some(Kind::Private), ..ChangeRoom::of(lobby.id) };
+        messenger.ask(&id("one"), By::Service, private).await.expect("changed");
+        lobby
+    });
+    // It asks the store and waits: not within a runtime.
+    messenger.go_round();
+    assert_eq!(ended(&told).len(), 1);
+    assert!(messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
+    assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
 }

@@ -8,6 +8,8 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+#[cfg(test)]
+mod tests;
 
 pub use admit::{Admitted, Rejection};
 pub use credentials::{Credentials, InstallationSecret};
