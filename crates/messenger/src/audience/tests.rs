@@ -160,7 +160,7 @@ fn who_is_removed_or_banned_has_to_leave_the_room_at_once() {
         told.take();
         let remove = Remove { conversation: lobby.id, person: somebody("ann") };
         messenger.ask(&id("one"), By::Service, remove).await.expect("removed");
-        assert_eq!(ended(&told), [end.clone()]);
+        assert_eq!(ended(&told), std::slice::from_ref(&end));
         let ban = Punish {
             person: somebody("bob"),
             conversation: Some(lobby.id),

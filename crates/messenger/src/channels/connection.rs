@@ -15,8 +15,16 @@ pub(super) struct Connection {
     pub(super) community: CommunityId,
     pub(super) socket: SocketId,
     /// Until it is known who it is.
-    credentials: Mutex<Option<Box<(Credentials, Option<String>)>>>,
+    shown: Mutex<Option<Box<Shown>>>,
     me: OnceCell<Arc<Me>>,
+}
+
+/// What a connection shows of itself.
+#[derive(Clone)]
+struct Shown {
+    credentials: Credentials,
+    /// The page that it comes from.
+    origin: Option<String>,
 }
 
 /// Who a connection is.
@@ -62,8 +70,8 @@ impl Connection {
     pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
         let socket = messenger.inner.entrance.socket();
         let community = credentials.community.clone();
-        let credentials = Mutex::new(Some(Box::new((credentials, origin))));
-        Self { messenger, community, socket, credentials, me: OnceCell::new() }
+        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin })));
+        Self { messenger, community, socket, shown, me: OnceCell::new() }
     }
 
     pub(super) fn socket_id(&self) -> String {
@@ -77,15 +85,15 @@ impl Connection {
     }
 
     async fn come_in(&self) -> Result<Arc<Me>, Fault> {
-        let shown = self.credentials.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (credentials, origin) =
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Shown { credentials, origin } =
             *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
         self.check_origin(origin.as_deref()).await?;
         let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
         let entrance = &self.messenger.inner.entrance;
         let stood = entrance.stand(self.socket, &self.community, &admitted.person.id, &admitted.verified);
         stood.map_err(|refusal| Fault::from(crate::Rejection::Token(refusal)))?;
-        *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Arc::new(Me {
             community: self.community.clone(),
             person: admitted.person,
