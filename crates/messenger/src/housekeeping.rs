@@ -1,4 +1,4 @@
-//! What falls due: old messages once an hour; once a second expired tokens, people who are gone, tabs of large rooms, and who may have missed
+//! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
 //! something.
 
 use crate::audience::Followed;
@@ -13,7 +13,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUND: Duration = Duration::from_secs(1);
-const RETENTION: Duration = Duration::from_secs(3600);
 
 impl Messenger {
     /// Starts the thread that looks after what falls due; it ends with the messenger.
@@ -105,23 +104,11 @@ impl Messenger {
 }
 
 fn rounds(messenger: &Weak<Inner>) {
-    let mut retained: Option<Instant> = None;
     loop {
         thread::sleep(ROUND);
-        let Some(inner) = messenger.upgrade() else { return };
-        let messenger = Messenger { inner };
-        messenger.go_round();
-        if retained.is_none_or(|last| last.elapsed() >= RETENTION) {
-            retained = Some(Instant::now());
-            match messenger.apply_retention() {
-                Ok(0) => {}
-                Ok(dropped) => {
-                    tracing::info!(dropped, "messages older than their communities keep were dropped")
-                }
-                Err(failure) => {
-                    tracing::warn!(%failure, "old messages could not be dropped; in an hour again")
-                }
-            }
+        match messenger.upgrade() {
+            Some(inner) => Messenger { inner }.go_round(),
+            None => return,
         }
     }
 }

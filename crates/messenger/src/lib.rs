@@ -35,7 +35,6 @@ mod messenger;
 mod news;
 mod outlet;
 mod reading;
-mod retention;
 #[cfg(test)]
 mod scene;
 mod start;
