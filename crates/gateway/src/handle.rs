@@ -120,6 +120,29 @@ impl Handle {
         }
     }
 
+    /// Closes every socket with this id, with a close code of the application's own, from 4000 to 4999; long-poll sessions
+    /// end without one. phoenix.js comes back.
+    pub fn disconnect_with(&self, socket_id: &str, code: u16) {
+        debug_assert!((4000..5000).contains(&code), "other codes are the protocol's (RFC 6455, section 7.4)");
+        let id: Arc<str> = socket_id.into();
+        for shard in self.shards() {
+            let message = ShardMessage::DisconnectWith { id: id.clone(), code };
+            self.mailboxes.post(shard, Mail::Shard(message));
+        }
+    }
+
+    /// Ends the joins of the sockets with this id to a topic, with `phx_close`: phoenix.js does not join again by itself. A
+    /// join that is still being decided is not ended; its channel may look again in [`Channel::joined`].
+    ///
+    /// [`Channel::joined`]: crate::Channel::joined
+    pub fn end_join(&self, socket_id: &str, topic: &str) {
+        let (id, topic): (Arc<str>, Arc<str>) = (socket_id.into(), topic.into());
+        for shard in self.shards() {
+            let message = ShardMessage::EndJoin { id: id.clone(), topic: topic.clone() };
+            self.mailboxes.post(shard, Mail::Shard(message));
+        }
+    }
+
     /// Topics with their members, the largest first, at most `count_max`; see [`Handle::census`].
     pub async fn topics(&self, count_max: usize) -> Vec<(Arc<str>, usize)> {
         self.census(count_max, 0).await.topics

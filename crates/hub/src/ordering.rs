@@ -133,6 +133,8 @@ impl Hub {
             | ShardMessage::PresenceWanted { .. }
             | ShardMessage::PresenceState { .. }
             | ShardMessage::Disconnect(_)
+            | ShardMessage::DisconnectWith { .. }
+            | ShardMessage::EndJoin { .. }
             | ShardMessage::PublishNow { .. } => debug_assert!(false, "only these are durable"),
         }
     }

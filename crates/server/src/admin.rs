@@ -10,6 +10,7 @@ mod token;
 use crate::health::{self, Readiness};
 use axum::Router;
 use gateway::Handle;
+use messenger::Messenger;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -77,13 +78,14 @@ impl Admin {
     pub(crate) fn start(
         self,
         handle: Handle,
+        messenger: Messenger,
         readiness: Readiness,
         bus: Option<bus::Status>,
     ) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
         status::begin();
-        let paths = router(handle, readiness, bus, self.token);
+        let paths = router(handle, messenger, readiness, bus, self.token);
         let listener = self.listener;
         let serve = move || {
             gateway::ask_for_short_turns();
@@ -96,6 +98,14 @@ impl Admin {
     }
 }
 
-fn router(handle: Handle, readiness: Readiness, bus: Option<bus::Status>, token: Token) -> Router {
-    health::router(readiness).merge(metrics::router(handle.clone(), bus)).merge(api::router(handle, token))
+fn router(
+    handle: Handle,
+    messenger: Messenger,
+    readiness: Readiness,
+    bus: Option<bus::Status>,
+    token: Token,
+) -> Router {
+    health::router(readiness)
+        .merge(metrics::router(handle.clone(), messenger, bus))
+        .merge(api::router(handle, token))
 }

@@ -2,6 +2,7 @@
 
 use crate::admin::{Admin, AdminError};
 use crate::config::{Config, Profile};
+use crate::durable::{self, DurableError};
 use crate::health::Readiness;
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
@@ -21,6 +22,8 @@ pub(crate) enum ServeError {
     Admin(AdminError),
     /// There can be no bus as configured.
     Bus(bus::BadSettings),
+    /// The messenger cannot start.
+    Messenger(DurableError),
     /// The gateway did not start.
     Gateway(gateway::StartError),
     /// The main thread has no runtime, or cannot wait for signals.
@@ -33,6 +36,7 @@ impl fmt::Display for ServeError {
             ServeError::Certificate(error) => error.fmt(f),
             ServeError::Admin(error) => error.fmt(f),
             ServeError::Bus(error) => error.fmt(f),
+            ServeError::Messenger(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
         }
@@ -60,11 +64,15 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let running = wiring::start(config, tls, &readiness, bus).map_err(ServeError::Gateway)?;
+    let durable = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
+    let messenger = durable.messenger.clone();
+    let running = wiring::start(config, tls, &readiness, bus, &messenger).map_err(ServeError::Gateway)?;
+    messenger.tell_through(running.handle());
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
-        admin.start(running.handle(), readiness.clone(), bus_status).map_err(ServeError::Admin)?;
+        let handle = running.handle();
+        admin.start(handle, messenger.clone(), readiness.clone(), bus_status).map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);

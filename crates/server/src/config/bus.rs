@@ -4,9 +4,6 @@ use super::raw::Raw;
 use super::shape::Shape;
 use bus::Address;
 
-/// The key whose values hold passwords.
-const SECRET: &str = "bus.url";
-
 /// The instances of one engine: a URL, or a list of them; the environment writes a list with commas.
 pub(crate) struct Addresses;
 
@@ -45,32 +42,6 @@ impl Shape for Prefix {
     }
 }
 
-/// The value of a key as others may see it.
-pub(crate) fn shown(key: &str, raw: &Raw) -> Raw {
-    if key == SECRET { without_passwords(raw) } else { raw.clone() }
-}
-
-fn without_passwords(raw: &Raw) -> Raw {
-    match raw {
-        Raw::Text(text) => Raw::Text(redacted_list(text)),
-        Raw::List(items) => Raw::List(items.iter().map(without_passwords).collect()),
-        Raw::Other(_) => Raw::Other("…".into()),
-        Raw::Integer(_) | Raw::Boolean(_) => raw.clone(),
-    }
-}
-
-/// A comma ends an address only where another begins: a password may hold one, rightly or not.
-fn redacted_list(text: &str) -> String {
-    let mut urls: Vec<String> = Vec::new();
-    for part in text.split(',') {
-        match urls.last_mut().filter(|_| !part.contains("://")) {
-            Some(url) => *url = format!("{url},{part}"),
-            None => urls.push(part.to_owned()),
-        }
-    }
-    urls.iter().map(|url| bus::redacted(url)).collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,19 +55,5 @@ mod tests {
         for wrong in [Raw::Text(String::new()), Raw::Text("a:1".into()), Raw::List(vec![]), Raw::Integer(1)] {
             assert_eq!(count(wrong), None);
         }
-    }
-
-    #[test]
-    fn no_password_is_shown() {
-        for (written, seen) in [
-            ("redis://ann:secret@a:1", "redis://…@a:1"),
-            ("redis://a:1,rediss://:secret@b", "redis://a:1,rediss://…@b"),
-            ("redis://ann:sec,ret@a", "redis://…@a"),
-            ("ann:secret@a", "…@a"),
-        ] {
-            assert_eq!(shown("bus.url", &Raw::Text(written.into())), Raw::Text(seen.into()));
-        }
-        let other = Raw::Text("a@b".into());
-        assert_eq!(shown("socket.path", &other), other);
     }
 }

@@ -3,6 +3,7 @@
 use super::profile::Profile;
 use bus::Address;
 use gateway::{Network, OriginRule, Retention, Tables};
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +30,7 @@ pub(crate) struct Config {
     pub(crate) history: HistoryConfig,
     /// `None`: this is the only node.
     pub(crate) bus: Option<BusConfig>,
+    pub(crate) store: StoreConfig,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
@@ -114,6 +116,25 @@ pub(crate) struct BusConfig {
     pub(crate) prefix: String,
     /// `None`: the system's.
     pub(crate) certificate_authority: Option<PathBuf>,
+}
+
+/// Where the messenger keeps what it keeps.
+#[derive(Clone)]
+pub(crate) struct StoreConfig {
+    /// `None`: a file below the data directory.
+    pub(crate) url: Option<String>,
+    /// Memory for what was read lately.
+    pub(crate) cache: usize,
+}
+
+/// A URL may have a password in it.
+impl fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreConfig")
+            .field("url", &self.url.as_ref().map(|_| "…"))
+            .field("cache", &self.cache)
+            .finish()
+    }
 }
 
 /// What is logged, and how.

@@ -14,6 +14,7 @@ mod print;
 mod profile;
 mod raw;
 mod reading;
+mod secret;
 mod shape;
 mod written;
 
@@ -23,7 +24,7 @@ mod tests;
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
     BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
-    SocketConfig, TlsConfig,
+    SocketConfig, StoreConfig, TlsConfig,
 };
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;

@@ -1,8 +1,8 @@
 //! Configuration as text: the commented default file, and what is in force with where it comes from.
 
-use super::bus::shown;
 use super::error::Place;
 use super::key::{KEYS, Key};
+use super::secret::shown;
 use super::written::Written;
 use std::fmt::Write;
 

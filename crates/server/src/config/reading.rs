@@ -1,19 +1,22 @@
 //! From the configuration as written to the one as meant: every value is checked alone, then against the others.
 
-use super::bus::{Addresses, Prefix, shown};
+use super::bus::{Addresses, Prefix};
 use super::error::{ConfigError, Place};
 use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
     BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
-    SocketConfig, TlsConfig,
+    SocketConfig, StoreConfig, TlsConfig,
 };
 use super::networks::Networks;
 use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
 use super::raw::Raw;
-use super::shape::{Address, Boolean, Bytes, File, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
+use super::secret::shown;
+use super::shape::{
+    Address, Boolean, Bytes, DatabaseUrl, File, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole,
+};
 use super::written::Written;
 use gateway::Tables;
 use std::collections::BTreeSet;
@@ -78,6 +81,7 @@ impl<'a> Reader<'a> {
             limits: self.limits(),
             history: self.history(),
             bus: self.bus(),
+            store: self.store(),
             log: self.log(),
             shutdown: self.shutdown(),
         }
@@ -127,6 +131,13 @@ impl<'a> Reader<'a> {
             frame_bytes: self.read("socket.frame_bytes", &Bytes(KIB..=GIB)),
             channels_max: self.read("socket.channels_max", &Whole(1..=10_000)) as usize,
             longpoll: self.read("socket.longpoll", &Boolean),
+        }
+    }
+
+    fn store(&mut self) -> StoreConfig {
+        StoreConfig {
+            url: self.read("store.url", &Or("file", DatabaseUrl)),
+            cache: self.read("store.cache", &Bytes(MIB..=64 * GIB)),
         }
     }
 

@@ -1,0 +1,48 @@
+//! A conversation that somebody online is in, or whose room is open.
+
+use super::present::DeviceId;
+use chat::{PersonId, Revision, Seq};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    /// Whether it is a room.
+    pub(super) is_room: bool,
+    /// Its topic, while the room is open.
+    pub(super) topic: Option<Arc<str>>,
+    /// Who has it open, on which connections.
+    pub(super) joined: HashMap<DeviceId, Joined>,
+    /// How many of them only look.
+    pub(super) visitors: usize,
+    /// Whether some of them have to go by the next round.
+    pub(super) to_evict: bool,
+    /// Whether all of them have to be judged again.
+    pub(super) to_judge: bool,
+    /// The newest message that was told while it was open.
+    pub(super) head: Seq,
+    /// The newest edit, delete or reaction that was told.
+    pub(super) revision: Revision,
+    /// Those online who are in it.
+    pub(super) people: HashSet<PersonId>,
+    /// In a large room: what the conversations tabs are still to be told.
+    pub(super) tab: Option<Arc<str>>,
+}
+
+impl Gathering {
+    pub(super) fn is_empty(&self) -> bool {
+        self.joined.is_empty() && self.people.is_empty()
+    }
+}
+
+/// A connection that has a room open.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) person: PersonId,
+    /// Joins of it: a connection that joins again has two for a moment.
+    pub(super) joins: u32,
+    /// Whether they have to go.
+    pub(super) evicted: bool,
+    /// Whether they only look.
+    pub(super) visits: bool,
+}

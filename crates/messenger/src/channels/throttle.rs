@@ -1,0 +1,48 @@
+//! How often a client may do what is passed on to others without being stored.
+
+use gateway::Micros;
+
+/// Lets through that somebody types once each interval, and that they have stopped once after that.
+#[derive(Default)]
+pub(super) struct Throttle {
+    last: Option<Micros>,
+    on: bool,
+}
+
+const INTERVAL_US: u64 = 1_000_000;
+
+impl Throttle {
+    /// Whether this one passes.
+    pub(super) fn passes(&mut self, on: bool, now: Micros) -> bool {
+        if !on {
+            return std::mem::take(&mut self.on);
+        }
+        let passes = self.last.is_none_or(|last| now - last >= INTERVAL_US);
+        if passes {
+            (self.last, self.on) = (Some(now), true);
+        }
+        passes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_passes_each_second_and_its_end_once() {
+        let mut throttle = Throttle::default();
+        let table = [
+            (false, 0, false),
+            (true, 0, true),
+            (true, 999_999, false),
+            (false, 999_999, true),
+            (false, 999_999, false),
+            (true, 1_000_000, true),
+            (true, 1_000_001, false),
+        ];
+        for (on, now, passes) in table {
+            assert_eq!(throttle.passes(on, Micros(now)), passes, "{on} at {now}");
+        }
+    }
+}

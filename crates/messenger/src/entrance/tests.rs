@@ -1,0 +1,134 @@
+//! Who comes in, and who does not.
+
+use super::{Credentials, seconds};
+use crate::fault::Fault;
+use crate::messenger::Messenger;
+use crate::scene::{self, id, run, somebody};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::verbs::{ChangeCommunity, CreateKey, Punish, RevokeKey};
+use chat::{By, GuestPolicy, KeyId, Role, SanctionKind};
+use identity::{CLOSE_TOKEN_REVOKED, Community, Revocation, Revoked, Token};
+use ring::hmac;
+use serde_json::{Value, json};
+
+const SECRET: &str = "a secret of at least thirty-two bytes";
+
+/// As a host site signs it.
+fn token(claims: &Value) -> Token {
+    let encode = |part: &str| URL_SAFE_NO_PAD.encode(part);
+    let signed = format!("{}.{}", encode(r#"{"alg":"HS256","typ":"JWT"}"#), encode(&claims.to_string()));
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), signed.as_bytes());
+    Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
+}
+
+fn claims(community: &str, person: &str) -> Value {
+    let now = seconds().0;
+    json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})
+}
+
+fn credentials(community: &str, token: Option<Token>) -> Credentials {
+    Credentials { community: id(community), token, name: Some("Gil".to_owned()) }
+}
+
+/// Two communities, of which only `one` has the key.
+async fn begin() -> (Messenger, scene::Told, KeyId) {
+    let (messenger, told) = scene::messenger();
+    scene::community(&messenger, "one").await;
+    scene::community(&messenger, "two").await;
+    let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
+    let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
+    let key = messenger.ask(&id("one"), By::Service, key).await.expect("a key").id;
+    (messenger, told, key)
+}
+
+async fn code(messenger: &Messenger, credentials: Credentials) -> &'static str {
+    messenger.admit(&credentials).await.map_or_else(|rejection| Fault::from(rejection).code, |_| "in")
+}
+
+#[test]
+fn a_host_sites_person_comes_in_with_what_the_token_says() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let mut said = claims("one", "ann");
+        said["roles"] = json!(["staff", "moderator"]);
+        said["rooms"] = json!(["lobby"]);
+        let admitted = messenger.admit(&credentials("one", Some(token(&said)))).await.expect("Ann is in");
+        assert_eq!(admitted.person.id, somebody("ann"));
+        assert_eq!(admitted.person.profile.name, "Ann");
+        assert_eq!(
+            (admitted.person.profile.role, admitted.person.profile.guest),
+            (Some(Role::Moderator), false)
+        );
+        assert_eq!(admitted.rooms.map(|rooms| rooms.len()), Some(1));
+        assert!(admitted.token.is_none());
+    });
+}
+
+#[test]
+fn a_token_is_good_in_its_own_community_alone_and_as_long_as_its_key() {
+    run(async {
+        let (messenger, _, key) = begin().await;
+        let of_one = || Some(token(&claims("one", "ann")));
+        assert_eq!(code(&messenger, credentials("one", of_one())).await, "in");
+        assert_eq!(code(&messenger, credentials("two", of_one())).await, "token_invalid");
+        assert_eq!(
+            code(&messenger, credentials("two", Some(token(&claims("two", "ann"))))).await,
+            "token_invalid"
+        );
+        assert_eq!(code(&messenger, credentials("nowhere", of_one())).await, "not_found");
+        let mut old = claims("one", "ann");
+        old["exp"] = json!(seconds().0 - 60);
+        assert_eq!(code(&messenger, credentials("one", Some(token(&old)))).await, "token_expired");
+        messenger.ask(&id("one"), By::Service, RevokeKey { key }).await.expect("revoked");
+        assert_eq!(code(&messenger, credentials("one", of_one())).await, "token_invalid");
+    });
+}
+
+#[test]
+fn a_guest_of_one_community_is_nobody_in_another_and_none_where_there_are_none() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
+        assert_eq!((&*guest.person.profile.name, guest.person.profile.guest), ("Gil", true));
+        let again = messenger.admit(&credentials("one", guest.token.clone())).await.expect("the same guest");
+        assert_eq!(again.person.id, guest.person.id);
+        assert_eq!(code(&messenger, credentials("two", guest.token.clone())).await, "token_invalid");
+        let settings = chat::Settings { guests: GuestPolicy::Refused, ..chat::Settings::named("One") };
+        messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        assert_eq!(code(&messenger, credentials("one", None)).await, "guests_refused");
+        assert_eq!(code(&messenger, credentials("one", guest.token)).await, "guests_refused");
+    });
+}
+
+#[test]
+fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
+    run(async {
+        let (messenger, told, _) = begin().await;
+        let entrance = &messenger.inner.entrance;
+        let mut ends = Vec::new();
+        for person in ["ann", "bob"] {
+            let shown = credentials("one", Some(token(&claims("one", person))));
+            let admitted = messenger.admit(&shown).await.expect("in");
+            let socket = entrance.socket();
+            entrance.stand(socket, &id("one"), &admitted.person.id, &admitted.verified).expect("it stands");
+            ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
+        }
+        told.take();
+        let what = Revoked::IssuedUntil(seconds());
+        let revocation = Revocation { community: Community::new("one"), subject: "ann".to_owned(), what };
+        assert_eq!(messenger.revoke(&revocation), Ok(1));
+        assert_eq!(told.take(), ends[..1]);
+        let ban = Punish {
+            person: somebody("bob"),
+            conversation: None,
+            kind: SanctionKind::Ban,
+            until: None,
+            reason: String::new(),
+        };
+        messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
+        assert!(told.take().contains(&ends[1]));
+        let bob = credentials("one", Some(token(&claims("one", "bob"))));
+        assert_eq!(code(&messenger, bob).await, "banned");
+    });
+}
