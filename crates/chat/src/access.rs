@@ -1,0 +1,260 @@
+//! The gate before every conversation: who asks, how they stand to it, and what follows.
+//!
+//! It is the only place that turns "exists, but not for you" into [`Failure::Absent`].
+
+use crate::call::{By, Call};
+use crate::community::{Community, GuestPolicy};
+use crate::conversation::{Conversation, Kind, Member};
+use crate::failure::{Failure, Refusal, Thing};
+use crate::ids::{ConversationId, PersonId};
+use crate::moderation::{Sanction, SanctionKind};
+use crate::moment::Moment;
+use crate::permissions::{Action, Role, Standing, permits};
+use crate::person::Person;
+use crate::rows::{Rows, SendingFacts};
+
+/// Somebody before a conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// The conversation.
+    pub(crate) conversation: Conversation,
+    /// The asker's part in it.
+    pub(crate) member: Option<Member>,
+    asker: Asker,
+    sanctions: Vec<Sanction>,
+    blocked: bool,
+    now: Moment,
+}
+
+/// Who asks, as far as rules look at it.
+#[derive(Clone, Copy, Debug)]
+enum Asker {
+    Service,
+    Person { guest: bool, role: Option<Role>, guests: GuestPolicy },
+}
+
+impl Access {
+    /// Looks everything up, and asks for `action`.
+    ///
+    /// # Errors
+    /// [`Thing::Conversation`] absent, or refused.
+    pub(crate) fn to(
+        rows: &mut dyn Rows,
+        call: &Call,
+        id: ConversationId,
+        action: Action,
+    ) -> Result<Self, Failure> {
+        let conversation = rows.conversation(&call.community, id)?;
+        let conversation = conversation.ok_or(Failure::Absent(Thing::Conversation))?;
+        let access = Self::before(rows, call, conversation)?;
+        access.require(action)?;
+        Ok(access)
+    }
+
+    /// Looks up who is before that conversation, without asking for anything yet.
+    pub(crate) fn before(
+        rows: &mut dyn Rows,
+        call: &Call,
+        conversation: Conversation,
+    ) -> Result<Self, Failure> {
+        let By::Person(person) = &call.by else {
+            return Ok(Self::of_service(conversation, call.now));
+        };
+        let community = &call.community;
+        let member = rows.member(community, conversation.id, person)?;
+        let known = rows.person(community, person)?;
+        let sanctions = rows.sanctions(community, person)?;
+        let blocked = match &conversation.pair {
+            Some(pair) => blocked(rows, call, person, pair.other(person))?,
+            None => false,
+        };
+        let facts =
+            SendingFacts { conversation: None, member, person: known, sanctions, blocked, earlier: None };
+        Self::by_facts(rows, call, conversation, facts)
+    }
+
+    /// The same from facts that are there already.
+    pub(crate) fn by_facts(
+        rows: &mut dyn Rows,
+        call: &Call,
+        conversation: Conversation,
+        facts: SendingFacts,
+    ) -> Result<Self, Failure> {
+        if call.by == By::Service {
+            return Ok(Self::of_service(conversation, call.now));
+        }
+        let person = facts.person.ok_or(Failure::Absent(Thing::Conversation))?;
+        // Only for guests is it worth a look.
+        let guests =
+            if person.profile.guest { community(rows, call)?.settings.guests } else { GuestPolicy::Write };
+        let asker = Asker::Person { guest: person.profile.guest, role: person.profile.role, guests };
+        Ok(Self {
+            conversation,
+            member: facts.member,
+            asker,
+            sanctions: facts.sanctions,
+            blocked: facts.blocked,
+            now: call.now,
+        })
+    }
+
+    fn of_service(conversation: Conversation, now: Moment) -> Self {
+        Self { conversation, member: None, asker: Asker::Service, sanctions: Vec::new(), blocked: false, now }
+    }
+
+    /// How the asker stands to it. A role in the whole community counts in rooms, never in conversations between people.
+    fn standing(&self) -> Option<Standing> {
+        let Asker::Person { guest, role, .. } = self.asker else {
+            return None;
+        };
+        let here = self.member.as_ref().map(|member| member.role);
+        let role = if self.conversation.kind.is_room() { here.max(role) } else { here };
+        Some(match role {
+            Some(role) => Standing::In(role),
+            None if guest => Standing::Passerby,
+            None => Standing::Visitor,
+        })
+    }
+
+    /// The role with which the asker moderates; none outside of the conversation. A key is above every role.
+    pub(crate) fn is_above(&self, other: Role) -> bool {
+        match self.standing() {
+            None => true,
+            Some(Standing::In(role)) => role.is_above(other),
+            Some(Standing::Visitor | Standing::Passerby) => false,
+        }
+    }
+
+    /// Whether the asker is a guest.
+    pub(crate) fn is_guest(&self) -> bool {
+        matches!(self.asker, Asker::Person { guest: true, .. })
+    }
+
+    /// Whether `action` is possible.
+    pub(crate) fn may(&self, action: Action) -> bool {
+        self.require(action).is_ok()
+    }
+
+    /// Lets pass who may do `action`.
+    ///
+    /// # Errors
+    /// [`Thing::Conversation`] absent for who may not know of it; else refused, with the reason.
+    pub(crate) fn require(&self, action: Action) -> Result<(), Failure> {
+        let (Some(standing), Asker::Person { guests, .. }) = (self.standing(), self.asker) else {
+            return Ok(());
+        };
+        let kind = self.conversation.kind;
+        let invited = action == Action::JoinInvited && permits(standing, action, kind);
+        if !(permits(standing, Action::See, kind) || invited) || guests == GuestPolicy::Refused {
+            return Err(Failure::Absent(Thing::Conversation));
+        }
+        if let Some(ban) = self.sanction(SanctionKind::Ban) {
+            return Err(self.banned(ban, standing));
+        }
+        if !permits(standing, action, kind) || (guests == GuestPolicy::Read && changes_something(action)) {
+            return Err(Refusal::NotPermitted(action).into());
+        }
+        if !speaks(action) {
+            return Ok(());
+        }
+        if let Some(mute) = self.sanction(SanctionKind::Mute) {
+            return Err(Refusal::Muted { until: mute.until }.into());
+        }
+        if self.blocked { Err(Refusal::Blocked.into()) } else { Ok(()) }
+    }
+
+    /// Who is banned learns of it where everybody sees the room; from what is hidden they are kept out as strangers.
+    fn banned(&self, ban: &Sanction, standing: Standing) -> Failure {
+        let outside = match standing {
+            Standing::In(_) | Standing::Visitor => Standing::Visitor,
+            Standing::Passerby => Standing::Passerby,
+        };
+        match self.conversation.kind {
+            Kind::Direct | Kind::Group => Refusal::Banned { until: ban.until }.into(),
+            kind if permits(outside, Action::See, kind) => Refusal::Banned { until: ban.until }.into(),
+            Kind::Public | Kind::Members | Kind::Private => Failure::Absent(Thing::Conversation),
+        }
+    }
+
+    fn sanction(&self, kind: SanctionKind) -> Option<&Sanction> {
+        let here = Some(self.conversation.id);
+        self.sanctions
+            .iter()
+            .find(|sanction| sanction.kind == kind && sanction.covers(here) && sanction.holds(self.now))
+    }
+}
+
+/// The action puts something before others.
+fn speaks(action: Action) -> bool {
+    matches!(action, Action::Send | Action::React)
+}
+
+/// What guests who only read may not do.
+fn changes_something(action: Action) -> bool {
+    !matches!(
+        action,
+        Action::See
+            | Action::Read
+            | Action::SeeMembers
+            | Action::Join
+            | Action::JoinInvited
+            | Action::Leave
+            | Action::Follow
+    )
+}
+
+/// The community of the call.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn community(rows: &mut dyn Rows, call: &Call) -> Result<Community, Failure> {
+    rows.community(&call.community)?.ok_or(Failure::Absent(Thing::Community))
+}
+
+/// The person who asks.
+///
+/// # Errors
+/// They are not known in the community; or a key asks where only a person can.
+pub(crate) fn asker(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure> {
+    match &call.by {
+        By::Person(person) => rows.person(&call.community, person)?.ok_or(Failure::Absent(Thing::Person)),
+        By::Service => Err(Failure::Absent(Thing::Person)),
+    }
+}
+
+/// Lets pass keys and those with a role in the whole community of at least `role`.
+///
+/// # Errors
+/// Refused `action`.
+pub(crate) fn community_role(
+    rows: &mut dyn Rows,
+    call: &Call,
+    role: Role,
+    action: Action,
+) -> Result<(), Failure> {
+    match &call.by {
+        By::Service => Ok(()),
+        By::Person(_) => {
+            let person = asker(rows, call)?;
+            let banned = community_ban(rows, call)?;
+            let may = banned.is_none() && person.profile.role.is_some_and(|own| own >= role);
+            if may { Ok(()) } else { Err(Refusal::NotPermitted(action).into()) }
+        }
+    }
+}
+
+/// The ban that keeps the asker out of the whole community.
+pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<Sanction>, Failure> {
+    let By::Person(person) = &call.by else {
+        return Ok(None);
+    };
+    let sanctions = rows.sanctions(&call.community, person)?;
+    Ok(sanctions.into_iter().find(|sanction| {
+        sanction.kind == SanctionKind::Ban && sanction.conversation.is_none() && sanction.holds(call.now)
+    }))
+}
+
+fn blocked(rows: &mut dyn Rows, call: &Call, one: &PersonId, other: &PersonId) -> Result<bool, Failure> {
+    let community = &call.community;
+    Ok(rows.block(community, one, other)?.is_some() || rows.block(community, other, one)?.is_some())
+}

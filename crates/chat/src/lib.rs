@@ -1,0 +1,70 @@
+//! The messenger's rules.
+//!
+//! Communities, people, rooms, direct conversations, messages, cursors, moderation: what may happen to them and what
+//! follows. Everything that can be asked is a value in [`verbs`]; a [`Store`] runs it in a transaction, over [`Rows`] that
+//! know no rule. So each rule is here, once, whatever the database is.
+//!
+//! It must never know SQL, sockets, HTTP or async, nor read a clock or draw a random number: time and entropy come with
+//! each [`Call`].
+//!
+//! ```
+//! use chat::verbs::{Append, CreateCommunity, CreateRoom, Meet, Join};
+//! use chat::*;
+//!
+//! let store = MemoryStore::default();
+//! let mut drawn = 0_u8;
+//! let mut call = |by: By| {
+//!     drawn += 1;
+//!     let community = CommunityId::parse("default").unwrap();
+//!     Call { community, by, now: Moment::from_millis(1_000), entropy: Entropy([drawn; 16]) }
+//! };
+//! let ann = PersonId::parse("ann").unwrap();
+//! let profile = Profile { name: "Ann".into(), avatar: None, guest: false, role: None };
+//! store.ask(call(By::Service).ask(CreateCommunity { settings: Settings::named("Everybody") }))?;
+//! let room = RoomName::parse("lobby").unwrap();
+//! let room = store.ask(call(By::Service).ask(CreateRoom::public(room, "Lobby")))?;
+//! store.ask(call(By::Person(ann.clone())).ask(Meet { profile }))?;
+//! store.ask(call(By::Person(ann.clone())).ask(Join { conversation: room.id, invitation: None }))?;
+//! let draft = Draft::text(None, "Hello");
+//! let said = store.ask(call(By::Person(ann)).ask(Append { conversation: room.id, draft }))?;
+//! assert_eq!(said.message.seq, Seq(1));
+//! # Ok::<(), Failure>(())
+//! ```
+
+mod access;
+mod call;
+mod community;
+mod conversation;
+mod failure;
+mod ids;
+pub mod limits;
+mod memory;
+mod message;
+mod moderation;
+mod moment;
+mod permissions;
+mod person;
+mod problem;
+pub mod rows;
+mod store;
+mod text;
+pub mod verbs;
+mod words;
+
+pub use call::{Asked, By, Call, Command};
+pub use community::{Community, CommunityLimits, GuestPolicy, Key, Look, Settings};
+pub use conversation::{Conversation, Invitation, Kind, Member, Pair};
+pub use failure::{Conflict, Failure, Refusal, Thing, Trouble, TroubleKind};
+pub use ids::{
+    AuditId, ClientId, CommunityId, ConversationId, Entropy, InvitationId, KeyId, MessageId, PersonId,
+    ReportId, Revision, RoomName, Seq, Ulid,
+};
+pub use memory::MemoryStore;
+pub use message::{Attachment, Deletion, Draft, Edit, Mention, Message, Reaction, Shown, Tally};
+pub use moderation::{Audit, Deed, Report, Sanction, SanctionKind, Settlement};
+pub use moment::Moment;
+pub use permissions::{Action, Role, Standing, permits};
+pub use person::{Block, Person, Profile};
+pub use problem::{FieldProblem, Problem, Problems};
+pub use rows::Rows;
+pub use store::{Ask, Done, PendingAppend, Request, Store, Verb, Work};

@@ -1,0 +1,43 @@
+//! Every bound of the messenger that no community can change.
+
+/// A message's text, in bytes of UTF-8.
+pub const TEXT_BYTES_MAX: usize = 8 * 1024;
+/// Attachments of a message.
+pub const ATTACHMENTS_MAX: usize = 10;
+/// People whom one message mentions.
+pub const MENTIONS_MAX: usize = 50;
+/// Former texts kept of a message; at so many, it cannot be edited any more.
+pub const EDITS_MAX: usize = 100;
+/// Different reactions to one message.
+pub const REACTIONS_MAX: usize = 50;
+/// A reaction, in bytes: an emoji with its joiners, or a short name.
+pub const REACTION_BYTES_MAX: usize = 64;
+/// People in a direct conversation of more than two.
+pub const GROUP_MAX: usize = 50;
+/// Conversations that one person is in.
+pub const CONVERSATIONS_MAX: usize = 2_000;
+/// People whom one person blocks.
+pub const BLOCKS_MAX: usize = 1_000;
+/// Rooms with up to so many members tell who has read what; larger ones tell how many.
+pub const RECEIPTS_EACH_MAX: usize = GROUP_MAX;
+/// Rows on a page, whatever is listed.
+pub const PAGE_MAX: usize = 200;
+/// Messages in one append.
+pub const BATCH_MAX: usize = 1_000;
+/// A search's words, in bytes.
+pub const SEARCH_BYTES_MAX: usize = 256;
+/// A display name, a room's title or a community's name, in bytes.
+pub const NAME_BYTES_MAX: usize = 200;
+/// A room's topic text, a reason, a note, in bytes.
+pub const NOTE_BYTES_MAX: usize = 1_000;
+/// A URL, in bytes.
+pub const URL_BYTES_MAX: usize = 2_000;
+/// Origins of a community.
+pub const ORIGINS_MAX: usize = 100;
+/// Keys of a community.
+pub const KEYS_MAX: usize = 100;
+/// The slowest slow mode.
+pub const SLOW_MODE_S_MAX: u32 = 6 * 60 * 60;
+
+const _: () = assert!(RECEIPTS_EACH_MAX <= PAGE_MAX, "receipts of each member come as one page");
+const _: () = assert!(GROUP_MAX <= PAGE_MAX, "a group's members come as one page");

@@ -1,0 +1,79 @@
+//! A store in memory, for tests and simulations: the same verbs and rules, nothing durable.
+
+mod index;
+mod rows;
+mod scan;
+
+use crate::community::{Community, Key};
+use crate::conversation::{Conversation, Invitation, Member};
+use crate::ids::{
+    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
+    RoomName, Seq,
+};
+use crate::message::{Edit, Message, Reaction};
+use crate::moderation::{Audit, Report, Sanction, SanctionKind};
+use crate::person::{Block, Person};
+use crate::store::{Request, Store};
+use crate::verbs::append_batch;
+use crate::{Failure, Pair};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Keeps everything in memory, as long as it lives. Requests are done at once, on the thread that submits them.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    communities: Mutex<Communities>,
+}
+
+/// The rows of all communities.
+#[derive(Debug, Default)]
+struct Communities(BTreeMap<CommunityId, Shelf>);
+
+/// The rows of one community, by their keys.
+#[derive(Debug, Default)]
+struct Shelf {
+    community: Option<Community>,
+    keys: BTreeMap<KeyId, Key>,
+    people: BTreeMap<PersonId, Person>,
+    blocks: BTreeMap<(PersonId, PersonId), Block>,
+    conversations: BTreeMap<ConversationId, Conversation>,
+    rooms: BTreeMap<RoomName, ConversationId>,
+    pairs: BTreeMap<Pair, ConversationId>,
+    members: BTreeMap<(ConversationId, PersonId), Member>,
+    memberships: BTreeSet<(PersonId, ConversationId)>,
+    invitations: BTreeMap<InvitationId, Invitation>,
+    sanctions: BTreeMap<(PersonId, Option<ConversationId>, SanctionKind), Sanction>,
+    messages: BTreeMap<(ConversationId, Seq), Message>,
+    names: BTreeMap<MessageId, (ConversationId, Seq)>,
+    sent: BTreeMap<(PersonId, ClientId), (ConversationId, Seq)>,
+    edits: BTreeMap<(ConversationId, Seq, u32), Edit>,
+    reactions: BTreeMap<(ConversationId, Seq, PersonId, String), Reaction>,
+    mentions: BTreeSet<(PersonId, ConversationId, Seq)>,
+    reports: BTreeMap<ReportId, Report>,
+    audit: BTreeMap<AuditId, Audit>,
+}
+
+impl MemoryStore {
+    fn lock(&self) -> MutexGuard<'_, Communities> {
+        // Verbs decide before they write: a panic in one has left nothing half done.
+        self.communities.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn submit(&self, request: Request) {
+        match request {
+            Request::Append(append) => {
+                let answers = append_batch(&mut *self.lock(), &[&append.asked]);
+                let answer = answers.map_err(Failure::from).and_then(|mut answers| {
+                    answers.pop().unwrap_or(Err(Failure::Absent(crate::Thing::Conversation)))
+                });
+                append.settle(answer);
+            }
+            Request::Write(mut work) | Request::Read(mut work) => {
+                let outcome = work.run(&mut *self.lock());
+                work.settle(outcome);
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Reading the rows in memory.
+
+use super::{Communities, Shelf};
+use crate::community::{Community, Key};
+use crate::conversation::{Conversation, Invitation, Kind, Member, Pair};
+use crate::ids::{
+    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
+    Revision, RoomName, Seq,
+};
+use crate::message::{Edit, Message, Reaction};
+use crate::moderation::{Audit, Report, Sanction};
+use crate::moment::Moment;
+use crate::permissions::Role;
+use crate::person::{Block, Person};
+use crate::rows::{
+    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target, Within, words,
+};
+use std::cmp::Reverse;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::RangeInclusive;
+
+impl Communities {
+    fn of(&self, id: &CommunityId) -> &Shelf {
+        static EMPTY: Shelf = Shelf::new();
+        self.0.get(id).unwrap_or(&EMPTY)
+    }
+}
+
+fn after<T>(start: Option<T>) -> (std::ops::Bound<T>, std::ops::Bound<T>) {
+    (start.map_or(Unbounded, Excluded), Unbounded)
+}
+
+fn first<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, limit: usize) -> Found<Vec<T>> {
+    Ok(rows.take(limit).cloned().collect())
+}
+
+impl Rows for Communities {
+    fn community(&mut self, id: &CommunityId) -> Found<Option<Community>> {
+        Ok(self.of(id).community.clone())
+    }
+
+    fn communities(&mut self, start: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>> {
+        let shelves = self.0.range::<CommunityId, _>(after(start));
+        first(shelves.filter_map(|(_, shelf)| shelf.community.as_ref()), limit)
+    }
+
+    fn key(&mut self, community: &CommunityId, id: KeyId) -> Found<Option<Key>> {
+        Ok(self.of(community).keys.get(&id).cloned())
+    }
+
+    fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>> {
+        first(self.of(community).keys.values(), usize::MAX)
+    }
+
+    fn person(&mut self, community: &CommunityId, id: &PersonId) -> Found<Option<Person>> {
+        Ok(self.of(community).people.get(id).cloned())
+    }
+
+    fn people(
+        &mut self,
+        community: &CommunityId,
+        start: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Person>> {
+        first(self.of(community).people.range::<PersonId, _>(after(start)).map(|(_, person)| person), limit)
+    }
+
+    fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
+        let shelf = self.of(community);
+        Ok(shelf.conversations_of(one).any(|id| shelf.members.contains_key(&(id, other.clone()))))
+    }
+
+    fn block(&mut self, community: &CommunityId, by: &PersonId, person: &PersonId) -> Found<Option<Block>> {
+        Ok(self.of(community).blocks.get(&(by.clone(), person.clone())).cloned())
+    }
+
+    fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>> {
+        first(self.of(community).blocks.values().filter(|block| block.by == *by), usize::MAX)
+    }
+
+    fn conversation(&mut self, community: &CommunityId, id: ConversationId) -> Found<Option<Conversation>> {
+        Ok(self.of(community).conversations.get(&id).cloned())
+    }
+
+    fn room(&mut self, community: &CommunityId, name: &RoomName) -> Found<Option<Conversation>> {
+        let shelf = self.of(community);
+        Ok(shelf.rooms.get(name).and_then(|id| shelf.conversations.get(id)).cloned())
+    }
+
+    fn direct(&mut self, community: &CommunityId, pair: &Pair) -> Found<Option<Conversation>> {
+        let shelf = self.of(community);
+        Ok(shelf.pairs.get(pair).and_then(|id| shelf.conversations.get(id)).cloned())
+    }
+
+    fn rooms(
+        &mut self,
+        community: &CommunityId,
+        start: Option<&RoomName>,
+        private: bool,
+        limit: usize,
+    ) -> Found<Vec<Conversation>> {
+        let shelf = self.of(community);
+        let rooms = shelf.rooms.range::<RoomName, _>(after(start));
+        let rooms = rooms.filter_map(|(_, id)| shelf.conversations.get(id));
+        first(rooms.filter(|room| private || room.kind != Kind::Private), limit)
+    }
+
+    fn member(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+    ) -> Found<Option<Member>> {
+        Ok(self.of(community).members.get(&(of, person.clone())).cloned())
+    }
+
+    fn members(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        start: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Member>> {
+        let members = self.of(community).members_of(of);
+        first(members.filter(|member| start.is_none_or(|start| member.person > *start)), limit)
+    }
+
+    fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {
+        Ok(self.of(community).members_of(of).filter(|member| member.role == Role::Owner).count() as u64)
+    }
+
+    fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
+        Ok(self.of(community).conversations_of(person).count() as u64)
+    }
+
+    fn memberships(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        before: Option<(Moment, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>> {
+        let shelf = self.of(community);
+        let mut found: Vec<Membership> = shelf
+            .conversations_of(person)
+            .filter_map(|id| {
+                let member = shelf.members.get(&(id, person.clone()))?.clone();
+                Some(Membership { member, conversation: shelf.conversations.get(&id)?.clone() })
+            })
+            .collect();
+        let place = |row: &Membership| (Reverse(row.conversation.active), row.conversation.id);
+        found.sort_by_key(place);
+        found.retain(|row| before.is_none_or(|(active, id)| place(row) > (Reverse(active), id)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
+        let shelf = self.of(community);
+        let telling =
+            |member: &&Member| shelf.people.get(&member.person).is_some_and(|person| person.receipts);
+        let mut counts = ReceiptCounts::default();
+        for member in shelf.members_of(of).filter(telling) {
+            counts.delivered += u64::from(member.delivered >= seq);
+            counts.read += u64::from(member.read >= seq);
+        }
+        Ok(counts)
+    }
+
+    fn invitation(&mut self, community: &CommunityId, id: InvitationId) -> Found<Option<Invitation>> {
+        Ok(self.of(community).invitations.get(&id).cloned())
+    }
+
+    fn invitations(
+        &mut self,
+        community: &CommunityId,
+        into: Option<ConversationId>,
+        person: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Invitation>> {
+        let wanted = |row: &&Invitation| {
+            into.is_none_or(|into| row.conversation == into) && row.person.as_ref() == person
+        };
+        first(self.of(community).invitations.values().filter(wanted), limit)
+    }
+
+    fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>> {
+        first(self.of(community).sanctions.values().filter(|row| row.person == *person), usize::MAX)
+    }
+
+    fn sanctions_of(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        start: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Sanction>> {
+        let wanted =
+            |row: &&Sanction| row.conversation == of && start.is_none_or(|start| row.person > *start);
+        first(self.of(community).sanctions.values().filter(wanted), limit)
+    }
+
+    fn report(&mut self, community: &CommunityId, id: ReportId) -> Found<Option<Report>> {
+        Ok(self.of(community).reports.get(&id).cloned())
+    }
+
+    fn reports(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        start: Option<ReportId>,
+        limit: usize,
+    ) -> Found<Vec<Report>> {
+        let reports = self.of(community).reports.range(after(start)).map(|(_, report)| report);
+        let open = reports.filter(|row| row.settled.is_none() && of.is_none_or(|of| row.conversation == of));
+        first(open, limit)
+    }
+
+    fn audit(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        before: Option<AuditId>,
+        limit: usize,
+    ) -> Found<Vec<Audit>> {
+        let end = before.map_or(Unbounded, Excluded);
+        let entries = self.of(community).audit.range((Unbounded, end)).rev().map(|(_, entry)| entry);
+        first(entries.filter(|entry| of.is_none_or(|of| entry.conversation == Some(of))), limit)
+    }
+
+    fn message(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Option<Message>> {
+        Ok(self.of(community).messages.get(&(of, seq)).cloned())
+    }
+
+    fn message_named(&mut self, community: &CommunityId, id: MessageId) -> Found<Option<Message>> {
+        let shelf = self.of(community);
+        Ok(shelf.names.get(&id).and_then(|place| shelf.messages.get(place)).cloned())
+    }
+
+    fn message_sent(
+        &mut self,
+        community: &CommunityId,
+        by: &PersonId,
+        id: &ClientId,
+    ) -> Found<Option<Message>> {
+        let shelf = self.of(community);
+        Ok(shelf.sent.get(&(by.clone(), id.clone())).and_then(|place| shelf.messages.get(place)).cloned())
+    }
+
+    fn messages(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+        backwards: bool,
+        limit: usize,
+    ) -> Found<Vec<Message>> {
+        if span.is_empty() {
+            return Ok(Vec::new());
+        }
+        let range = self.of(community).messages.range((of, *span.start())..=(of, *span.end()));
+        let rows = range.map(|(_, message)| message);
+        if backwards { first(rows.rev(), limit) } else { first(rows, limit) }
+    }
+
+    fn changed(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        start: Revision,
+        limit: usize,
+    ) -> Found<Vec<Message>> {
+        let all = self.of(community).messages.range((of, Seq(0))..=(of, Seq(u64::MAX)));
+        let mut found: Vec<&Message> =
+            all.map(|(_, message)| message).filter(|message| message.revision > start).collect();
+        found.sort_by_key(|message| message.revision);
+        first(found.into_iter(), limit)
+    }
+
+    fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>> {
+        let edits = self.of(community).edits.range((of, seq, 0)..=(of, seq, u32::MAX));
+        first(edits.map(|(_, edit)| edit), usize::MAX)
+    }
+
+    fn reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+    ) -> Found<Vec<Reaction>> {
+        let all = self.of(community).reactions.values();
+        let mut found: Vec<Reaction> =
+            all.filter(|row| row.conversation == of && span.contains(&row.seq)).cloned().collect();
+        found.sort_by(|one, other| {
+            (one.seq, one.at, &one.person, &one.emoji).cmp(&(
+                other.seq,
+                other.at,
+                &other.person,
+                &other.emoji,
+            ))
+        });
+        Ok(found)
+    }
+
+    fn mentions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+        after: Seq,
+    ) -> Found<u64> {
+        let range = (person.clone(), of, after.next())..=(person.clone(), of, Seq(u64::MAX));
+        Ok(self.of(community).mentions.range(range).count() as u64)
+    }
+
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        let shelf = self.of(community);
+        let visible = |message: &&Message| match &search.within {
+            Within::One(id) => message.conversation == *id,
+            Within::Of(person) => shelf.members.contains_key(&(message.conversation, person.clone())),
+            Within::Everywhere => true,
+        };
+        let newest_first = shelf.names.iter().rev().filter_map(|(_, place)| shelf.messages.get(place));
+        let found = newest_first
+            .filter(|message| search.before.is_none_or(|before| message.id < before))
+            .filter(visible)
+            .filter(|message| has_all(&words(&message.text), &search.words));
+        first(found, search.limit)
+    }
+
+    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+        for (community, message) in &appendix.messages {
+            self.shelf(community).insert_message(message);
+        }
+        for (community, row) in &appendix.conversations {
+            if let Some(conversation) = self.shelf(community).conversations.get_mut(&row.id) {
+                conversation.last = row.last;
+                conversation.active = row.active;
+            }
+        }
+        for (community, row) in &appendix.members {
+            let key = (row.conversation, row.person.clone());
+            if let Some(member) = self.shelf(community).members.get_mut(&key) {
+                member.sent = row.sent;
+                member.delivered = row.delivered;
+                member.read = row.read;
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {
+        let shelf = self.shelf(community);
+        shelf.forget_message(old);
+        shelf.insert_message(new);
+        Ok(())
+    }
+
+    fn put(&mut self, community: &CommunityId, record: &Record) -> Found<()> {
+        self.shelf(community).put(record);
+        Ok(())
+    }
+
+    fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
+        self.shelf(community).remove(target);
+        Ok(())
+    }
+
+    fn outdated(
+        &mut self,
+        community: &CommunityId,
+        before: MessageId,
+        limit: usize,
+    ) -> Found<Vec<(ConversationId, Seq)>> {
+        Ok(self.of(community).names.range(..before).map(|(_, &place)| place).take(limit).collect())
+    }
+
+    fn scan(
+        &mut self,
+        community: &CommunityId,
+        table: Table,
+        person: Option<&PersonId>,
+        start: Option<&str>,
+        limit: usize,
+    ) -> Found<Vec<Scanned>> {
+        Ok(self.of(community).scan(table, person, start, limit))
+    }
+}
+
+fn has_all(of_text: &[String], wanted: &[String]) -> bool {
+    let Some((last, whole)) = wanted.split_last() else {
+        return false;
+    };
+    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(|word| word.starts_with(last))
+}

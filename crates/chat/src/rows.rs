@@ -1,0 +1,465 @@
+//! What a database must offer: rows, without a rule.
+//!
+//! Every rule of the messenger is above this trait, once, in [`crate::verbs`] and [`crate::access`]; an implementation
+//! reads and writes what it is told to, within one transaction, and never decides. Each method takes the community, and
+//! must look at nothing outside of it.
+
+use crate::Trouble;
+use crate::community::{Community, Key};
+use crate::conversation::{Conversation, Invitation, Member, Pair};
+use crate::ids::{
+    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
+    Revision, RoomName, Seq,
+};
+use crate::message::{Edit, Mention, Message, Reaction};
+use crate::moderation::{Audit, Report, Sanction, SanctionKind};
+use crate::moment::Moment;
+use crate::person::{Block, Person};
+pub use crate::words::words;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// What reading or writing rows gives.
+pub type Found<T> = Result<T, Trouble>;
+
+/// One transaction on a database. Lists are never longer than the `limit` that they are asked with.
+pub trait Rows {
+    /// A community.
+    fn community(&mut self, id: &CommunityId) -> Found<Option<Community>>;
+    /// Communities by id, after one.
+    fn communities(&mut self, after: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>>;
+    /// A key.
+    fn key(&mut self, community: &CommunityId, id: KeyId) -> Found<Option<Key>>;
+    /// All keys of a community, by id.
+    fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>>;
+
+    /// A person.
+    fn person(&mut self, community: &CommunityId, id: &PersonId) -> Found<Option<Person>>;
+    /// People by id, after one.
+    fn people(
+        &mut self,
+        community: &CommunityId,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Person>>;
+    /// Whether two people are in a conversation together.
+    fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool>;
+    /// A block.
+    fn block(&mut self, community: &CommunityId, by: &PersonId, person: &PersonId) -> Found<Option<Block>>;
+    /// Whom somebody blocks, by id.
+    fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>>;
+
+    /// A conversation.
+    fn conversation(&mut self, community: &CommunityId, id: ConversationId) -> Found<Option<Conversation>>;
+    /// A room.
+    fn room(&mut self, community: &CommunityId, name: &RoomName) -> Found<Option<Conversation>>;
+    /// The conversation of two.
+    fn direct(&mut self, community: &CommunityId, pair: &Pair) -> Found<Option<Conversation>>;
+    /// Rooms by name, after one; private ones only with `private`.
+    fn rooms(
+        &mut self,
+        community: &CommunityId,
+        after: Option<&RoomName>,
+        private: bool,
+        limit: usize,
+    ) -> Found<Vec<Conversation>>;
+    /// Somebody in a conversation.
+    fn member(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+    ) -> Found<Option<Member>>;
+    /// Who is in a conversation, by id, after one.
+    fn members(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Member>>;
+    /// How many of a conversation's members are owners.
+    fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64>;
+    /// In how many conversations somebody is.
+    fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64>;
+    /// Somebody's conversations, the most recently active first, then by id; after `before`.
+    fn memberships(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        before: Option<(Moment, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>>;
+    /// How many members have read up to `seq`, of those who tell; and to how many it was delivered.
+    fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts>;
+    /// An invitation.
+    fn invitation(&mut self, community: &CommunityId, id: InvitationId) -> Found<Option<Invitation>>;
+    /// Invitations for a person, or without `person` into a conversation for whom it may concern; by id.
+    fn invitations(
+        &mut self,
+        community: &CommunityId,
+        into: Option<ConversationId>,
+        person: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Invitation>>;
+
+    /// Somebody's sanctions, everywhere, also those that are over.
+    fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>>;
+    /// Sanctions of a conversation, or of the whole community, by person and kind.
+    fn sanctions_of(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Sanction>>;
+    /// A report.
+    fn report(&mut self, community: &CommunityId, id: ReportId) -> Found<Option<Report>>;
+    /// Reports that are not settled, of a conversation or of all, the oldest first.
+    fn reports(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        after: Option<ReportId>,
+        limit: usize,
+    ) -> Found<Vec<Report>>;
+    /// The audit log, of a conversation or whole, the newest first.
+    fn audit(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        before: Option<AuditId>,
+        limit: usize,
+    ) -> Found<Vec<Audit>>;
+
+    /// A message by its place.
+    fn message(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Option<Message>>;
+    /// A message by its name.
+    fn message_named(&mut self, community: &CommunityId, id: MessageId) -> Found<Option<Message>>;
+    /// A message by what its sender called it.
+    fn message_sent(
+        &mut self,
+        community: &CommunityId,
+        by: &PersonId,
+        id: &ClientId,
+    ) -> Found<Option<Message>>;
+    /// Messages between two places, both included: the first `limit` of them, from the end where `backwards`.
+    fn messages(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+        backwards: bool,
+        limit: usize,
+    ) -> Found<Vec<Message>>;
+    /// Messages that changed after a revision, by revision.
+    fn changed(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        after: Revision,
+        limit: usize,
+    ) -> Found<Vec<Message>>;
+    /// Former texts, the first first.
+    fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>>;
+    /// Reactions to the messages between two places, both included, in the order of place and time.
+    fn reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+    ) -> Found<Vec<Reaction>>;
+    /// How many messages after a place mention somebody.
+    fn mentions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+        after: Seq,
+    ) -> Found<u64>;
+    /// Messages that have all words, the newest first.
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
+
+    /// What the rules need to know before each of these is appended. Where several writers share the database, it keeps
+    /// others away from these conversations until the transaction ends.
+    fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
+        sendings.iter().map(|sending| sending.look_up(self)).collect()
+    }
+    /// Appends messages, and what their conversations and senders become by it: of a conversation `last` and `active`
+    /// are written, of a member `sent`, `delivered` and `read`.
+    fn append(&mut self, appendix: &Appendix) -> Found<()>;
+    /// Writes a message in place of the one with the same place, the search index and mentions included.
+    fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()>;
+    /// Writes a record, in place of one with the same key. A message only if it is new: see [`replace`](Self::replace).
+    fn put(&mut self, community: &CommunityId, record: &Record) -> Found<()>;
+    /// Removes what has that key, if it is there.
+    fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()>;
+    /// Places of the oldest messages whose id is before `before`, the oldest first.
+    fn outdated(
+        &mut self,
+        community: &CommunityId,
+        before: MessageId,
+        limit: usize,
+    ) -> Found<Vec<(ConversationId, Seq)>>;
+    /// Records of one kind, by key, after the one that an earlier scan ended with. With `person` only those about them:
+    /// their messages, reactions, blocks either way, their conversations, what others did to them and they to others.
+    fn scan(
+        &mut self,
+        community: &CommunityId,
+        table: Table,
+        person: Option<&PersonId>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Found<Vec<Scanned>>;
+}
+
+/// Somebody's part in a conversation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Membership {
+    /// Their part.
+    pub member: Member,
+    /// The conversation.
+    pub conversation: Conversation,
+}
+
+/// How far a message has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ReceiptCounts {
+    /// Members whose devices have it.
+    pub delivered: u64,
+    /// Members who have read it and let others know.
+    pub read: u64,
+}
+
+/// What to search for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Search {
+    /// Words, in lower case; a message must have all. The last may be a beginning.
+    pub words: Vec<String>,
+    /// In which conversations.
+    pub within: Within,
+    /// Only messages with an id before it.
+    pub before: Option<MessageId>,
+    /// How many.
+    pub limit: usize,
+}
+
+/// Where to search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Within {
+    /// In one conversation.
+    One(ConversationId),
+    /// In those that a person is in.
+    Of(PersonId),
+    /// In all of the community.
+    Everywhere,
+}
+
+/// Somebody wants to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending<'a> {
+    /// Where.
+    pub community: &'a CommunityId,
+    /// Into which conversation.
+    pub conversation: ConversationId,
+    /// Who.
+    pub sender: &'a PersonId,
+    /// What they call it.
+    pub client_id: Option<&'a ClientId>,
+}
+
+/// What the rules need to know of somebody who wants to send.
+#[derive(Clone, Debug, Default)]
+pub struct SendingFacts {
+    /// The conversation.
+    pub conversation: Option<Conversation>,
+    /// The sender's part in it.
+    pub member: Option<Member>,
+    /// The sender.
+    pub person: Option<Person>,
+    /// The sender's sanctions.
+    pub sanctions: Vec<Sanction>,
+    /// In a conversation of two: whether one has blocked the other.
+    pub blocked: bool,
+    /// What the sender has sent under the same client id.
+    pub earlier: Option<Message>,
+}
+
+impl Sending<'_> {
+    /// Gathers the facts by single reads.
+    pub fn look_up<R: Rows + ?Sized>(&self, rows: &mut R) -> Found<SendingFacts> {
+        let community = self.community;
+        let conversation = rows.conversation(community, self.conversation)?;
+        let blocked = match conversation.as_ref().and_then(|conversation| conversation.pair.as_ref()) {
+            Some(pair) => {
+                let other = pair.other(self.sender);
+                rows.block(community, self.sender, other)?.is_some()
+                    || rows.block(community, other, self.sender)?.is_some()
+            }
+            None => false,
+        };
+        Ok(SendingFacts {
+            conversation,
+            member: rows.member(community, self.conversation, self.sender)?,
+            person: rows.person(community, self.sender)?,
+            sanctions: rows.sanctions(community, self.sender)?,
+            blocked,
+            earlier: match self.client_id {
+                Some(id) => rows.message_sent(community, self.sender, id)?,
+                None => None,
+            },
+        })
+    }
+}
+
+/// What a batch of appends comes to.
+#[derive(Clone, Debug, Default)]
+pub struct Appendix {
+    /// New messages; those of one conversation in their order.
+    pub messages: Vec<(CommunityId, Message)>,
+    /// What their conversations become, each once.
+    pub conversations: Vec<(CommunityId, Conversation)>,
+    /// What their senders become, each once.
+    pub members: Vec<(CommunityId, Member)>,
+}
+
+macro_rules! records {
+    ($($(#[$docs:meta])* $name:ident $text:literal)*) => {
+        /// A row of any table, as it is exported.
+        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(tag = "record", rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is the type that it carries")]
+        pub enum Record {
+            $($(#[$docs])* $name($name),)*
+        }
+
+        /// The tables, in the order in which an import has to fill them.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is the type of its rows")]
+        pub enum Table {
+            $($name,)*
+        }
+
+        impl Table {
+            /// All.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// As it stands in cursors.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+
+        impl Record {
+            /// Of which table it is.
+            pub const fn table(&self) -> Table {
+                match self { $(Self::$name(_) => Table::$name,)* }
+            }
+        }
+
+        $(impl From<$name> for Record {
+            fn from(row: $name) -> Self {
+                Self::$name(row)
+            }
+        })*
+    };
+}
+
+records! {
+    Community "community"
+    Key "key"
+    Person "person"
+    Block "block"
+    Conversation "conversation"
+    Member "member"
+    Invitation "invitation"
+    Sanction "sanction"
+    Message "message"
+    Edit "edit"
+    Reaction "reaction"
+    Mention "mention"
+    Report "report"
+    Audit "audit"
+}
+
+impl Record {
+    /// The community that it names, if it names one.
+    pub const fn community(&self) -> Option<&CommunityId> {
+        if let Self::Community(row) = self {
+            Some(&row.id)
+        } else if let Self::Key(row) = self {
+            Some(&row.community)
+        } else {
+            None
+        }
+    }
+}
+
+/// A record with its place in a scan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scanned {
+    /// Where the next scan goes on. Opaque; for the same store and table.
+    pub position: String,
+    /// The record.
+    pub record: Record,
+}
+
+/// The key of something to be removed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A person.
+    Person(PersonId),
+    /// That `by` blocks `person`.
+    Block {
+        /// Who blocks.
+        by: PersonId,
+        /// Whom.
+        person: PersonId,
+    },
+    /// Somebody's part in a conversation.
+    Member {
+        /// Where.
+        conversation: ConversationId,
+        /// Who.
+        person: PersonId,
+    },
+    /// An invitation.
+    Invitation(InvitationId),
+    /// A sanction.
+    Sanction {
+        /// Whose.
+        person: PersonId,
+        /// Where.
+        conversation: Option<ConversationId>,
+        /// Which.
+        kind: SanctionKind,
+    },
+    /// A message, with its edits, reactions and mentions, in the search index too.
+    Message(Box<Message>),
+    /// The former texts of a message.
+    Edits {
+        /// Where.
+        conversation: ConversationId,
+        /// Of which.
+        seq: Seq,
+    },
+    /// One reaction.
+    Reaction {
+        /// Where.
+        conversation: ConversationId,
+        /// To which.
+        seq: Seq,
+        /// Whose.
+        person: PersonId,
+        /// Which.
+        emoji: String,
+    },
+    /// All reactions to a message.
+    Reactions {
+        /// Where.
+        conversation: ConversationId,
+        /// To which.
+        seq: Seq,
+    },
+}

@@ -1,0 +1,164 @@
+//! What a store is: something that runs verbs in transactions and answers when they are durable.
+//!
+//! It is asked by callbacks, which no runtime has to be known for: a server hands in what sends on a channel of its own.
+
+use crate::rows::Rows;
+use crate::verbs::{Append, Appended};
+use crate::{Asked, Failure, Trouble, TroubleKind};
+use std::sync::mpsc;
+
+/// Something that can be asked of a store.
+pub trait Verb: Send + Sized + 'static {
+    /// What comes back.
+    type Answer: Send + 'static;
+    /// Whether it may write.
+    const WRITES: bool;
+
+    /// Does it. It may be run again, if the transaction has to be repeated.
+    ///
+    /// # Errors
+    /// As the verb's documentation says.
+    fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure>;
+
+    /// How it stands in a store's queue.
+    fn into_request(self, done: Done<Self::Answer>) -> Request {
+        let writes = Self::WRITES;
+        let work = Box::new(Pending { verb: self, answer: None, done: Some(done) });
+        if writes { Request::Write(work) } else { Request::Read(work) }
+    }
+}
+
+/// Is called once, on a thread of the store: it must neither block nor panic.
+pub type Done<T> = Box<dyn FnOnce(Result<T, Failure>) + Send>;
+
+/// What stands in a store's queue.
+pub enum Request {
+    /// An append. Those that stand together are done together, by [`crate::verbs::append_batch`].
+    Append(PendingAppend),
+    /// Another verb that writes.
+    Write(Box<dyn Work>),
+    /// A verb that only reads.
+    Read(Box<dyn Work>),
+}
+
+impl Request {
+    /// Answers without having done it.
+    pub fn refuse(self, trouble: Trouble) {
+        match self {
+            Self::Append(append) => append.settle(Err(trouble.into())),
+            Self::Write(work) | Self::Read(work) => work.settle(Err(trouble)),
+        }
+    }
+}
+
+/// A verb whose answer is waited for.
+pub trait Work: Send {
+    /// Runs the verb. A rule's failure is an answer like another and is kept.
+    ///
+    /// # Errors
+    /// Storage trouble: the transaction must be taken back.
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble>;
+
+    /// Gives the answer of the last run, which is durable now; or the trouble.
+    fn settle(self: Box<Self>, outcome: Result<(), Trouble>);
+}
+
+struct Pending<V: Verb> {
+    verb: V,
+    answer: Option<Result<V::Answer, Failure>>,
+    done: Option<Done<V::Answer>>,
+}
+
+impl<V: Verb> Work for Pending<V> {
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+        match self.verb.run(rows) {
+            Err(Failure::Unavailable(trouble)) => Err(trouble),
+            answer => {
+                self.answer = Some(answer);
+                Ok(())
+            }
+        }
+    }
+
+    fn settle(mut self: Box<Self>, outcome: Result<(), Trouble>) {
+        let answer = self.answer.take().unwrap_or_else(|| Err(lost()));
+        if let Some(done) = self.done.take() {
+            done(outcome.map_err(Failure::Unavailable).and(answer));
+        }
+    }
+}
+
+impl<V: Verb> Drop for Pending<V> {
+    /// Whoever waits is told, whatever became of the store's thread.
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            done(Err(lost()));
+        }
+    }
+}
+
+fn lost() -> Failure {
+    Trouble::new(TroubleKind::Closed, "the store ended before it answered").into()
+}
+
+/// An append whose answer is waited for.
+pub struct PendingAppend {
+    /// What is appended.
+    pub asked: Asked<Append>,
+    done: Option<Done<Appended>>,
+}
+
+impl PendingAppend {
+    /// Waits.
+    pub fn new(asked: Asked<Append>, done: Done<Appended>) -> Self {
+        Self { asked, done: Some(done) }
+    }
+
+    /// Gives the answer, which must be durable.
+    pub fn settle(mut self, answer: Result<Appended, Failure>) {
+        if let Some(done) = self.done.take() {
+            done(answer);
+        }
+    }
+}
+
+impl Drop for PendingAppend {
+    fn drop(&mut self) {
+        if let Some(done) = self.done.take() {
+            done(Err(lost()));
+        }
+    }
+}
+
+/// A store.
+///
+/// Requests that write are done in the order in which they came, and are answered when they are durable. Requests that
+/// read see everything that was answered before they were submitted.
+pub trait Store: Send + Sync {
+    /// Takes a request. It never blocks for long: when the queue is full, it is answered at once with
+    /// [`TroubleKind::Busy`].
+    fn submit(&self, request: Request);
+}
+
+/// How a store is asked; every store has it.
+pub trait Ask: Store {
+    /// Asks, and goes on. `done` is called once, on a thread of the store or on this one.
+    fn submit_verb<V: Verb>(&self, verb: V, done: impl FnOnce(Result<V::Answer, Failure>) + Send + 'static) {
+        self.submit(verb.into_request(Box::new(done)));
+    }
+
+    /// Asks, and waits for the answer. Not for a thread that may not block.
+    ///
+    /// # Errors
+    /// As the verb's documentation says.
+    fn ask<V: Verb>(&self, verb: V) -> Result<V::Answer, Failure> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.submit_verb(verb, move |outcome| {
+            // Nobody else holds the other end, and it waits below.
+            let _ = answer.send(outcome);
+        });
+        answered.recv().unwrap_or_else(|_| Err(lost()))
+    }
+}
+
+impl<S: Store + ?Sized> Ask for S {}

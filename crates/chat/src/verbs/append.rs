@@ -1,0 +1,261 @@
+//! Sending: the one verb that is done in batches.
+//!
+//! A batch is one look-up of facts, the rules for each message in turn with what the earlier ones of the batch changed,
+//! and one write. So a database sees a few large statements, and no rule knows of it.
+
+use crate::access::Access;
+use crate::conversation::{Conversation, Member};
+use crate::failure::{Conflict, Refusal, Thing};
+use crate::ids::{ClientId, CommunityId, ConversationId, MessageId, PersonId, Revision, Seq};
+use crate::message::{Draft, Message};
+use crate::permissions::Action;
+use crate::problem::Problem;
+use crate::rows::{Appendix, Rows, Sending, SendingFacts};
+use crate::store::{Done, PendingAppend, Request, Verb};
+use crate::{By, Call, Failure, Trouble};
+use std::collections::HashMap;
+
+/// Sends a message. Needs [`Action::Send`]; what the sender has not read in the conversation counts as read then.
+///
+/// Sent again under the same client id, into the same conversation, it is the message of the first time, with
+/// [`Appended::repeated`]; whatever became of it since, and also after its sender may not send any more. With another
+/// text, reply or conversation it is [`Conflict::ClientIdReused`].
+///
+/// Fails with [`Refusal::Muted`], [`Refusal::SlowMode`] and [`Refusal::Blocked`].
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// Where.
+    pub conversation: ConversationId,
+    /// What.
+    pub draft: Draft,
+}
+
+/// A message that is stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Appended {
+    /// The message.
+    pub message: Message,
+    /// Whether it was stored before: nobody is to be told again.
+    pub repeated: bool,
+}
+
+/// An append with its call is a verb that goes into batches.
+impl Verb for crate::Asked<Append> {
+    type Answer = Appended;
+    const WRITES: bool = true;
+
+    fn run(&self, rows: &mut dyn Rows) -> Result<Appended, Failure> {
+        let mut answers = append_batch(rows, &[self])?;
+        answers.pop().unwrap_or(Err(Failure::Absent(Thing::Conversation)))
+    }
+
+    fn into_request(self, done: Done<Appended>) -> Request {
+        Request::Append(PendingAppend::new(self, done))
+    }
+}
+
+/// Appends all of them that the rules let pass, and answers each in its place.
+///
+/// # Errors
+/// Storage trouble: nothing is appended, the transaction has to be taken back.
+pub fn append_batch(
+    rows: &mut dyn Rows,
+    asked: &[&crate::Asked<Append>],
+) -> Result<Vec<Result<Appended, Failure>>, Trouble> {
+    let senders: Vec<PersonId> = asked.iter().map(|asked| asked.call.by.name()).collect();
+    let sendings: Vec<Sending<'_>> =
+        asked.iter().zip(&senders).map(|(asked, sender)| asked.sending(sender)).collect();
+    let facts = rows.facts(&sendings)?;
+    let mut batch = Batch::default();
+    let mut answers = Vec::with_capacity(asked.len());
+    for (asked, facts) in asked.iter().zip(facts) {
+        match batch.add(rows, &asked.call, &asked.command, facts) {
+            Err(Failure::Unavailable(trouble)) => return Err(trouble),
+            answer => answers.push(answer),
+        }
+    }
+    let appendix = batch.into_appendix();
+    if !appendix.messages.is_empty() {
+        rows.append(&appendix)?;
+    }
+    Ok(answers)
+}
+
+impl crate::Asked<Append> {
+    fn sending<'a>(&'a self, sender: &'a PersonId) -> Sending<'a> {
+        Sending {
+            community: &self.call.community,
+            conversation: self.command.conversation,
+            sender,
+            client_id: self.command.draft.client_id.as_ref(),
+        }
+    }
+}
+
+/// What the batch so far has changed, which the facts do not have yet.
+#[derive(Default)]
+struct Batch {
+    messages: Vec<(CommunityId, Message)>,
+    conversations: HashMap<(CommunityId, ConversationId), Conversation>,
+    members: HashMap<(CommunityId, ConversationId, PersonId), Member>,
+    sent: HashMap<(CommunityId, PersonId, ClientId), usize>,
+}
+
+impl Batch {
+    fn add(
+        &mut self,
+        rows: &mut dyn Rows,
+        call: &Call,
+        append: &Append,
+        mut facts: SendingFacts,
+    ) -> Result<Appended, Failure> {
+        let draft = append.draft.clone().checked()?;
+        let sender = call.by.name();
+        let here = (call.community.clone(), append.conversation);
+        if let Some(earlier) = self.earlier(call, &sender, &draft, facts.earlier.take()) {
+            return repeated(earlier, append.conversation, &draft);
+        }
+        let known = self.conversations.get(&here).cloned().or(facts.conversation.take());
+        let conversation = known.ok_or(Failure::Absent(Thing::Conversation))?;
+        let member_key = (here.0.clone(), here.1, sender.clone());
+        if let Some(member) = self.members.get(&member_key) {
+            facts.member = Some(member.clone());
+        }
+        let access = Access::by_facts(rows, call, conversation, facts)?;
+        access.require(Action::Send)?;
+        require_patience(&access, call)?;
+        require_answerable(&access.conversation, draft.reply_to)?;
+        let message = self.message(rows, call, &access, sender.clone(), draft)?;
+        self.sent.insert((call.community.clone(), sender, message.client_id.clone()), self.messages.len());
+        self.keep(here, member_key, access, &message);
+        Ok(Appended { message, repeated: false })
+    }
+
+    fn earlier(
+        &self,
+        call: &Call,
+        sender: &PersonId,
+        draft: &Draft,
+        stored: Option<Message>,
+    ) -> Option<Message> {
+        let id = draft.client_id.clone()?;
+        let place = self.sent.get(&(call.community.clone(), sender.clone(), id));
+        stored.or_else(|| place.map(|&place| self.messages[place].1.clone()))
+    }
+
+    fn message(
+        &self,
+        rows: &mut dyn Rows,
+        call: &Call,
+        access: &Access,
+        sender: PersonId,
+        draft: Draft,
+    ) -> Result<Message, Failure> {
+        let conversation = &access.conversation;
+        let id = MessageId(call.id(0));
+        let client_id = match draft.client_id {
+            Some(id) => id,
+            None => ClientId::parse(&id.to_string())
+                .map_err(|problem| Failure::Invalid(vec![problem.at("client_id")]))?,
+        };
+        Ok(Message {
+            conversation: conversation.id,
+            seq: conversation.last.next(),
+            id,
+            sender,
+            client_id,
+            at: call.now,
+            text: draft.text,
+            reply_to: draft.reply_to,
+            mentions: those_who_are_here(rows, call, conversation, draft.mentions)?,
+            attachments: draft.attachments,
+            edited: None,
+            edits: 0,
+            deleted: None,
+            revision: Revision(0),
+        })
+    }
+
+    fn keep(
+        &mut self,
+        here: (CommunityId, ConversationId),
+        member_key: (CommunityId, ConversationId, PersonId),
+        access: Access,
+        message: &Message,
+    ) {
+        let mut conversation = access.conversation;
+        conversation.last = message.seq;
+        conversation.active = conversation.active.max(message.at);
+        if let Some(mut member) = access.member {
+            member.sent = message.at;
+            member.delivered = member.delivered.max(message.seq);
+            member.read = member.read.max(message.seq);
+            self.members.insert(member_key, member);
+        }
+        self.messages.push((here.0.clone(), message.clone()));
+        self.conversations.insert(here, conversation);
+    }
+
+    fn into_appendix(self) -> Appendix {
+        Appendix {
+            messages: self.messages,
+            conversations: self
+                .conversations
+                .into_iter()
+                .map(|((community, _), row)| (community, row))
+                .collect(),
+            members: self.members.into_iter().map(|((community, ..), row)| (community, row)).collect(),
+        }
+    }
+}
+
+fn repeated(earlier: Message, conversation: ConversationId, draft: &Draft) -> Result<Appended, Failure> {
+    let untouched = earlier.edited.is_none() && earlier.deleted.is_none();
+    let same = earlier.conversation == conversation
+        && earlier.reply_to == draft.reply_to
+        && (!untouched || (earlier.text == draft.text && earlier.attachments == draft.attachments));
+    if same {
+        Ok(Appended { message: earlier, repeated: true })
+    } else {
+        Err(Conflict::ClientIdReused.into())
+    }
+}
+
+fn require_patience(access: &Access, call: &Call) -> Result<(), Failure> {
+    let wait_ms = u64::from(access.conversation.slow_mode_s) * 1_000;
+    let Some(member) = access.member.as_ref().filter(|_| wait_ms > 0) else {
+        return Ok(());
+    };
+    let waited_ms = call.now.since_ms(member.sent);
+    if waited_ms >= wait_ms || call.by == By::Service || access.may(Action::SkipSlowMode) {
+        return Ok(());
+    }
+    Err(Refusal::SlowMode { retry_after_ms: wait_ms - waited_ms }.into())
+}
+
+/// A place up to the newest message exists, as there are no holes.
+fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Result<(), Failure> {
+    match reply_to {
+        Some(seq) if seq > conversation.last => {
+            let problem = Problem::new("range", "is not in the conversation");
+            Err(Failure::Invalid(vec![problem.at("reply_to")]))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Only members can be mentioned: others would learn of a conversation that they may not see.
+pub(super) fn those_who_are_here(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: &Conversation,
+    mentions: Vec<PersonId>,
+) -> Result<Vec<PersonId>, Failure> {
+    let mut here = Vec::with_capacity(mentions.len());
+    for person in mentions {
+        if rows.member(&call.community, conversation.id, &person)?.is_some() {
+            here.push(person);
+        }
+    }
+    Ok(here)
+}

@@ -1,0 +1,229 @@
+//! What happens to a message after it was sent: edits, deletion, reactions.
+//!
+//! Each of them counts the conversation's [`Revision`] up, so that whoever was away asks for what changed.
+
+use super::append::those_who_are_here;
+use super::moderating::{Entry, log_entry};
+use crate::access::Access;
+use crate::failure::{Conflict, Refusal, Thing};
+use crate::ids::{ConversationId, PersonId, Revision, Seq};
+use crate::limits::{EDITS_MAX, REACTION_BYTES_MAX, REACTIONS_MAX};
+use crate::message::{Draft, Edit, Message, Reaction, Tally};
+use crate::moderation::Deed;
+use crate::permissions::{Action, Role};
+use crate::rows::{Rows, Target};
+use crate::{By, Call, Command, Failure, text};
+use std::collections::HashSet;
+
+/// What a message became.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Changed {
+    /// The message.
+    pub message: Message,
+    /// Its reactions; `mine` is the asker's.
+    pub reactions: Vec<Tally>,
+    /// Whether anything changed: nobody is to be told where nothing did.
+    pub changed: bool,
+}
+
+/// Gives one's own message another text. Needs [`Action::Send`]; the former text is kept for moderators.
+///
+/// Fails with [`Conflict::Deleted`], for others' messages with [`Refusal::NotPermitted`], and with
+/// [`Refusal::LimitReached`] after [`EDITS_MAX`] edits.
+#[derive(Clone, Debug)]
+pub struct EditText {
+    /// Where.
+    pub conversation: ConversationId,
+    /// Which.
+    pub seq: Seq,
+    /// The text.
+    pub text: String,
+    /// Whom it mentions now.
+    pub mentions: Vec<PersonId>,
+}
+
+impl Command for EditText {
+    type Answer = Changed;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
+        let (access, old) = reach(rows, call, self.conversation, self.seq, Action::Send)?;
+        let draft = Draft {
+            mentions: self.mentions.clone(),
+            attachments: old.attachments.clone(),
+            ..Draft::text(None, &self.text)
+        };
+        let draft = draft.checked()?;
+        if old.sender != call.by.name() {
+            return Err(Refusal::NotPermitted(Action::Send).into());
+        }
+        if old.deleted.is_some() {
+            return Err(Conflict::Deleted.into());
+        }
+        if old.text == draft.text {
+            return finish(rows, call, old, false);
+        }
+        if old.edits as usize >= EDITS_MAX {
+            return Err(Refusal::LimitReached { limit: "edits_max", max: EDITS_MAX as u64 }.into());
+        }
+        let mentions = those_who_are_here(rows, call, &access.conversation, draft.mentions)?;
+        let nth = old.edits + 1;
+        let former =
+            Edit { conversation: old.conversation, seq: old.seq, nth, at: call.now, text: old.text.clone() };
+        let mut new = old.clone();
+        new.text = draft.text;
+        new.mentions = mentions;
+        new.edited = Some(call.now);
+        new.edits = nth;
+        rows.put(&call.community, &former.into())?;
+        revise(rows, call, access, Some(&old), &mut new)?;
+        finish(rows, call, new, true)
+    }
+}
+
+/// Deletes a message: a tombstone keeps its place. One's own needs [`Action::Send`], another's [`Action::DeleteAny`] and,
+/// if the author is there, a role above theirs; that goes into the audit log. Deleted again, it stays as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Delete {
+    /// Where.
+    pub conversation: ConversationId,
+    /// Which.
+    pub seq: Seq,
+}
+
+impl Command for Delete {
+    type Answer = Changed;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
+        let (access, old) = reach(rows, call, self.conversation, self.seq, Action::Read)?;
+        let own = old.sender == call.by.name();
+        if own {
+            // Who is muted or blocked may still take back what they said.
+            access.require(Action::Follow)?;
+        } else {
+            access.require(Action::DeleteAny)?;
+            let author = rows.member(&call.community, old.conversation, &old.sender)?;
+            let role = author.map_or(Role::Guest, |author| author.role);
+            if !access.is_above(role) {
+                return Err(Refusal::NotPermitted(Action::DeleteAny).into());
+            }
+        }
+        if old.deleted.is_some() {
+            return finish(rows, call, old, false);
+        }
+        let mut new = old.clone();
+        new.bury(call.now, !own);
+        let (conversation, seq) = (old.conversation, old.seq);
+        rows.remove(&call.community, &Target::Edits { conversation, seq })?;
+        rows.remove(&call.community, &Target::Reactions { conversation, seq })?;
+        revise(rows, call, access, Some(&old), &mut new)?;
+        if !own {
+            let entry = Entry::of(Deed::DeleteMessage, Some(conversation));
+            log_entry(rows, call, Entry { person: Some(old.sender), seq: Some(seq), ..entry })?;
+        }
+        finish(rows, call, new, true)
+    }
+}
+
+/// Reacts to a message, or takes a reaction back. Needs [`Action::React`]. Again is the same.
+///
+/// Fails with [`Conflict::Deleted`], and with [`Refusal::LimitReached`] above [`REACTIONS_MAX`] different reactions.
+#[derive(Clone, Debug)]
+pub struct React {
+    /// Where.
+    pub conversation: ConversationId,
+    /// To which.
+    pub seq: Seq,
+    /// With what.
+    pub emoji: String,
+    /// Whether the reaction is to be there.
+    pub on: bool,
+}
+
+impl Command for React {
+    type Answer = Changed;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
+        let (access, mut message) = reach(rows, call, self.conversation, self.seq, Action::React)?;
+        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX);
+        let emoji = emoji.map_err(|problem| Failure::Invalid(vec![problem.at("emoji")]))?;
+        if message.deleted.is_some() {
+            return Err(Conflict::Deleted.into());
+        }
+        let person = call.by.name();
+        let given = rows.reactions(&call.community, self.conversation, self.seq..=self.seq)?;
+        let there = given.iter().any(|reaction| reaction.person == person && reaction.emoji == emoji);
+        if there == self.on {
+            return finish(rows, call, message, false);
+        }
+        if self.on {
+            let different: HashSet<&str> = given.iter().map(|reaction| reaction.emoji.as_str()).collect();
+            if !different.contains(emoji.as_str()) && different.len() >= REACTIONS_MAX {
+                return Err(
+                    Refusal::LimitReached { limit: "reactions_max", max: REACTIONS_MAX as u64 }.into()
+                );
+            }
+            let (conversation, seq) = (self.conversation, self.seq);
+            let reaction = Reaction { conversation, seq, person, emoji, at: call.now };
+            rows.put(&call.community, &reaction.into())?;
+        } else {
+            let (conversation, seq) = (self.conversation, self.seq);
+            rows.remove(&call.community, &Target::Reaction { conversation, seq, person, emoji })?;
+        }
+        revise(rows, call, access, None, &mut message)?;
+        finish(rows, call, message, true)
+    }
+}
+
+/// The message, and who is before it.
+fn reach(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: ConversationId,
+    seq: Seq,
+    action: Action,
+) -> Result<(Access, Message), Failure> {
+    let access = Access::to(rows, call, conversation, action)?;
+    let message = rows.message(&call.community, conversation, seq)?;
+    Ok((access, message.ok_or(Failure::Absent(Thing::Message))?))
+}
+
+/// Counts the revision up and writes message and conversation.
+fn revise(
+    rows: &mut dyn Rows,
+    call: &Call,
+    access: Access,
+    old: Option<&Message>,
+    new: &mut Message,
+) -> Result<Revision, Failure> {
+    let before = old.cloned().unwrap_or_else(|| new.clone());
+    let mut conversation = access.conversation;
+    conversation.revision = conversation.revision.next();
+    new.revision = conversation.revision;
+    rows.replace(&call.community, &before, new)?;
+    rows.put(&call.community, &conversation.clone().into())?;
+    Ok(conversation.revision)
+}
+
+fn finish(rows: &mut dyn Rows, call: &Call, message: Message, changed: bool) -> Result<Changed, Failure> {
+    let given = rows.reactions(&call.community, message.conversation, message.seq..=message.seq)?;
+    let reactions = tallies(&given, &call.by);
+    Ok(Changed { message, reactions, changed })
+}
+
+/// Counts the reactions to one message.
+pub(super) fn tallies(given: &[Reaction], by: &By) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = Vec::new();
+    let asker = by.name();
+    for reaction in given {
+        let place = tallies.iter().position(|tally| tally.emoji == reaction.emoji).unwrap_or_else(|| {
+            tallies.push(Tally { emoji: reaction.emoji.clone(), count: 0, mine: false });
+            tallies.len() - 1
+        });
+        tallies[place].count += 1;
+        tallies[place].mine |= reaction.person == asker;
+    }
+    tallies
+}

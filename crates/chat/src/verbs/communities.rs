@@ -1,0 +1,92 @@
+//! Communities: made and listed by the installation's operator, changed by themselves.
+
+use super::listing::{Listed, with_one_more};
+use super::moderating::log;
+use crate::access;
+use crate::community::{Community, Settings};
+use crate::ids::CommunityId;
+use crate::moderation::Deed;
+use crate::permissions::{Action, Role};
+use crate::rows::Rows;
+use crate::{By, Call, Command, Conflict, Failure, Refusal, Verb};
+
+/// Makes the call's community. For keys only; whoever hands on such a call has made sure that it is the operator's.
+///
+/// Fails with [`Conflict::NameTaken`].
+#[derive(Clone, Debug)]
+pub struct CreateCommunity {
+    /// What its owner chooses.
+    pub settings: Settings,
+}
+
+impl Command for CreateCommunity {
+    type Answer = Community;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Community, Failure> {
+        if call.by != By::Service {
+            return Err(Refusal::NotPermitted(Action::Administer).into());
+        }
+        let settings = self.settings.clone().checked()?;
+        if rows.community(&call.community)?.is_some() {
+            return Err(Conflict::NameTaken.into());
+        }
+        let community = Community { id: call.community.clone(), created: call.now, settings };
+        rows.put(&call.community, &community.clone().into())?;
+        Ok(community)
+    }
+}
+
+/// Changes the settings. For keys and owners of the whole community.
+#[derive(Clone, Debug)]
+pub struct ChangeCommunity {
+    /// All of them.
+    pub settings: Settings,
+}
+
+impl Command for ChangeCommunity {
+    type Answer = Community;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Community, Failure> {
+        let mut community = access::community(rows, call)?;
+        access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        community.settings = self.settings.clone().checked()?;
+        rows.put(&call.community, &community.clone().into())?;
+        log(rows, call, Deed::ChangeCommunity, None)?;
+        Ok(community)
+    }
+}
+
+/// The call's community. For everybody.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadCommunity;
+
+impl Command for ReadCommunity {
+    type Answer = Community;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Community, Failure> {
+        access::community(rows, call)
+    }
+}
+
+/// All communities by id: for the operator. It is the one verb without a community, and never to be offered to anybody
+/// else.
+#[derive(Clone, Debug)]
+pub struct Communities {
+    /// Those after it.
+    pub after: Option<CommunityId>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Verb for Communities {
+    type Answer = Listed<Community, CommunityId>;
+    const WRITES: bool = false;
+
+    fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        let found = rows.communities(self.after.as_ref(), with_one_more(self.limit))?;
+        Ok(Listed::of(found, self.limit, |community| community.id.clone()))
+    }
+}

@@ -1,0 +1,258 @@
+//! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
+
+use super::moderating::log;
+use crate::access;
+use crate::conversation::{Conversation, Kind};
+use crate::failure::{Failure, Refusal, Thing};
+use crate::ids::{ClientId, PersonId};
+use crate::limits::PAGE_MAX;
+use crate::message::Message;
+use crate::moderation::{Audit, Deed};
+use crate::permissions::{Action, Role};
+use crate::rows::{Record, Rows, Table, Target};
+use crate::{By, Call, Command};
+use serde::Serialize;
+
+/// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
+///
+/// Their messages become tombstones of nobody, with former texts, files, mentions and the search index; reactions,
+/// memberships, cursors, blocks, invitations and sanctions go; reports and the audit log keep what happened, and forget
+/// who. A conversation of two stays with the other one. What others wrote about them in their own words stays.
+#[derive(Clone, Debug)]
+pub struct Erase {
+    /// Whom.
+    pub person: PersonId,
+}
+
+/// What was erased.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct ErasureReport {
+    /// Messages that became tombstones.
+    pub messages: u64,
+    /// Mentions of them that were taken out of others' messages.
+    pub mentions: u64,
+    /// Reactions.
+    pub reactions: u64,
+    /// Conversations that they were in.
+    pub memberships: u64,
+    /// Blocks, by them and of them.
+    pub blocks: u64,
+    /// Invitations, by them and for them.
+    pub invitations: u64,
+    /// Sanctions that were lifted, or whose author was forgotten.
+    pub sanctions: u64,
+    /// Reports and entries of the audit log that forgot them.
+    pub records: u64,
+    /// Ids of files of theirs, which are to be deleted.
+    pub attachments: Vec<String>,
+    /// Whether nothing is left.
+    pub done: bool,
+}
+
+impl ErasureReport {
+    /// Adds what a further step has erased.
+    pub fn add(&mut self, step: Self) {
+        self.messages += step.messages;
+        self.mentions += step.mentions;
+        self.reactions += step.reactions;
+        self.memberships += step.memberships;
+        self.blocks += step.blocks;
+        self.invitations += step.invitations;
+        self.sanctions += step.sanctions;
+        self.records += step.records;
+        self.attachments.extend(step.attachments);
+        self.done = step.done;
+    }
+}
+
+/// In this order: a mention is in a message, a membership may be needed to find the rest.
+const TABLES: [Table; 9] = [
+    Table::Message,
+    Table::Mention,
+    Table::Reaction,
+    Table::Invitation,
+    Table::Sanction,
+    Table::Report,
+    Table::Block,
+    Table::Member,
+    Table::Audit,
+];
+
+impl Command for Erase {
+    type Answer = ErasureReport;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
+        access::community(rows, call)?;
+        match &call.by {
+            By::Service => {}
+            By::Person(asker) if *asker == self.person => {}
+            By::Person(_) => return Err(Refusal::NotPermitted(Action::Administer).into()),
+        }
+        if self.person.is_reserved() || rows.person(&call.community, &self.person)?.is_none() {
+            return Err(Failure::Absent(Thing::Person));
+        }
+        let mut report = ErasureReport::default();
+        for table in TABLES {
+            let found = rows.scan(&call.community, table, Some(&self.person), None, PAGE_MAX)?;
+            if !found.is_empty() {
+                for scanned in found {
+                    self.forget(rows, call, scanned.record, &mut report)?;
+                }
+                return Ok(report);
+            }
+        }
+        rows.remove(&call.community, &Target::Person(self.person.clone()))?;
+        let by = if call.by == By::Service { By::Service } else { By::Person(PersonId::erased()) };
+        log(rows, &Call { by, ..call.clone() }, Deed::Erase, None)?;
+        report.done = true;
+        Ok(report)
+    }
+}
+
+impl Erase {
+    fn forget(
+        &self,
+        rows: &mut dyn Rows,
+        call: &Call,
+        record: Record,
+        report: &mut ErasureReport,
+    ) -> Result<(), Failure> {
+        let community = &call.community;
+        match record {
+            Record::Message(message) => {
+                report.messages += 1;
+                report.attachments.extend(message.attachments.iter().map(|attachment| attachment.id.clone()));
+                bury(rows, call, message)?;
+            }
+            Record::Mention(mention) => {
+                report.mentions += 1;
+                if let Some(old) = rows.message(community, mention.conversation, mention.seq)? {
+                    let mut new = old.clone();
+                    new.mentions.retain(|person| *person != self.person);
+                    rows.replace(community, &old, &new)?;
+                }
+            }
+            Record::Reaction(reaction) => {
+                report.reactions += 1;
+                let (conversation, seq) = (reaction.conversation, reaction.seq);
+                let target =
+                    Target::Reaction { conversation, seq, person: reaction.person, emoji: reaction.emoji };
+                rows.remove(community, &target)?;
+            }
+            Record::Invitation(invitation) => {
+                report.invitations += 1;
+                rows.remove(community, &Target::Invitation(invitation.id))?;
+            }
+            Record::Sanction(mut sanction) => {
+                report.sanctions += 1;
+                if sanction.person == self.person {
+                    let (person, conversation, kind) =
+                        (sanction.person, sanction.conversation, sanction.kind);
+                    rows.remove(community, &Target::Sanction { person, conversation, kind })?;
+                } else {
+                    sanction.by = PersonId::erased();
+                    rows.put(community, &sanction.into())?;
+                }
+            }
+            Record::Report(mut row) => {
+                report.records += 1;
+                self.anonymise(&mut row.author);
+                self.anonymise(&mut row.by);
+                if let Some(settled) = &mut row.settled {
+                    self.anonymise(&mut settled.by);
+                }
+                rows.put(community, &row.into())?;
+            }
+            Record::Block(block) => {
+                report.blocks += 1;
+                rows.remove(community, &Target::Block { by: block.by, person: block.person })?;
+            }
+            Record::Member(member) => {
+                report.memberships += 1;
+                if let Some(conversation) = rows.conversation(community, member.conversation)? {
+                    self.go(rows, call, conversation, member.role)?;
+                }
+            }
+            Record::Audit(audit) => {
+                report.records += 1;
+                let row = self.anonymous(audit);
+                rows.put(community, &row.into())?;
+            }
+            Record::Community(_)
+            | Record::Key(_)
+            | Record::Person(_)
+            | Record::Conversation(_)
+            | Record::Edit(_) => {
+                debug_assert!(false, "these are not scanned");
+            }
+        }
+        Ok(())
+    }
+
+    fn anonymise(&self, person: &mut PersonId) {
+        if *person == self.person {
+            *person = PersonId::erased();
+        }
+    }
+
+    fn anonymous(&self, mut audit: Audit) -> Audit {
+        self.anonymise(&mut audit.by);
+        if let Some(person) = &mut audit.person
+            && *person == self.person
+        {
+            *person = PersonId::erased();
+            audit.note.clear();
+        }
+        audit
+    }
+
+    /// Takes them out of a conversation; who stays in a group or room gets an owner, if the last one is gone.
+    fn go(
+        &self,
+        rows: &mut dyn Rows,
+        call: &Call,
+        mut conversation: Conversation,
+        role: Role,
+    ) -> Result<(), Failure> {
+        let id = conversation.id;
+        if role == Role::Owner && rows.owners(&call.community, id)? <= 1 {
+            let others = rows.members(&call.community, id, None, PAGE_MAX)?;
+            let others =
+                others.into_iter().filter(|other| other.person != self.person && other.role > Role::Guest);
+            // The first among the highest, by id: the same in every store.
+            let heir = others.fold(None, |heir: Option<crate::Member>, other| match heir {
+                Some(heir) if heir.role >= other.role => Some(heir),
+                _ => Some(other),
+            });
+            if let Some(mut heir) = heir {
+                heir.role = Role::Owner;
+                rows.put(&call.community, &heir.into())?;
+            }
+        }
+        if conversation.kind == Kind::Direct {
+            conversation.pair = None;
+        }
+        super::joining::exit(rows, call, &mut conversation, self.person.clone())
+    }
+}
+
+/// Makes a tombstone of nobody.
+fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<(), Failure> {
+    let mut new = old.clone();
+    if old.deleted.is_none() {
+        new.bury(call.now, false);
+    }
+    new.sender = PersonId::erased();
+    let id = ClientId::parse(&old.id.to_string());
+    new.client_id = id.map_err(|problem| Failure::Invalid(vec![problem.at("client_id")]))?;
+    let (conversation, seq) = (old.conversation, old.seq);
+    rows.remove(&call.community, &Target::Edits { conversation, seq })?;
+    rows.remove(&call.community, &Target::Reactions { conversation, seq })?;
+    if let Some(mut conversation) = rows.conversation(&call.community, conversation)? {
+        conversation.revision = conversation.revision.next();
+        new.revision = conversation.revision;
+        rows.put(&call.community, &conversation.into())?;
+    }
+    Ok(rows.replace(&call.community, &old, &new)?)
+}

@@ -1,0 +1,112 @@
+//! A community's keys. Secrets never come here: only their hashes.
+
+use super::moderating::log;
+use crate::access;
+use crate::community::Key;
+use crate::failure::Thing;
+use crate::ids::KeyId;
+use crate::limits::{KEYS_MAX, NAME_BYTES_MAX, NOTE_BYTES_MAX};
+use crate::moderation::Deed;
+use crate::permissions::{Action, Role};
+use crate::problem::{Problem, Problems};
+use crate::rows::Rows;
+use crate::{Call, Command, Failure, Refusal, text};
+
+/// Makes a key. For keys and owners of the whole community.
+#[derive(Clone, Debug)]
+pub struct CreateKey {
+    /// What its owner calls it.
+    pub name: String,
+    /// See [`Key::purpose`]; as JSON up to eight times [`NOTE_BYTES_MAX`].
+    pub purpose: serde_json::Value,
+    /// See [`Key::hash`]: nothing or 32 bytes.
+    pub hash: Vec<u8>,
+}
+
+impl Command for CreateKey {
+    type Answer = Key;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Key, Failure> {
+        access::community(rows, call)?;
+        access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        let mut problems = Problems::default();
+        let name = problems.check("name", text::line(&self.name, NAME_BYTES_MAX)).unwrap_or_default();
+        problems.require(self.purpose.to_string().len() <= 8 * NOTE_BYTES_MAX, "purpose", || {
+            Problem::length(0, 8 * NOTE_BYTES_MAX, "bytes of JSON")
+        });
+        problems.require(matches!(self.hash.len(), 0 | 32), "hash", || {
+            Problem::new("length", "must have 32 bytes, or none")
+        });
+        let name = problems.or(name)?;
+        if rows.keys(&call.community)?.len() >= KEYS_MAX {
+            return Err(Refusal::LimitReached { limit: "keys_max", max: KEYS_MAX as u64 }.into());
+        }
+        let key = Key {
+            id: KeyId(call.id(0)),
+            community: call.community.clone(),
+            name,
+            purpose: self.purpose.clone(),
+            hash: self.hash.clone(),
+            created: call.now,
+            revoked: None,
+        };
+        rows.put(&call.community, &key.clone().into())?;
+        log(rows, call, Deed::CreateKey, None)?;
+        Ok(key)
+    }
+}
+
+/// Revokes a key, for good. For keys and owners of the whole community.
+#[derive(Clone, Copy, Debug)]
+pub struct RevokeKey {
+    /// Which.
+    pub key: KeyId,
+}
+
+impl Command for RevokeKey {
+    type Answer = Key;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Key, Failure> {
+        access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        let mut key = rows.key(&call.community, self.key)?.ok_or(Failure::Absent(Thing::Key))?;
+        if key.revoked.is_none() {
+            key.revoked = Some(call.now);
+            rows.put(&call.community, &key.clone().into())?;
+            log(rows, call, Deed::RevokeKey, None)?;
+        }
+        Ok(key)
+    }
+}
+
+/// All keys, the revoked too. For keys and owners of the whole community.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys;
+
+impl Command for Keys {
+    type Answer = Vec<Key>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Vec<Key>, Failure> {
+        access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        Ok(rows.keys(&call.community)?)
+    }
+}
+
+/// A key by its id, for whoever checks what a request carries: the comparison with the hash is theirs.
+#[derive(Clone, Copy, Debug)]
+pub struct FindKey {
+    /// Which.
+    pub key: KeyId,
+}
+
+impl Command for FindKey {
+    type Answer = Key;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Key, Failure> {
+        let key = rows.key(&call.community, self.key)?;
+        key.filter(|key| key.revoked.is_none()).ok_or(Failure::Absent(Thing::Key))
+    }
+}

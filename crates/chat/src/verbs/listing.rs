@@ -1,0 +1,28 @@
+//! Pages of lists.
+
+use crate::limits::PAGE_MAX;
+
+/// A page of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed<T, P> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// Where the next page begins; none: this is the last one.
+    pub next: Option<P>,
+}
+
+/// How many rows to read for a page of `limit`: one more, which tells whether there is another page.
+pub(super) fn with_one_more(limit: usize) -> usize {
+    limit.clamp(1, PAGE_MAX) + 1
+}
+
+impl<T, P> Listed<T, P> {
+    /// From what was read [with one more](with_one_more).
+    pub(super) fn of(mut rows: Vec<T>, limit: usize, position: impl FnOnce(&T) -> P) -> Self {
+        let limit = limit.clamp(1, PAGE_MAX);
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = if more { rows.last().map(position) } else { None };
+        Self { rows, next }
+    }
+}

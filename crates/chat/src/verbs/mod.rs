@@ -1,0 +1,44 @@
+//! Everything that can be asked of a store, as values.
+//!
+//! One file per concern. A verb's documentation says who may ask it and what goes wrong; that a store is in trouble
+//! ([`Failure::Unavailable`](crate::Failure::Unavailable)) and that input is [invalid](crate::Failure::Invalid) is not
+//! repeated. Lists come as pages with a `next` to go on with; a page has at most
+//! [`PAGE_MAX`](crate::limits::PAGE_MAX) rows, whatever was asked.
+
+mod append;
+mod changing;
+mod communities;
+mod direct;
+mod erasing;
+mod exporting;
+mod following;
+mod joining;
+mod keys;
+mod listing;
+mod moderating;
+mod people;
+mod reading;
+mod reporting;
+mod retention;
+mod rooms;
+mod searching;
+
+pub use append::{Append, Appended, append_batch};
+pub use changing::{Changed, Delete, EditText, React};
+pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+pub use direct::{OpenDirect, OpenGroup};
+pub use erasing::{Erase, ErasureReport};
+pub use exporting::{Export, ExportPosition, Exported, Import};
+pub use following::{
+    Advance, Advanced, Conversations, Cursors, Keep, ReadReceipts, Receipts, Tab, TabPosition,
+};
+pub use joining::{Invitations, Invite, Join, Joined, Leave, Withdraw};
+pub use keys::{CreateKey, FindKey, Keys, RevokeKey};
+pub use listing::Listed;
+pub use moderating::{Lift, Punish, Remove, Sanctions, SetRole};
+pub use people::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
+pub use reading::{Around, EditsOf, Page, ReadMessage, ReadPage};
+pub use reporting::{AuditLog, ReportMessage, Reports, Settle};
+pub use retention::{Expire, Expired};
+pub use rooms::{ChangeRoom, CreateRoom, FindRoom, Members, ReadConversation, Rooms};
+pub use searching::SearchMessages;

@@ -1,0 +1,272 @@
+//! Keeping order: bans, mutes, removals, roles; each goes into the audit log in the same transaction.
+
+use super::joining::{exit, require_another_owner};
+use super::listing::{Listed, with_one_more};
+use crate::access::{self, Access};
+use crate::conversation::{Kind, Member};
+use crate::failure::Thing;
+use crate::ids::{AuditId, ConversationId, PersonId, Seq};
+use crate::limits::NOTE_BYTES_MAX;
+use crate::moderation::{Audit, Deed, Sanction, SanctionKind};
+use crate::moment::Moment;
+use crate::permissions::{Action, Role};
+use crate::rows::{Rows, Target};
+use crate::{Call, Command, Failure, Refusal, text};
+
+/// Bans or mutes somebody: in a room with [`Action::Moderate`] and a role above theirs, in the whole community for its
+/// moderators and keys. In place of an earlier one of the same kind. Who is banned stays a member, so that lifting the ban
+/// restores them.
+#[derive(Clone, Debug)]
+pub struct Punish {
+    /// Whom.
+    pub person: PersonId,
+    /// Where; none: in the whole community.
+    pub conversation: Option<ConversationId>,
+    /// How.
+    pub kind: SanctionKind,
+    /// When it ends; none: never.
+    pub until: Option<Moment>,
+    /// Why, for moderators.
+    pub reason: String,
+}
+
+impl Command for Punish {
+    type Answer = Sanction;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Sanction, Failure> {
+        let reason = note(&self.reason, "reason")?;
+        require_above(rows, call, self.conversation, &self.person)?;
+        let sanction = Sanction {
+            person: self.person.clone(),
+            conversation: self.conversation,
+            kind: self.kind,
+            until: self.until,
+            by: call.by.name(),
+            at: call.now,
+            reason: reason.clone(),
+        };
+        rows.put(&call.community, &sanction.clone().into())?;
+        let deed = match self.kind {
+            SanctionKind::Ban => Deed::Ban,
+            SanctionKind::Mute => Deed::Mute,
+        };
+        let entry = Entry::of(deed, self.conversation);
+        log_entry(rows, call, Entry { person: Some(self.person.clone()), note: reason, ..entry })?;
+        Ok(sanction)
+    }
+}
+
+/// Lifts a ban or a mute; also one that is not there. Who may make it may lift it.
+#[derive(Clone, Debug)]
+pub struct Lift {
+    /// Whose.
+    pub person: PersonId,
+    /// Where.
+    pub conversation: Option<ConversationId>,
+    /// Which.
+    pub kind: SanctionKind,
+}
+
+impl Command for Lift {
+    type Answer = ();
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
+        require_above(rows, call, self.conversation, &self.person)?;
+        let (person, conversation, kind) = (self.person.clone(), self.conversation, self.kind);
+        rows.remove(&call.community, &Target::Sanction { person, conversation, kind })?;
+        let deed = match self.kind {
+            SanctionKind::Ban => Deed::Unban,
+            SanctionKind::Mute => Deed::Unmute,
+        };
+        let entry = Entry::of(deed, self.conversation);
+        log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })
+    }
+}
+
+/// Lets pass who may moderate that person there.
+fn require_above(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: Option<ConversationId>,
+    person: &PersonId,
+) -> Result<(), Failure> {
+    let refused = Refusal::NotPermitted(Action::Moderate);
+    let everywhere = rows.person(&call.community, person)?.and_then(|person| person.profile.role);
+    let Some(conversation) = conversation else {
+        access::community(rows, call)?;
+        access::community_role(rows, call, Role::Moderator, Action::Moderate)?;
+        let above = match &call.by {
+            crate::By::Service => true,
+            crate::By::Person(_) => access::asker(rows, call)?.profile.role > everywhere,
+        };
+        return if above { Ok(()) } else { Err(refused.into()) };
+    };
+    let access = Access::to(rows, call, conversation, Action::Moderate)?;
+    let here = rows.member(&call.community, conversation, person)?.map(|member| member.role);
+    let everywhere = everywhere.filter(|_| access.conversation.kind.is_room());
+    let role = here.max(everywhere).unwrap_or(Role::Guest);
+    if access.is_above(role) { Ok(()) } else { Err(refused.into()) }
+}
+
+/// Removes somebody from a conversation. Needs [`Action::Moderate`] and a role above theirs.
+#[derive(Clone, Debug)]
+pub struct Remove {
+    /// From which.
+    pub conversation: ConversationId,
+    /// Whom.
+    pub person: PersonId,
+}
+
+impl Command for Remove {
+    type Answer = ();
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
+        require_above(rows, call, Some(self.conversation), &self.person)?;
+        let mut conversation = Access::to(rows, call, self.conversation, Action::Moderate)?.conversation;
+        let absent = Failure::Absent(Thing::Person);
+        rows.member(&call.community, self.conversation, &self.person)?.ok_or(absent)?;
+        if conversation.kind == Kind::Direct {
+            return Err(Refusal::NotPermitted(Action::Moderate).into());
+        }
+        exit(rows, call, &mut conversation, self.person.clone())?;
+        let entry = Entry::of(Deed::Remove, Some(self.conversation));
+        log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })
+    }
+}
+
+/// Gives a member another role. Needs [`Action::Administer`]; an owner is changed by an owner. A guest stays one.
+///
+/// Fails with [`LastOwner`](crate::Conflict::LastOwner).
+#[derive(Clone, Debug)]
+pub struct SetRole {
+    /// Where.
+    pub conversation: ConversationId,
+    /// Whose.
+    pub person: PersonId,
+    /// Which.
+    pub role: Role,
+}
+
+impl Command for SetRole {
+    type Answer = Member;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Member, Failure> {
+        let access = Access::to(rows, call, self.conversation, Action::Administer)?;
+        let found = rows.member(&call.community, self.conversation, &self.person)?;
+        let mut member = found.ok_or(Failure::Absent(Thing::Person))?;
+        let guest = member.role == Role::Guest || self.role == Role::Guest;
+        if access.conversation.kind == Kind::Direct || (guest && member.role != self.role) {
+            return Err(Refusal::NotPermitted(Action::Administer).into());
+        }
+        if member.role == Role::Owner && self.role != Role::Owner {
+            require_another_owner(rows, call, self.conversation)?;
+        }
+        member.role = self.role;
+        rows.put(&call.community, &member.clone().into())?;
+        let entry = Entry::of(Deed::SetRole, Some(self.conversation));
+        let note = self.role.name().to_owned();
+        log_entry(rows, call, Entry { person: Some(self.person.clone()), note, ..entry })?;
+        Ok(member)
+    }
+}
+
+/// Bans and mutes of a room, by person; without a conversation, of the community. Needs [`Action::Moderate`].
+#[derive(Clone, Debug)]
+pub struct Sanctions {
+    /// Where.
+    pub conversation: Option<ConversationId>,
+    /// Those after it.
+    pub after: Option<PersonId>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Command for Sanctions {
+    type Answer = Listed<Sanction, PersonId>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        require_sight(rows, call, self.conversation, Action::Moderate)?;
+        let limit = with_one_more(self.limit);
+        let found = rows.sanctions_of(&call.community, self.conversation, self.after.as_ref(), limit + 1)?;
+        Ok(whole_people(found, limit - 1))
+    }
+}
+
+/// Somebody may have two sanctions in one place; a page does not part them, since the next one begins after a person.
+fn whole_people(mut found: Vec<Sanction>, limit: usize) -> Listed<Sanction, PersonId> {
+    let mut end = found.len().min(limit);
+    while end > 0 && end < found.len() && found[end - 1].person == found[end].person {
+        end += 1;
+    }
+    let more = end < found.len();
+    found.truncate(end);
+    let next = if more { found.last().map(|sanction| sanction.person.clone()) } else { None };
+    Listed { rows: found, next }
+}
+
+/// Lets pass who may `action` in that conversation; without one, who moderates the community.
+pub(super) fn require_sight(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: Option<ConversationId>,
+    action: Action,
+) -> Result<(), Failure> {
+    match conversation {
+        Some(conversation) => Access::to(rows, call, conversation, action).map(drop),
+        None => {
+            access::community(rows, call)?;
+            access::community_role(rows, call, Role::Moderator, action)
+        }
+    }
+}
+
+/// A reason or note in its normal form.
+pub(super) fn note(text: &str, field: &str) -> Result<String, Failure> {
+    text::lines(text, NOTE_BYTES_MAX).map_err(|problem| Failure::Invalid(vec![problem.at(field)]))
+}
+
+/// What goes into the audit log, but for who and when.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) deed: Deed,
+    pub(super) conversation: Option<ConversationId>,
+    pub(super) person: Option<PersonId>,
+    pub(super) seq: Option<Seq>,
+    pub(super) note: String,
+}
+
+impl Entry {
+    pub(super) fn of(deed: Deed, conversation: Option<ConversationId>) -> Self {
+        Self { deed, conversation, person: None, seq: None, note: String::new() }
+    }
+}
+
+/// Writes a deed into the audit log.
+pub(super) fn log(
+    rows: &mut dyn Rows,
+    call: &Call,
+    deed: Deed,
+    conversation: Option<ConversationId>,
+) -> Result<(), Failure> {
+    log_entry(rows, call, Entry::of(deed, conversation))
+}
+
+/// Writes an entry into the audit log.
+pub(super) fn log_entry(rows: &mut dyn Rows, call: &Call, entry: Entry) -> Result<(), Failure> {
+    let audit = Audit {
+        id: AuditId(call.id(1)),
+        conversation: entry.conversation,
+        at: call.now,
+        by: call.by.name(),
+        deed: entry.deed,
+        person: entry.person,
+        seq: entry.seq,
+        note: entry.note,
+    };
+    Ok(rows.put(&call.community, &audit.into())?)
+}

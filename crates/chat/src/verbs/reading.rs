@@ -1,0 +1,190 @@
+//! History: pages by place, never by offset; what changed; single messages.
+
+use super::changing::tallies;
+use crate::access::Access;
+use crate::conversation::Conversation;
+use crate::failure::Thing;
+use crate::ids::{ConversationId, MessageId, Revision, Seq};
+use crate::limits::PAGE_MAX;
+use crate::message::{Edit, Message, Reaction, Shown};
+use crate::permissions::Action;
+use crate::rows::Rows;
+use crate::{Call, Command, Failure};
+
+/// A page of messages, in their order. Needs [`Action::Read`].
+#[derive(Clone, Copy, Debug)]
+pub struct ReadPage {
+    /// Of which conversation.
+    pub conversation: ConversationId,
+    /// Where.
+    pub around: Around,
+    /// How many, at most.
+    pub limit: usize,
+}
+
+/// Which messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Around {
+    /// The newest.
+    Newest,
+    /// Those before a place.
+    Before(Seq),
+    /// Those after a place: what somebody missed who stood there.
+    After(Seq),
+    /// Half of them up to a place, the other half after it.
+    Place(Seq),
+    /// Those that were edited, deleted or reacted to after a revision, the first change first.
+    Changed(Revision),
+}
+
+/// A page of messages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The messages.
+    pub messages: Vec<Shown>,
+    /// The conversation at that moment: `first` and `last` say whether there are more, `revision` where to ask later for
+    /// changes.
+    pub conversation: Conversation,
+    /// Whether there are more of what was asked for, before, after or changed.
+    pub more: bool,
+}
+
+impl Command for ReadPage {
+    type Answer = Page;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Page, Failure> {
+        let access = Access::to(rows, call, self.conversation, Action::Read)?;
+        let conversation = access.conversation;
+        let (messages, more) = self.find(call, rows, &conversation)?;
+        Ok(Page { messages: shown(rows, call, messages)?, conversation, more })
+    }
+}
+
+impl ReadPage {
+    fn find(
+        &self,
+        call: &Call,
+        rows: &mut dyn Rows,
+        conversation: &Conversation,
+    ) -> Result<(Vec<Message>, bool), Failure> {
+        let limit = self.limit.clamp(1, PAGE_MAX);
+        let (first, last) = (conversation.first, conversation.last);
+        let before = |end: u64| Span { from: first, to: Seq(end.min(last.0)), backwards: true };
+        let after =
+            |seq: Seq| Span { from: Seq(seq.0.saturating_add(1)).max(first), to: last, backwards: false };
+        let mut read = |span: Span, limit: usize| span.read(rows, call, self.conversation, limit);
+        match self.around {
+            Around::Newest => read(before(last.0), limit),
+            Around::Before(seq) => read(before(seq.0.saturating_sub(1)), limit),
+            Around::After(seq) => read(after(seq), limit),
+            Around::Place(seq) => {
+                let (mut messages, _) = read(before(seq.0), limit.div_ceil(2))?;
+                let (later, more) = read(after(seq), limit - limit.div_ceil(2))?;
+                messages.extend(later);
+                Ok((messages, more))
+            }
+            Around::Changed(revision) => {
+                let mut found = rows.changed(&call.community, self.conversation, revision, limit + 1)?;
+                let more = found.len() > limit;
+                found.truncate(limit);
+                Ok((found, more))
+            }
+        }
+    }
+}
+
+struct Span {
+    from: Seq,
+    to: Seq,
+    backwards: bool,
+}
+
+impl Span {
+    fn read(
+        self,
+        rows: &mut dyn Rows,
+        call: &Call,
+        of: ConversationId,
+        limit: usize,
+    ) -> Result<(Vec<Message>, bool), Failure> {
+        if self.from > self.to || limit == 0 {
+            return Ok((Vec::new(), self.from <= self.to));
+        }
+        let (span, backwards) = (self.from..=self.to, self.backwards);
+        let mut found = rows.messages(&call.community, of, span, backwards, limit + 1)?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        if backwards {
+            found.reverse();
+        }
+        Ok((found, more))
+    }
+}
+
+/// Adds what belongs to messages of one conversation.
+pub(super) fn shown(rows: &mut dyn Rows, call: &Call, messages: Vec<Message>) -> Result<Vec<Shown>, Failure> {
+    let from = messages.iter().map(|message| message.seq).min();
+    let to = messages.iter().map(|message| message.seq).max();
+    let (Some(from), Some(to), Some(one)) = (from, to, messages.first()) else {
+        return Ok(Vec::new());
+    };
+    // Messages that changed may lie far apart: what is between them is not to be read.
+    let apart = to.0 - from.0 >= 2 * PAGE_MAX as u64;
+    let all = if apart { Vec::new() } else { rows.reactions(&call.community, one.conversation, from..=to)? };
+    messages
+        .into_iter()
+        .map(|message| {
+            let own: Vec<Reaction> = if apart {
+                rows.reactions(&call.community, message.conversation, message.seq..=message.seq)?
+            } else {
+                let start = all.partition_point(|reaction| reaction.seq < message.seq);
+                all[start..].iter().take_while(|reaction| reaction.seq == message.seq).cloned().collect()
+            };
+            Ok(Shown { reactions: tallies(&own, &call.by), message })
+        })
+        .collect()
+}
+
+/// A message by its name in URLs. Absent for who may not read it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadMessage {
+    /// Which.
+    pub message: MessageId,
+}
+
+impl Command for ReadMessage {
+    type Answer = Shown;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Shown, Failure> {
+        let absent = Failure::Absent(Thing::Message);
+        let message = rows.message_named(&call.community, self.message)?.ok_or(absent.clone())?;
+        match Access::to(rows, call, message.conversation, Action::Read) {
+            Ok(_) => {}
+            Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
+            // An id is no reason to learn that there is a message.
+            Err(_) => return Err(absent),
+        }
+        shown(rows, call, vec![message])?.pop().ok_or(absent)
+    }
+}
+
+/// The former texts of a message, the first first. Needs [`Action::SeeEdits`].
+#[derive(Clone, Copy, Debug)]
+pub struct EditsOf {
+    /// Where.
+    pub conversation: ConversationId,
+    /// Of which message.
+    pub seq: Seq,
+}
+
+impl Command for EditsOf {
+    type Answer = Vec<Edit>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Vec<Edit>, Failure> {
+        Access::to(rows, call, self.conversation, Action::SeeEdits)?;
+        Ok(rows.edits(&call.community, self.conversation, self.seq)?)
+    }
+}

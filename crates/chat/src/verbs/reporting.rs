@@ -1,0 +1,131 @@
+//! Reports of messages, what moderators make of them, and the audit log.
+
+use super::listing::{Listed, with_one_more};
+use super::moderating::{Entry, log_entry, note, require_sight};
+use crate::access::Access;
+use crate::failure::{Conflict, Thing};
+use crate::ids::{AuditId, ConversationId, ReportId, Seq};
+use crate::moderation::{Audit, Deed, Report, Settlement};
+use crate::permissions::Action;
+use crate::rows::Rows;
+use crate::{Call, Command, Failure};
+
+/// Reports a message to the moderators. Needs [`Action::Report`].
+#[derive(Clone, Debug)]
+pub struct ReportMessage {
+    /// Where.
+    pub conversation: ConversationId,
+    /// Which.
+    pub seq: Seq,
+    /// Why.
+    pub reason: String,
+}
+
+impl Command for ReportMessage {
+    type Answer = Report;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Report, Failure> {
+        let reason = note(&self.reason, "reason")?;
+        Access::to(rows, call, self.conversation, Action::Report)?;
+        let found = rows.message(&call.community, self.conversation, self.seq)?;
+        let message = found.ok_or(Failure::Absent(Thing::Message))?;
+        if message.deleted.is_some() {
+            return Err(Conflict::Deleted.into());
+        }
+        let report = Report {
+            id: ReportId(call.id(0)),
+            conversation: self.conversation,
+            seq: self.seq,
+            author: message.sender,
+            by: call.by.name(),
+            at: call.now,
+            reason,
+            settled: None,
+        };
+        rows.put(&call.community, &report.clone().into())?;
+        Ok(report)
+    }
+}
+
+/// Reports that are not settled, the oldest first: of a room with [`Action::SeeReports`], of all for the community's
+/// moderators and keys, to whom reports from direct conversations go, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports {
+    /// Of which conversation.
+    pub conversation: Option<ConversationId>,
+    /// Those after it.
+    pub after: Option<ReportId>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Command for Reports {
+    type Answer = Listed<Report, ReportId>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        require_sight(rows, call, self.conversation, Action::SeeReports)?;
+        let limit = with_one_more(self.limit);
+        let found = rows.reports(&call.community, self.conversation, self.after, limit)?;
+        Ok(Listed::of(found, self.limit, |report| report.id))
+    }
+}
+
+/// Settles a report; again, it stays as it was settled first. Who may see it may settle it.
+#[derive(Clone, Debug)]
+pub struct Settle {
+    /// Which.
+    pub report: ReportId,
+    /// What came of it.
+    pub note: String,
+}
+
+impl Command for Settle {
+    type Answer = Report;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Report, Failure> {
+        let note = note(&self.note, "note")?;
+        let absent = Failure::Absent(Thing::Report);
+        let mut report = rows.report(&call.community, self.report)?.ok_or(absent.clone())?;
+        match require_sight(rows, call, Some(report.conversation), Action::SeeReports)
+            .or_else(|_| require_sight(rows, call, None, Action::SeeReports))
+        {
+            Ok(()) => {}
+            Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
+            Err(_) => return Err(absent),
+        }
+        if report.settled.is_none() {
+            let entry = Entry::of(Deed::SettleReport, Some(report.conversation));
+            let (person, seq) = (Some(report.author.clone()), Some(report.seq));
+            report.settled = Some(Settlement { at: call.now, by: call.by.name(), note: note.clone() });
+            rows.put(&call.community, &report.clone().into())?;
+            log_entry(rows, call, Entry { person, seq, note, ..entry })?;
+        }
+        Ok(report)
+    }
+}
+
+/// The audit log, the newest first: of a room with [`Action::SeeAudit`], whole for the community's moderators and keys.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditLog {
+    /// Of which conversation.
+    pub conversation: Option<ConversationId>,
+    /// Those before it.
+    pub before: Option<AuditId>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Command for AuditLog {
+    type Answer = Listed<Audit, AuditId>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        require_sight(rows, call, self.conversation, Action::SeeAudit)?;
+        let limit = with_one_more(self.limit);
+        let found = rows.audit(&call.community, self.conversation, self.before, limit)?;
+        Ok(Listed::of(found, self.limit, |audit| audit.id))
+    }
+}

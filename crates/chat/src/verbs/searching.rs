@@ -1,0 +1,82 @@
+//! Full-text search, within what the asker may see.
+
+use super::listing::{Listed, with_one_more};
+use crate::access::{self, Access};
+use crate::ids::{ConversationId, MessageId};
+use crate::limits::SEARCH_BYTES_MAX;
+use crate::message::Message;
+use crate::permissions::Action;
+use crate::problem::Problem;
+use crate::rows::{Rows, Search, Within, words};
+use crate::{By, Call, Command, Failure, text};
+
+/// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
+/// asker is in; a key searches everywhere. Case and accents don't count; the last word may be the beginning
+/// of one.
+#[derive(Clone, Debug)]
+pub struct SearchMessages {
+    /// Words; up to [`SEARCH_BYTES_MAX`].
+    pub query: String,
+    /// Where; none: everywhere.
+    pub conversation: Option<ConversationId>,
+    /// Only those before it.
+    pub before: Option<MessageId>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Command for SearchMessages {
+    type Answer = Listed<Message, MessageId>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        let within = match (self.conversation, &call.by) {
+            (Some(conversation), _) => {
+                Access::to(rows, call, conversation, Action::Read)?;
+                Within::One(conversation)
+            }
+            (None, By::Person(_)) => Within::Of(access::asker(rows, call)?.id),
+            (None, By::Service) => Within::Everywhere,
+        };
+        let words = words_of(&self.query)?;
+        let search = Search { words, within, before: self.before, limit: with_one_more(self.limit) };
+        let mut found = rows.search(&call.community, &search)?;
+        let listed_in = found.len();
+        let next = (listed_in >= search.limit).then(|| found[listed_in - 2].id);
+        found.truncate(search.limit - 1);
+        if search.within != Within::Everywhere && self.conversation.is_none() {
+            found = readable(rows, call, found)?;
+        }
+        Ok(Listed { rows: found, next })
+    }
+}
+
+/// Being in a conversation is not everything: a ban also hides what was said.
+fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec<Message>, Failure> {
+    let mut known: Vec<(ConversationId, bool)> = Vec::new();
+    let mut readable = Vec::with_capacity(found.len());
+    for message in found {
+        let id = message.conversation;
+        let may = match known.iter().find(|(known, _)| *known == id) {
+            Some(&(_, may)) => may,
+            None => {
+                let may = match Access::to(rows, call, id, Action::Read) {
+                    Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
+                    outcome => outcome.is_ok(),
+                };
+                known.push((id, may));
+                may
+            }
+        };
+        if may {
+            readable.push(message);
+        }
+    }
+    Ok(readable)
+}
+
+fn words_of(query: &str) -> Result<Vec<String>, Failure> {
+    let wrong = |problem: Problem| Failure::Invalid(vec![problem.at("query")]);
+    let words = words(&text::line(query, SEARCH_BYTES_MAX).map_err(wrong)?);
+    if words.is_empty() { Err(wrong(Problem::new("form", "has no word"))) } else { Ok(words) }
+}
