@@ -1,0 +1,51 @@
+//! Leaving a site alone that does not answer.
+
+use std::time::{Duration, Instant};
+
+/// A circuit breaker: after some failures in a row nothing is sent for a while, then one request tries whether the site
+/// is back.
+pub(super) struct Breaker {
+    failures_max: u32,
+    pause_min: Duration,
+    pause_max: Duration,
+    failures: u32,
+    /// While it is open.
+    pause_until: Option<Instant>,
+    trying: bool,
+}
+
+impl Breaker {
+    pub(super) fn new(failures_max: u32, pause_min: Duration, pause_max: Duration) -> Self {
+        Breaker { failures_max, pause_min, pause_max, failures: 0, pause_until: None, trying: false }
+    }
+
+    /// Whether a request may be sent now. Its end must be told.
+    pub(super) fn admits(&mut self, now: Instant) -> bool {
+        let Some(until) = self.pause_until else { return true };
+        if now < until || self.trying {
+            return false;
+        }
+        self.trying = true;
+        true
+    }
+
+    pub(super) fn succeeded(&mut self) {
+        self.failures = 0;
+        self.pause_until = None;
+        self.trying = false;
+    }
+
+    /// `random` spreads the tries of many servers.
+    pub(super) fn failed(&mut self, now: Instant, random: u32) {
+        self.failures = self.failures.saturating_add(1);
+        self.trying = false;
+        let Some(doublings) = self.failures.checked_sub(self.failures_max) else { return };
+        let whole = self.pause_min.saturating_mul(1 << doublings.min(16)).min(self.pause_max);
+        let half = whole / 2;
+        self.pause_until = Some(now + half + half.mul_f64(f64::from(random) / f64::from(u32::MAX)));
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.pause_until.is_some()
+    }
+}

@@ -1,0 +1,184 @@
+//! Asking a host site whether somebody may do something.
+//!
+//! One [`Authorizer`] asks for one community. [`asking`] knows who waits for which answer, [`answers`] what was answered
+//! lately, [`breaker`] when not to ask: all pure. This module sends the requests.
+
+mod answers;
+mod asking;
+mod breaker;
+mod question;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::outbound::{Outbound, Target};
+use crate::signature::{SigningSecret, sign};
+use crate::token::UnixSeconds;
+use asking::{Asking, Step};
+
+pub use asking::AuthorizerCounts;
+pub use question::{Action, Answer, Question, Verdict};
+
+/// What happens when the host site does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failing {
+    /// Nobody may, until it does.
+    Closed,
+    /// Everybody may, as if it was not asked.
+    Open,
+}
+
+/// How a host site is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct AuthorizerSettings {
+    /// How long a question may take, its wait for a turn included.
+    pub timeout: Duration,
+    /// Requests at once.
+    pub concurrency: usize,
+    /// Different questions that may be under way, those that wait for a turn included. Past it a question counts as not
+    /// answered.
+    pub questions_max: usize,
+    /// Who may wait for answers, all together. Past it a question counts as not answered.
+    pub waiting_max: usize,
+    /// Answers that are remembered. Past it the one that ends first is forgotten.
+    pub answers_max: usize,
+    /// The longest that an answer is remembered, whatever it says.
+    pub answer_time_max: Duration,
+    /// What happens when there is no answer.
+    pub failing: Failing,
+    /// Failures in a row after which the site is left alone for a while.
+    pub failures_max: u32,
+    /// How long, the first time; it doubles with each further failure, and is drawn from its upper half.
+    pub pause_min: Duration,
+    /// What it doubles to at most.
+    pub pause_max: Duration,
+}
+
+impl Default for AuthorizerSettings {
+    fn default() -> Self {
+        AuthorizerSettings {
+            timeout: Duration::from_secs(3),
+            concurrency: 16,
+            questions_max: 1024,
+            waiting_max: 16_384,
+            answers_max: 10_000,
+            answer_time_max: Duration::from_secs(3600),
+            failing: Failing::Closed,
+            failures_max: 5,
+            pause_min: Duration::from_secs(1),
+            pause_max: Duration::from_secs(60),
+        }
+    }
+}
+
+/// An answer, in bytes.
+const ANSWER_BYTES_MAX: usize = 4096;
+
+/// Asks one host site. It needs a tokio runtime with time and IO.
+pub struct Authorizer {
+    target: Target,
+    secrets: Vec<SigningSecret>,
+    outbound: Outbound,
+    settings: AuthorizerSettings,
+    turns: Semaphore,
+    asking: Mutex<Asking<oneshot::Sender<Verdict>>>,
+}
+
+impl Authorizer {
+    /// Asks at `target`, with requests signed by each of `secrets`.
+    pub fn new(
+        target: Target,
+        secrets: Vec<SigningSecret>,
+        outbound: Outbound,
+        settings: AuthorizerSettings,
+    ) -> Arc<Self> {
+        let turns = Semaphore::new(settings.concurrency);
+        let asking = Mutex::new(Asking::new(settings));
+        Arc::new(Authorizer { target, secrets, outbound, settings, turns, asking })
+    }
+
+    /// Asks, or remembers. Equal questions at the same time are one request.
+    pub async fn ask(self: &Arc<Self>, question: Question) -> Verdict {
+        let (waiter, answer) = oneshot::channel();
+        let step = self.asking().ask(&question, waiter, Instant::now());
+        match step {
+            Step::Known(verdict) => return verdict,
+            Step::Wait => {}
+            Step::Send => {
+                // Who asks may go away; others may have joined, so the request goes on without them.
+                let this = self.clone();
+                tokio::spawn(async move { this.settle(question).await });
+            }
+        }
+        answer.await.unwrap_or_else(|_| self.settings.failing.verdict())
+    }
+
+    /// Forgets what was answered for a person, as when the host site changes what they may do.
+    pub fn forget(&self, person: &str) {
+        self.asking().forget(person);
+    }
+
+    /// What became of the questions.
+    pub fn counts(&self) -> AuthorizerCounts {
+        self.asking().counts()
+    }
+
+    async fn settle(self: Arc<Self>, question: Question) {
+        let answer = match tokio::time::timeout(self.settings.timeout, self.request(&question)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(format!("no answer within {:?}", self.settings.timeout)),
+        };
+        if let Err(why) = &answer {
+            tracing::warn!(url = %self.target, %why, "the host site did not say whether somebody may");
+        }
+        let random = random();
+        let (verdict, waiters) = self.asking().answered(&question, answer.ok(), Instant::now(), random);
+        for waiter in waiters {
+            // Whoever went away does not need it.
+            let _ = waiter.send(verdict.clone());
+        }
+    }
+
+    async fn request(&self, question: &Question) -> Result<Answer, String> {
+        let _turn = self.turns.acquire().await.map_err(|error| error.to_string())?;
+        let body = Bytes::from(question.write());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let id = format!("ask_{:016x}{:08x}", now.as_nanos() as u64, random());
+        let headers = sign(&self.secrets, &id, UnixSeconds(now.as_secs()), &body);
+        let sent =
+            self.outbound.post_json(&self.target, &headers, body, ANSWER_BYTES_MAX, self.settings.timeout);
+        let answer = sent.await.map_err(|error| error.to_string())?;
+        if answer.status != 200 {
+            return Err(format!("it was answered with status {}", answer.status));
+        }
+        Answer::read(&answer.body)
+    }
+
+    fn asking(&self) -> MutexGuard<'_, Asking<oneshot::Sender<Verdict>>> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn random() -> u32 {
+    // Without randomness the pause is the shortest, which is no harm.
+    getrandom::u32().unwrap_or(0)
+}
+
+impl Failing {
+    fn verdict(self) -> Verdict {
+        match self {
+            Failing::Closed => Verdict::Unavailable,
+            Failing::Open => Verdict::AllowedUnasked,
+        }
+    }
+}
+
+impl fmt::Debug for Authorizer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Authorizer").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,67 @@
+//! The names of guests.
+
+use std::fmt;
+
+/// A pattern, in characters. What a guest chooses must fit beside it.
+const PATTERN_CHARS_MAX: usize = 32;
+
+/// How a guest is called: a text with one `*`, where what they choose stands. With `Guest *` nobody passes for a member;
+/// `*` takes every name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamePattern {
+    before: String,
+    after: String,
+}
+
+impl NamePattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// [`BadNamePattern`].
+    pub fn parse(text: &str) -> Result<Self, BadNamePattern> {
+        let (before, after) = text.split_once('*').ok_or(BadNamePattern::Star)?;
+        if after.contains('*') {
+            return Err(BadNamePattern::Star);
+        }
+        if text.chars().count() > PATTERN_CHARS_MAX || text.chars().any(char::is_control) {
+            return Err(BadNamePattern::Text);
+        }
+        Ok(NamePattern { before: before.to_owned(), after: after.to_owned() })
+    }
+
+    /// The name of a guest who chose that.
+    pub(super) fn name(&self, chosen: &str) -> String {
+        format!("{}{}{}", self.before, chosen.trim(), self.after)
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "{}*{}", self.before, self.after)
+    }
+}
+
+/// Why a text is no pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadNamePattern {
+    /// There is not exactly one `*` in it.
+    Star,
+    /// It is too long, or has control characters.
+    Text,
+}
+
+impl fmt::Display for BadNamePattern {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadNamePattern::Star => to.write_str("a pattern for names needs one `*`, as `Guest *` has"),
+            BadNamePattern::Text => {
+                write!(
+                    to,
+                    "a pattern for names has at most {PATTERN_CHARS_MAX} characters, none of them control characters"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for BadNamePattern {}

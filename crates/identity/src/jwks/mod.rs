@@ -1,0 +1,154 @@
+//! The keys that a host site publishes: fetched when they are needed, kept, and fetched again.
+//!
+//! [`cache`] decides when, and knows no clock; this module fetches. At most one request is under way for each source.
+
+mod age;
+mod cache;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::keys::{KeySet, read_jwks};
+use crate::outbound::{Outbound, Target};
+use crate::token::Refusal;
+use cache::{Cache, Step};
+
+/// When a source is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct JwksSettings {
+    /// How long a request may take, and so how long somebody with an unknown key waits.
+    pub timeout: Duration,
+    /// The largest answer, in bytes.
+    pub answer_bytes_max: usize,
+    /// How long keys are fresh, where `Cache-Control: max-age` says less.
+    pub fresh_min: Duration,
+    /// The same where it says more.
+    pub fresh_max: Duration,
+    /// The same where it says nothing.
+    pub fresh_default: Duration,
+    /// How long keys that are no longer fresh are believed while the source is away.
+    pub stale_max: Duration,
+    /// The time between two requests, however many unknown keys are asked for, and after a first failure; it doubles
+    /// with each further failure.
+    pub pause_min: Duration,
+    /// What it doubles to at most.
+    pub pause_max: Duration,
+}
+
+impl Default for JwksSettings {
+    fn default() -> Self {
+        JwksSettings {
+            timeout: Duration::from_secs(5),
+            answer_bytes_max: 64 << 10,
+            fresh_min: Duration::from_secs(60),
+            fresh_max: Duration::from_secs(24 * 3600),
+            fresh_default: Duration::from_secs(600),
+            stale_max: Duration::from_secs(24 * 3600),
+            pause_min: Duration::from_secs(10),
+            pause_max: Duration::from_secs(120),
+        }
+    }
+}
+
+/// The published keys of one host site. It needs a tokio runtime with time and IO.
+pub struct Jwks {
+    target: Target,
+    outbound: Outbound,
+    settings: JwksSettings,
+    cache: Mutex<Cache>,
+    /// Counts the requests that ended.
+    ended: watch::Sender<u64>,
+}
+
+impl Jwks {
+    /// The keys at `target`; nothing is fetched before somebody needs one.
+    pub fn new(target: Target, outbound: Outbound, settings: JwksSettings) -> Arc<Self> {
+        let cache = Mutex::new(Cache::new(settings));
+        Arc::new(Jwks { target, outbound, settings, cache, ended: watch::Sender::new(0) })
+    }
+
+    /// The keys, among which `kid` is one.
+    ///
+    /// # Errors
+    /// [`Refusal::KeyUnknown`], or [`Refusal::KeysUnavailable`] when that is not known.
+    pub(crate) async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, Refusal> {
+        // From before the first look, so that an end right after it is not missed.
+        let mut ended = self.ended.subscribe();
+        match self.look(kid) {
+            Step::Use { keys, refresh } => {
+                if refresh {
+                    tokio::spawn(self.clone().fetch());
+                }
+                return Ok(keys);
+            }
+            Step::Wait { begin } => {
+                if begin {
+                    tokio::spawn(self.clone().fetch());
+                }
+            }
+            Step::Unknown => return Err(Refusal::KeyUnknown { kid: Some(kid.to_owned()) }),
+            Step::Unavailable => return Err(Refusal::KeysUnavailable),
+        }
+        if tokio::time::timeout(self.settings.timeout, ended.changed()).await.is_err() {
+            return Err(Refusal::KeysUnavailable);
+        }
+        match self.look_again(kid) {
+            Step::Use { keys, .. } => Ok(keys),
+            Step::Unknown => Err(Refusal::KeyUnknown { kid: Some(kid.to_owned()) }),
+            Step::Unavailable | Step::Wait { .. } => Err(Refusal::KeysUnavailable),
+        }
+    }
+
+    fn look(&self, kid: &str) -> Step {
+        self.cache().look(kid, Instant::now())
+    }
+
+    fn look_again(&self, kid: &str) -> Step {
+        self.cache().peek(kid, Instant::now())
+    }
+
+    async fn fetch(self: Arc<Self>) {
+        let fetched = self.request().await;
+        let now = Instant::now();
+        match fetched {
+            Ok((keys, max_age)) => self.cache().fetched(keys, max_age, now),
+            Err(why) => {
+                tracing::warn!(url = %self.target, %why, "the published keys could not be fetched");
+                self.cache().failed(now);
+            }
+        }
+        self.ended.send_modify(|count| *count += 1);
+    }
+
+    async fn request(&self) -> Result<(KeySet, Option<Duration>), String> {
+        let Self { target, settings, .. } = self;
+        let answer = self.outbound.get(target, settings.answer_bytes_max, settings.timeout).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        if answer.status != 200 {
+            return Err(format!("it was answered with status {}", answer.status));
+        }
+        let (keys, skipped) = read_jwks(&answer.body).map_err(|error| error.to_string())?;
+        for key in &skipped {
+            tracing::info!(url = %target, place = key.place, kid = ?key.kid, why = key.why, "a published key is not used");
+        }
+        let keys = KeySet::new(keys).map_err(|error| error.to_string())?;
+        if keys.is_empty() {
+            return Err("none of its keys can be used".to_owned());
+        }
+        let max_age = answer.header("cache-control").and_then(age::max_age);
+        Ok((keys, max_age))
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Jwks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Jwks").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! A set of public keys as JSON (RFC 7517, section 5; RFC 8037 for Ed25519).
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+
+use super::key::{BadKey, Key};
+use super::set::KEYS_MAX;
+use crate::token::Algorithm;
+
+/// A key that stands in a set and is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedKey {
+    /// Its place in the set, from 0.
+    pub place: usize,
+    /// Its `kid`, where it has one.
+    pub kid: Option<String>,
+    /// Why it is not used.
+    pub why: &'static str,
+}
+
+/// Reads a set. RFC 7517, section 5, has what is not understood skipped, so a site may publish keys for others beside
+/// ours: each comes back with the reason. Symmetric keys are never taken: what is published is no secret.
+///
+/// # Errors
+/// [`JwksError`]: nothing of it is used then.
+pub fn read_jwks(json: &[u8]) -> Result<(Vec<Key>, Vec<SkippedKey>), JwksError> {
+    let written: Jwks = serde_json::from_slice(json).map_err(|_| JwksError::NotASet)?;
+    if written.keys.len() > KEYS_MAX {
+        return Err(JwksError::TooMany { keys: written.keys.len() });
+    }
+    let (mut keys, mut skipped) = (Vec::new(), Vec::new());
+    for (place, value) in written.keys.into_iter().enumerate() {
+        let kid = value.get("kid").and_then(serde_json::Value::as_str).map(str::to_owned);
+        match key(value) {
+            Ok(key) if keys.iter().any(|other: &Key| other.kid() == key.kid()) => {
+                return Err(JwksError::Repeated { place });
+            }
+            Ok(key) => keys.push(key),
+            Err(why) => skipped.push(SkippedKey { place, kid, why }),
+        }
+    }
+    Ok((keys, skipped))
+}
+
+#[derive(Deserialize)]
+struct Jwks {
+    keys: Vec<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Jwk {
+    kty: String,
+    kid: Option<String>,
+    alg: Option<String>,
+    #[serde(rename = "use")]
+    usage: Option<String>,
+    key_ops: Option<Vec<String>>,
+    crv: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+}
+
+fn key(value: serde_json::Value) -> Result<Key, &'static str> {
+    let jwk: Jwk = serde_json::from_value(value).map_err(|_| "a member is missing or of the wrong type")?;
+    if jwk.usage.as_deref().is_some_and(|usage| usage != "sig")
+        || jwk.key_ops.as_deref().is_some_and(|operations| !operations.iter().any(|one| one == "verify"))
+    {
+        return Err("not for signatures");
+    }
+    let algorithm = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
+        ("RSA", _) => Algorithm::Rs256,
+        ("EC", Some("P-256")) => Algorithm::Es256,
+        ("OKP", Some("Ed25519")) => Algorithm::EdDsa,
+        ("oct", _) => return Err("a secret, which a published set must not hold"),
+        _ => return Err("of a kind that is not supported"),
+    };
+    // Pinned as RFC 7517, section 4.4, has it: `alg` may narrow what the key is for, and cannot change it.
+    if jwk.alg.as_deref().is_some_and(|named| Algorithm::named(named) != Some(algorithm)) {
+        return Err("for an algorithm that is not supported");
+    }
+    let kid = jwk.kid.clone().ok_or("without `kid`, so that no token can name it")?;
+    material(&jwk, algorithm)?.with_kid(kid).map_err(|_| "its `kid` is empty, too long, or no text")
+}
+
+fn material(jwk: &Jwk, algorithm: Algorithm) -> Result<Key, &'static str> {
+    let broken = |_: BadKey| "its numbers are missing, too small, too large, or no key";
+    match algorithm {
+        Algorithm::Rs256 => Key::rsa(&number(jwk.n.as_ref())?, &number(jwk.e.as_ref())?).map_err(broken),
+        Algorithm::Es256 => {
+            let (x, y) = (number(jwk.x.as_ref())?, number(jwk.y.as_ref())?);
+            if x.len() != 32 || y.len() != 32 {
+                return Err("its coordinates must have 32 bytes each");
+            }
+            Key::p256(&[&[4], x.as_slice(), y.as_slice()].concat()).map_err(broken)
+        }
+        Algorithm::EdDsa => Key::ed25519(&number(jwk.x.as_ref())?).map_err(broken),
+        Algorithm::Hs256 => Err("a secret, which a published set must not hold"),
+    }
+}
+
+fn number(text: Option<&String>) -> Result<Vec<u8>, &'static str> {
+    let text = text.ok_or("a number is missing")?;
+    URL_SAFE_NO_PAD.decode(text).map_err(|_| "a number is not base64url without padding")
+}
+
+/// Why nothing of a set can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JwksError {
+    /// It is not an object with an array `keys`.
+    NotASet,
+    /// It has more than [`KEYS_MAX`] keys.
+    TooMany {
+        /// How many.
+        keys: usize,
+    },
+    /// Two keys have the same id.
+    Repeated {
+        /// The place of the second, from 0.
+        place: usize,
+    },
+}
+
+impl fmt::Display for JwksError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JwksError::NotASet => to.write_str("not a JSON object with an array `keys`"),
+            JwksError::TooMany { keys } => write!(to, "{keys} keys, more than {KEYS_MAX}"),
+            JwksError::Repeated { place } => write!(to, "keys[{place}]: its `kid` is that of another"),
+        }
+    }
+}
+
+impl std::error::Error for JwksError {}

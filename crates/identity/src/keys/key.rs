@@ -1,0 +1,243 @@
+//! One key that verifies.
+
+use std::fmt;
+
+use ring::hmac;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
+};
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+use rustls::pki_types::pem::PemObject;
+
+use super::spki::{self, PublicKey};
+use crate::token::{Algorithm, ID_BYTES_MAX, UnixSeconds};
+
+/// A shared secret, in bytes: as much as the hash is wide (RFC 7518, section 3.2).
+pub const SECRET_BYTES_MIN: usize = 32;
+/// The same at most; what is longer is a mistake, as a file instead of its content.
+const SECRET_BYTES_MAX: usize = 4096;
+/// The modulus of an RSA key, in bytes: 2048 to 8192 bits (RFC 7518, section 3.3, for the lower bound).
+const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
+
+/// Whose tokens a key speaks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issuer {
+    /// The community's own site.
+    HostSite,
+    /// This server, for guests.
+    Guests,
+}
+
+/// A key that verifies by one algorithm.
+#[derive(Clone)]
+pub struct Key {
+    kid: Option<String>,
+    issuer: Issuer,
+    material: Material,
+    not_after: Option<UnixSeconds>,
+}
+
+/// What a key is decides by which algorithm it verifies: the two cannot come apart.
+#[derive(Clone)]
+enum Material {
+    Secret(hmac::Key),
+    Rsa(RsaPublicKeyComponents<Vec<u8>>),
+    P256(UnparsedPublicKey<Vec<u8>>),
+    Ed25519(UnparsedPublicKey<Vec<u8>>),
+}
+
+impl Key {
+    /// A secret that the host site shares with the server, for HS256.
+    ///
+    /// # Errors
+    /// [`BadKey::SecretLength`], and [`BadKey::SecretIsPublic`] for a public key in PEM, which everybody knows.
+    pub fn hs256(secret: &[u8]) -> Result<Self, BadKey> {
+        if !(SECRET_BYTES_MIN..=SECRET_BYTES_MAX).contains(&secret.len()) {
+            return Err(BadKey::SecretLength { bytes: secret.len() });
+        }
+        if secret.trim_ascii_start().starts_with(b"-----BEGIN") {
+            return Err(BadKey::SecretIsPublic);
+        }
+        Ok(Key::from_material(Material::Secret(hmac::Key::new(hmac::HMAC_SHA256, secret))))
+    }
+
+    /// A public key in PEM (`-----BEGIN PUBLIC KEY-----`, RFC 7468, section 13), for the algorithm that `algorithm`
+    /// names.
+    ///
+    /// # Errors
+    /// [`BadKey::NotPem`], [`BadKey::Structure`], and [`BadKey::Algorithm`] where the key is of another kind.
+    pub fn pem(pem: &[u8], algorithm: Algorithm) -> Result<Self, BadKey> {
+        let der = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| BadKey::NotPem)?;
+        let key = match spki::read(&der).ok_or(BadKey::Structure)? {
+            PublicKey::Rsa { modulus, exponent } => Key::rsa(modulus, exponent)?,
+            PublicKey::P256 { point } => Key::p256(point)?,
+            PublicKey::Ed25519 { point } => Key::ed25519(point)?,
+        };
+        if key.algorithm() == algorithm {
+            Ok(key)
+        } else {
+            Err(BadKey::Algorithm { wanted: algorithm, is: key.algorithm() })
+        }
+    }
+
+    /// An RSA key for RS256, its numbers as big-endian bytes.
+    pub(crate) fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<Self, BadKey> {
+        let bare = |number: &[u8]| number.iter().copied().skip_while(|byte| *byte == 0).collect::<Vec<u8>>();
+        let (n, e) = (bare(modulus), bare(exponent));
+        if !MODULUS_BYTES.contains(&n.len()) || e.is_empty() {
+            return Err(BadKey::RsaSize { bits: n.len() * 8 });
+        }
+        Ok(Key::from_material(Material::Rsa(RsaPublicKeyComponents { n, e })))
+    }
+
+    /// A P-256 key for ES256, as an uncompressed point (SEC 1, section 2.3.3).
+    pub(crate) fn p256(point: &[u8]) -> Result<Self, BadKey> {
+        if point.len() != 65 || point[0] != 4 {
+            return Err(BadKey::Structure);
+        }
+        Ok(Key::from_material(Material::P256(UnparsedPublicKey::new(
+            &ECDSA_P256_SHA256_FIXED,
+            point.to_vec(),
+        ))))
+    }
+
+    /// An Ed25519 key for EdDSA (RFC 8032, section 5.1.5).
+    pub(crate) fn ed25519(point: &[u8]) -> Result<Self, BadKey> {
+        if point.len() != 32 {
+            return Err(BadKey::Structure);
+        }
+        Ok(Key::from_material(Material::Ed25519(UnparsedPublicKey::new(&ED25519, point.to_vec()))))
+    }
+
+    /// Gives the key the id that tokens name it by.
+    ///
+    /// # Errors
+    /// [`BadKey::Kid`].
+    pub fn with_kid(mut self, kid: impl Into<String>) -> Result<Self, BadKey> {
+        let kid = kid.into();
+        if kid.is_empty() || kid.len() > ID_BYTES_MAX || kid.chars().any(char::is_control) {
+            return Err(BadKey::Kid);
+        }
+        self.kid = Some(kid);
+        Ok(self)
+    }
+
+    /// The last second in which the key is believed: how an old one is retired while its tokens run out.
+    #[must_use]
+    pub fn until(mut self, not_after: UnixSeconds) -> Self {
+        self.not_after = Some(not_after);
+        self
+    }
+
+    /// Makes it a key for guests.
+    pub(crate) fn for_guests(mut self) -> Self {
+        self.issuer = Issuer::Guests;
+        self
+    }
+
+    fn from_material(material: Material) -> Self {
+        Key { kid: None, issuer: Issuer::HostSite, material, not_after: None }
+    }
+
+    /// The algorithm that it is pinned to.
+    pub fn algorithm(&self) -> Algorithm {
+        match self.material {
+            Material::Secret(_) => Algorithm::Hs256,
+            Material::Rsa(_) => Algorithm::Rs256,
+            Material::P256(_) => Algorithm::Es256,
+            Material::Ed25519(_) => Algorithm::EdDsa,
+        }
+    }
+
+    /// The id that tokens name it by.
+    pub fn kid(&self) -> Option<&str> {
+        self.kid.as_deref()
+    }
+
+    /// Whose tokens it speaks for.
+    pub fn issuer(&self) -> Issuer {
+        self.issuer
+    }
+
+    /// Whether it is believed at that time.
+    pub fn is_valid(&self, now: UnixSeconds) -> bool {
+        self.not_after.is_none_or(|not_after| now <= not_after)
+    }
+
+    /// Whether `signature` is this key's, of `signed`, by this key's algorithm. Secrets are compared in constant time.
+    pub(crate) fn verifies(&self, signed: &[u8], signature: &[u8]) -> bool {
+        match &self.material {
+            Material::Secret(key) => hmac::verify(key, signed, signature).is_ok(),
+            Material::Rsa(key) => key.verify(&RSA_PKCS1_2048_8192_SHA256, signed, signature).is_ok(),
+            Material::P256(key) | Material::Ed25519(key) => key.verify(signed, signature).is_ok(),
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    /// Without what it is made of.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Key")
+            .field("kid", &self.kid)
+            .field("algorithm", &self.algorithm())
+            .field("issuer", &self.issuer)
+            .field("not_after", &self.not_after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why something cannot be a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadKey {
+    /// A shared secret is too short to be one, or absurdly long.
+    SecretLength {
+        /// What it has.
+        bytes: usize,
+    },
+    /// A shared secret is a key in PEM: a public key is known to everybody.
+    SecretIsPublic,
+    /// There is no `PUBLIC KEY` in the PEM.
+    NotPem,
+    /// The key is not of a kind that is supported, or is broken.
+    Structure,
+    /// The key is of another algorithm than was said.
+    Algorithm {
+        /// What was said.
+        wanted: Algorithm,
+        /// What it is.
+        is: Algorithm,
+    },
+    /// An RSA key is too small or too large.
+    RsaSize {
+        /// The bits of its modulus, to the byte.
+        bits: usize,
+    },
+    /// A key's id is empty, too long, or has control characters.
+    Kid,
+}
+
+impl fmt::Display for BadKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadKey::SecretLength { bytes } => {
+                write!(
+                    to,
+                    "a secret for HS256 must have {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes, not {bytes}"
+                )
+            }
+            BadKey::SecretIsPublic => to.write_str(
+                "a secret for HS256 must not be a key in PEM: name RS256, ES256 or EdDSA as the algorithm",
+            ),
+            BadKey::NotPem => to.write_str("no `-----BEGIN PUBLIC KEY-----` with base64 in it"),
+            BadKey::Structure => to.write_str("not a public key of RSA, P-256 or Ed25519"),
+            BadKey::Algorithm { wanted, is } => write!(to, "the key is for {is}, not for {wanted}"),
+            BadKey::RsaSize { bits } => write!(to, "an RSA key must have 2048 to 8192 bits, not {bits}"),
+            BadKey::Kid => {
+                write!(to, "a key's id must have 1 to {ID_BYTES_MAX} bytes and no control characters")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BadKey {}

@@ -1,0 +1,141 @@
+//! What a key is for.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One of the things that a key may be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Scope {
+    /// Send messages as a person of the community.
+    Send,
+    /// List rooms, people and messages.
+    List,
+    /// Delete messages, mute and ban.
+    Moderate,
+    /// Make, change and delete rooms.
+    ManageRooms,
+    /// Make, change and erase people, and revoke their tokens.
+    ManagePeople,
+    /// Make, change and delete communities, and keys. For keys of the whole server alone.
+    ManageCommunities,
+    /// Publish to any topic.
+    Publish,
+    /// See who is present.
+    Presence,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Scope; 8] = [
+        Scope::Send,
+        Scope::List,
+        Scope::Moderate,
+        Scope::ManageRooms,
+        Scope::ManagePeople,
+        Scope::ManageCommunities,
+        Scope::Publish,
+        Scope::Presence,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Send => "send",
+            Scope::List => "list",
+            Scope::Moderate => "moderate",
+            Scope::ManageRooms => "manage_rooms",
+            Scope::ManagePeople => "manage_people",
+            Scope::ManageCommunities => "manage_communities",
+            Scope::Publish => "publish",
+            Scope::Presence => "presence",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Several of them.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// No scope.
+    pub const NONE: Scopes = Scopes(0);
+
+    /// Whether that is among them.
+    pub fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// These and that.
+    #[must_use]
+    pub fn with(self, scope: Scope) -> Self {
+        Scopes(self.0 | scope.bit())
+    }
+
+    /// These without that.
+    #[must_use]
+    pub fn without(self, scope: Scope) -> Self {
+        Scopes(self.0 & !scope.bit())
+    }
+
+    /// Each of them, in the order of [`Scope::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        scopes.into_iter().fold(Scopes::NONE, Scopes::with)
+    }
+}
+
+impl fmt::Display for Scopes {
+    /// Their names with commas, as [`FromStr`] reads them.
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.iter().map(Scope::name).collect();
+        to.write_str(&names.join(","))
+    }
+}
+
+impl fmt::Debug for Scopes {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "Scopes({self})")
+    }
+}
+
+impl FromStr for Scopes {
+    type Err = UnknownScope;
+
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let scope = |name| {
+            Scope::ALL.into_iter().find(|scope| scope.name() == name).ok_or_else(|| UnknownScope::new(name))
+        };
+        names.map(scope).collect()
+    }
+}
+
+/// A name that is no scope's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownScope {
+    name: String,
+}
+
+impl UnknownScope {
+    fn new(name: &str) -> Self {
+        UnknownScope { name: name.chars().take(32).collect() }
+    }
+}
+
+impl fmt::Display for UnknownScope {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "there is no scope {:?}; there are {}", self.name, Scopes::from_iter(Scope::ALL))
+    }
+}
+
+impl std::error::Error for UnknownScope {}

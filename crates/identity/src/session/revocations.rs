@@ -1,0 +1,199 @@
+//! What was revoked, for as long as it would be valid otherwise.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::time::Duration;
+
+use crate::authority::Community;
+use crate::rules::Rules;
+use crate::token::UnixSeconds;
+
+/// Bounds of what is remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionsLimits {
+    /// Revocations in all. Past it a new one is refused; none is forgotten to make room, or it would be undone.
+    pub revocations_max: usize,
+    /// Revocations of one community, so that none takes the place of the others.
+    pub revocations_per_community_max: usize,
+}
+
+impl Default for SessionsLimits {
+    fn default() -> Self {
+        SessionsLimits { revocations_max: 1_000_000, revocations_per_community_max: 10_000 }
+    }
+}
+
+/// Tokens of one person that are valid no more.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Revocation {
+    /// The community.
+    pub community: Community,
+    /// The person: `sub`.
+    pub subject: String,
+    /// Which of their tokens.
+    pub what: Revoked,
+}
+
+/// Which tokens of a person.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revoked {
+    /// The one with this `jti`.
+    TokenId(String),
+    /// All with an `iat` not later than this, by the host site's clock; and those without one, of which nobody knows.
+    IssuedUntil(UnixSeconds),
+}
+
+/// What cannot be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevocationsFull {
+    /// This community has as many as it may.
+    Community,
+    /// The server has as many as it may.
+    Server,
+}
+
+impl fmt::Display for RevocationsFull {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            RevocationsFull::Community => {
+                "this community has revoked as much as may be remembered; retire the key that signed the tokens instead"
+            }
+            RevocationsFull::Server => "the server has no room for more revocations",
+        })
+    }
+}
+
+impl std::error::Error for RevocationsFull {}
+
+#[derive(Debug)]
+pub(super) struct Revocations {
+    rules: Rules,
+    limits: SessionsLimits,
+    communities: HashMap<Community, HashMap<Box<str>, OfPerson>>,
+    counts: HashMap<Community, usize>,
+    by_end: BTreeSet<(UnixSeconds, Revocation)>,
+}
+
+#[derive(Debug, Default)]
+struct OfPerson {
+    token_ids: HashSet<String>,
+    issued_until: Option<UnixSeconds>,
+}
+
+impl Revocations {
+    pub(super) fn new(rules: Rules, limits: SessionsLimits) -> Self {
+        Revocations {
+            rules,
+            limits,
+            communities: HashMap::new(),
+            counts: HashMap::new(),
+            by_end: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn remember(
+        &mut self,
+        revocation: &Revocation,
+        now: UnixSeconds,
+    ) -> Result<(), RevocationsFull> {
+        if self.covers(revocation) {
+            return Ok(());
+        }
+        let of_community = self.counts.get(&revocation.community).copied().unwrap_or(0);
+        if of_community >= self.limits.revocations_per_community_max {
+            return Err(RevocationsFull::Community);
+        }
+        if self.by_end.len() >= self.limits.revocations_max {
+            return Err(RevocationsFull::Server);
+        }
+        let people = self.communities.entry(revocation.community.clone()).or_default();
+        let person = people.entry(revocation.subject.as_str().into()).or_default();
+        match &revocation.what {
+            Revoked::TokenId(token_id) => {
+                person.token_ids.insert(token_id.clone());
+            }
+            Revoked::IssuedUntil(until) => person.issued_until = person.issued_until.max(Some(*until)),
+        }
+        *self.counts.entry(revocation.community.clone()).or_default() += 1;
+        self.by_end.insert((self.memory_ends(revocation, now), revocation.clone()));
+        Ok(())
+    }
+
+    /// A token that is valid now ends within its longest life and the leeways of its clock and ours; later it is refused
+    /// as expired. The time until which tokens are revoked may lie in the future.
+    fn memory_ends(&self, revocation: &Revocation, now: UnixSeconds) -> UnixSeconds {
+        let last_issued = match revocation.what {
+            Revoked::TokenId(_) => now,
+            Revoked::IssuedUntil(until) => now.max(until),
+        };
+        let Rules { leeway, lifetime_max } = self.rules;
+        last_issued.plus(lifetime_max).plus(leeway).plus(leeway).plus(Duration::from_secs(1))
+    }
+
+    /// Whether something is revoked already.
+    fn covers(&self, revocation: &Revocation) -> bool {
+        let person = self.person(&revocation.community, &revocation.subject);
+        person.is_some_and(|person| match &revocation.what {
+            Revoked::TokenId(token_id) => person.token_ids.contains(token_id),
+            Revoked::IssuedUntil(until) => person.issued_until.is_some_and(|known| known >= *until),
+        })
+    }
+
+    pub(super) fn cover(
+        &self,
+        community: &Community,
+        subject: &str,
+        token_id: Option<&str>,
+        issued: Option<UnixSeconds>,
+    ) -> bool {
+        self.person(community, subject).is_some_and(|person| {
+            person.issued_until.is_some_and(|until| issued.is_none_or(|issued| issued <= until))
+                || token_id.is_some_and(|id| person.token_ids.contains(id))
+        })
+    }
+
+    pub(super) fn forget(&mut self, now: UnixSeconds) {
+        while self.by_end.first().is_some_and(|(ends, _)| *ends <= now) {
+            if let Some((_, revocation)) = self.by_end.pop_first() {
+                self.remove(&revocation);
+            }
+        }
+    }
+
+    fn remove(&mut self, revocation: &Revocation) {
+        let Revocation { community, subject, what } = revocation;
+        if let Some(count) = self.counts.get_mut(community) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(community);
+            }
+        }
+        let Some(people) = self.communities.get_mut(community) else { return };
+        if let Some(person) = people.get_mut(subject.as_str()) {
+            match what {
+                Revoked::TokenId(token_id) => {
+                    person.token_ids.remove(token_id);
+                }
+                // A later time is remembered by an entry of its own.
+                Revoked::IssuedUntil(until) if person.issued_until == Some(*until) => {
+                    person.issued_until = None
+                }
+                Revoked::IssuedUntil(_) => {}
+            }
+            if person.token_ids.is_empty() && person.issued_until.is_none() {
+                people.remove(subject.as_str());
+            }
+        }
+        if people.is_empty() {
+            self.communities.remove(community);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Revocation> {
+        self.by_end.iter().map(|(_, revocation)| revocation.clone())
+    }
+
+    fn person(&self, community: &Community, subject: &str) -> Option<&OfPerson> {
+        self.communities.get(community)?.get(subject)
+    }
+}

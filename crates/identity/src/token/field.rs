@@ -1,0 +1,93 @@
+//! Fields of a token, each with its type and its bounds.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{ClaimFault, Refusal, UnixSeconds};
+
+/// The last second that is accepted: the end of the year 9999. A larger number is a mistake, as by who counts in
+/// milliseconds, and larger ones than 2^53 are not exact in JSON.
+const SECONDS_MAX: f64 = 253_402_300_799.0;
+
+/// A JSON object. Serde would take an array with the members in their order for one, too.
+pub(super) fn object<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
+    let begins_as_one = json.trim_ascii_start().starts_with(b"{");
+    begins_as_one.then(|| serde_json::from_slice(json).ok()).flatten()
+}
+
+/// Text that is not blank, has at most `bytes_max` bytes, no control character, and no blank at an end.
+pub(super) fn text(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
+    let text = value.as_str().ok_or_else(|| wrong_type(name, "a string"))?;
+    checked(text, name, bytes_max, text.len())
+}
+
+/// The same with a bound in characters.
+pub(super) fn text_of_chars(value: &Value, name: &'static str, chars_max: usize) -> Result<String, Refusal> {
+    let text = value.as_str().ok_or_else(|| wrong_type(name, "a string"))?;
+    checked(text, name, chars_max, text.chars().count())
+}
+
+/// Up to `entries_max` texts.
+pub(super) fn texts(
+    value: &Value,
+    name: &'static str,
+    entries_max: usize,
+    bytes_max: usize,
+) -> Result<Vec<String>, Refusal> {
+    let entries = value.as_array().ok_or_else(|| wrong_type(name, "an array of strings"))?;
+    if entries.len() > entries_max {
+        return Err(Refusal::claim(name, ClaimFault::TooLong { max: entries_max }));
+    }
+    entries.iter().map(|entry| text(entry, name, bytes_max)).collect()
+}
+
+/// A `NumericDate`: it may have a fraction (RFC 7519, section 2), which is cut off.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
+pub(super) fn seconds(value: &Value, name: &'static str) -> Result<UnixSeconds, Refusal> {
+    let expected = "seconds since 1970, as a number";
+    let number = value.as_f64().ok_or_else(|| wrong_type(name, expected))?;
+    if (0.0..=SECONDS_MAX).contains(&number) {
+        Ok(UnixSeconds(number as u64))
+    } else {
+        Err(wrong_type(name, expected))
+    }
+}
+
+/// The address of a picture. Where it is shown, a page puts it into an attribute: nothing that would end one, and no
+/// scheme that runs anything.
+pub(super) fn address(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
+    let text = text(value, name, bytes_max)?;
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host_follows =
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
+    let harmless = |c: char| c.is_ascii_graphic() && !"\"'<>\\^`{|}".contains(c);
+    if host_follows && text.chars().all(harmless) {
+        Ok(text)
+    } else {
+        Err(Refusal::claim(name, ClaimFault::Address))
+    }
+}
+
+fn checked(text: &str, name: &'static str, max: usize, length: usize) -> Result<String, Refusal> {
+    let fault = if text.trim().is_empty() {
+        ClaimFault::Empty
+    } else if length > max {
+        ClaimFault::TooLong { max }
+    } else if text.trim() != text || text.chars().any(is_not_text) {
+        ClaimFault::Character
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(Refusal::claim(name, fault))
+}
+
+/// Control characters, and those that turn the direction of everything after them: a name with one would rewrite the
+/// line that it stands in (Unicode TR 36, section 2).
+fn is_not_text(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn wrong_type(name: &'static str, expected: &'static str) -> Refusal {
+    Refusal::claim(name, ClaimFault::Type { expected })
+}

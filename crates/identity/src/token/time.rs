@@ -1,0 +1,28 @@
+//! Times as tokens write them.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Seconds since 1970-01-01T00:00:00Z, without leap seconds: the `NumericDate` of RFC 7519, section 2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnixSeconds(pub u64);
+
+impl UnixSeconds {
+    /// This time and a duration, whole seconds of which count.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        UnixSeconds(self.0.saturating_add(duration.as_secs()))
+    }
+
+    /// This time less a duration, but not before 1970.
+    #[must_use]
+    pub fn minus(self, duration: Duration) -> Self {
+        UnixSeconds(self.0.saturating_sub(duration.as_secs()))
+    }
+}
+
+impl fmt::Display for UnixSeconds {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}

@@ -1,0 +1,280 @@
+//! Sends what waits.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use super::lanes::{Lanes, Next, Places};
+use super::queue::{EndpointId, Head, Queue, QueueError, UnixMillis, WhyDead};
+use super::retries::{Fate, Retries};
+use crate::authority::Community;
+use crate::outbound::{Outbound, OutboundError};
+use crate::signature::sign;
+use crate::token::UnixSeconds;
+
+/// How webhooks are sent.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliverySettings {
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// How long one may take before its endpoint counts as slow.
+    pub slow_after: Duration,
+    /// How many may be under way.
+    pub places: Places,
+    /// When to try again.
+    pub retries: Retries,
+    /// How long an endpoint waits when the queue itself failed.
+    pub queue_pause: Duration,
+}
+
+impl Default for DeliverySettings {
+    fn default() -> Self {
+        DeliverySettings {
+            timeout: Duration::from_secs(10),
+            slow_after: Duration::from_secs(2),
+            places: Places::default(),
+            retries: Retries::default(),
+            queue_pause: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What is read of an answer, in bytes; only its status counts.
+const ANSWER_BYTES_MAX: usize = 4096;
+
+/// What became of the attempts since the deliveries began, and what is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryCounts {
+    /// Messages delivered.
+    pub delivered: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Messages given up.
+    pub dead: u64,
+    /// Times that the queue failed.
+    pub queue_errors: u64,
+    /// Endpoints that something waits for.
+    pub endpoints_waiting: usize,
+    /// Requests under way.
+    pub under_way: usize,
+}
+
+/// Delivers what a queue holds. It needs a tokio runtime with time and IO.
+pub struct Deliveries<Q> {
+    queue: Q,
+    outbound: Outbound,
+    settings: DeliverySettings,
+    lanes: Mutex<Lanes>,
+    changed: Notify,
+    delivered: AtomicU64,
+    failed: AtomicU64,
+    dead: AtomicU64,
+    queue_errors: AtomicU64,
+}
+
+/// How a request ended.
+enum Attempt {
+    Delivered,
+    Gone,
+    Failed { why: String, retry_after: Option<Duration> },
+}
+
+impl<Q: Queue> Deliveries<Q> {
+    /// Deliveries that have not begun.
+    pub fn new(queue: Q, outbound: Outbound, settings: DeliverySettings) -> Arc<Self> {
+        Arc::new(Deliveries {
+            queue,
+            outbound,
+            settings,
+            lanes: Mutex::new(Lanes::new(settings.places)),
+            changed: Notify::new(),
+            delivered: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            dead: AtomicU64::new(0),
+            queue_errors: AtomicU64::new(0),
+        })
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &Q {
+        &self.queue
+    }
+
+    /// Something was put into an endpoint's line. An endpoint that is being left alone stays so.
+    pub fn wake(&self, endpoint: EndpointId, community: &Community) {
+        self.lanes().wake(endpoint, community, UnixMillis(0), 0);
+        self.changed.notify_one();
+    }
+
+    /// What became of it all.
+    pub fn counts(&self) -> DeliveryCounts {
+        let (endpoints_waiting, under_way) = self.lanes().counts();
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        DeliveryCounts {
+            delivered: read(&self.delivered),
+            failed: read(&self.failed),
+            dead: read(&self.dead),
+            queue_errors: read(&self.queue_errors),
+            endpoints_waiting,
+            under_way,
+        }
+    }
+
+    /// Delivers until `stop`, then lets the requests end that are under way.
+    ///
+    /// # Errors
+    /// [`QueueError`] when the queue cannot say at the start what waits.
+    pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()> + Send) -> Result<(), QueueError> {
+        for waiting in self.queue.waiting().await? {
+            // A time that lies farther ahead than any pause was written under another clock.
+            let longest = self.settings.retries.longest + self.settings.retries.longest / 4;
+            let not_before = waiting.not_before.min(after(now(), longest));
+            self.lanes().wake(waiting.endpoint, &waiting.community, not_before, waiting.failures);
+        }
+        let mut requests = JoinSet::new();
+        tokio::pin!(stop);
+        loop {
+            while let Some((endpoint, failures)) = self.next() {
+                let this = self.clone();
+                requests.spawn(async move { this.work(endpoint, failures).await });
+            }
+            tokio::select! {
+                () = &mut stop => break,
+                () = self.changed.notified() => {}
+                Some(_) = requests.join_next() => {}
+                () = self.sleep_until_due() => {}
+            }
+        }
+        while requests.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    fn next(&self) -> Option<(EndpointId, u32)> {
+        self.lanes().next(now())
+    }
+
+    async fn sleep_until_due(&self) {
+        let due = self.lanes().next_due();
+        match due {
+            Some(due) => {
+                tokio::time::sleep(Duration::from_millis(due.0.saturating_sub(now().0).max(1))).await
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// One attempt of an endpoint's oldest message.
+    async fn work(&self, endpoint: EndpointId, failures: u32) {
+        let begun = Instant::now();
+        let worked = match self.queue.head(endpoint).await {
+            Ok(None) => Ok((failures, Next::Empty)),
+            Ok(Some(head)) => {
+                let attempt = self.attempt(&head).await;
+                self.settle(&head, failures, attempt).await
+            }
+            Err(error) => Err(error),
+        };
+        let (failures, next) = worked.unwrap_or_else(|error| {
+            tracing::error!(endpoint = endpoint.0, %error, "the queue of webhooks failed");
+            self.queue_errors.fetch_add(1, Ordering::Relaxed);
+            (failures, Next::Sleep(after(now(), self.settings.queue_pause)))
+        });
+        let slow = failures > 0 || begun.elapsed() > self.settings.slow_after;
+        self.lanes().finished(endpoint, failures, slow, next);
+    }
+
+    async fn attempt(&self, head: &Head) -> Attempt {
+        let Head { endpoint, message } = head;
+        let at = UnixSeconds(now().0 / 1000);
+        let headers = sign(&endpoint.secrets, &message.id.0, at, &message.body);
+        let body = message.body.clone();
+        let sent = self.outbound.post_json(
+            &endpoint.target,
+            &headers,
+            body,
+            ANSWER_BYTES_MAX,
+            self.settings.timeout,
+        );
+        let (status, retry_after) = match sent.await {
+            Ok(answer) => (answer.status, answer.header("retry-after").and_then(|after| after.parse().ok())),
+            Err(OutboundError::TooLarge { status, .. }) => (status, None),
+            Err(error) => return Attempt::Failed { why: error.to_string(), retry_after: None },
+        };
+        match status {
+            200..=299 => Attempt::Delivered,
+            410 => Attempt::Gone,
+            status => Attempt::Failed {
+                why: format!("it was answered with status {status}"),
+                retry_after: retry_after.map(Duration::from_secs),
+            },
+        }
+    }
+
+    async fn settle(&self, head: &Head, failures: u32, attempt: Attempt) -> Result<(u32, Next), QueueError> {
+        let (endpoint, message) = (head.endpoint.id, &head.message);
+        match attempt {
+            Attempt::Delivered => {
+                self.queue.delivered(endpoint, &message.id).await?;
+                self.delivered.fetch_add(1, Ordering::Relaxed);
+                Ok((0, Next::Ready))
+            }
+            Attempt::Gone => {
+                tracing::warn!(url = %head.endpoint.target, "a webhook's endpoint is gone");
+                self.queue.dead(endpoint, &message.id, WhyDead::Gone, now()).await?;
+                self.dead.fetch_add(1, Ordering::Relaxed);
+                Ok((0, Next::Ready))
+            }
+            Attempt::Failed { why, retry_after } => self.put_off(head, failures + 1, why, retry_after).await,
+        }
+    }
+
+    async fn put_off(
+        &self,
+        head: &Head,
+        failures: u32,
+        why: String,
+        retry_after: Option<Duration>,
+    ) -> Result<(u32, Next), QueueError> {
+        let (endpoint, message, now) = (head.endpoint.id, &head.message, now());
+        let pause = self.settings.retries.pause(failures, retry_after, getrandom::u32().unwrap_or(0));
+        let (attempts, not_before) = (message.attempts + 1, after(now, pause));
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        tracing::info!(url = %head.endpoint.target, attempts, %why, "a webhook was not delivered");
+        // First the time, so that a restart between the two leaves the endpoint alone as well.
+        self.queue.failed(endpoint, &message.id, attempts, failures, not_before).await?;
+        let dead = match self.settings.retries.fate(message, attempts, now) {
+            Fate::Again => None,
+            Fate::TooOften => Some(WhyDead::Attempts { last: why }),
+            Fate::TooOld => Some(WhyDead::Age { last: why }),
+        };
+        if let Some(why) = dead {
+            self.queue.dead(endpoint, &message.id, why, now).await?;
+            self.dead.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok((failures, Next::Sleep(not_before)))
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn now() -> UnixMillis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn after(time: UnixMillis, pause: Duration) -> UnixMillis {
+    UnixMillis(time.0.saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)))
+}
+
+impl<Q> fmt::Debug for Deliveries<Q> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Deliveries").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,289 @@
+//! Whose turn it is, as a pure state machine.
+//!
+//! Each endpoint that something waits for is a lane; it sleeps, is ready, or has one request under way. There are two
+//! kinds of places for requests, for prompt endpoints and for slow ones, which failed or took long the last time. In each
+//! kind communities take turns, and none has more places than its share.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use super::queue::{EndpointId, UnixMillis};
+use crate::authority::Community;
+
+/// How many requests may be under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// To prompt endpoints, all together.
+    pub prompt: usize,
+    /// The same of one community.
+    pub prompt_per_community: usize,
+    /// To endpoints that failed or were slow the last time, all together.
+    pub slow: usize,
+    /// The same of one community.
+    pub slow_per_community: usize,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Places { prompt: 128, prompt_per_community: 16, slow: 64, slow_per_community: 4 }
+    }
+}
+
+/// What comes after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// There may be more to tell.
+    Ready,
+    /// Nothing waits.
+    Empty,
+    /// Not before then.
+    Sleep(UnixMillis),
+}
+
+#[derive(Debug)]
+struct Lane {
+    community: Community,
+    state: State,
+    failures: u32,
+    slow: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    Sleeping(UnixMillis),
+    /// With `woken`, something was put in meanwhile.
+    UnderWay {
+        woken: bool,
+    },
+}
+
+pub(super) struct Lanes {
+    lanes: HashMap<EndpointId, Lane>,
+    sleeping: BTreeSet<(UnixMillis, EndpointId)>,
+    prompt: Turns,
+    slow: Turns,
+}
+
+impl Lanes {
+    pub(super) fn new(places: Places) -> Self {
+        Lanes {
+            lanes: HashMap::new(),
+            sleeping: BTreeSet::new(),
+            prompt: Turns::new(places.prompt, places.prompt_per_community),
+            slow: Turns::new(places.slow, places.slow_per_community),
+        }
+    }
+
+    /// Something waits for an endpoint. `not_before` and `failures` are what is known of an endpoint that has no lane.
+    pub(super) fn wake(
+        &mut self,
+        endpoint: EndpointId,
+        community: &Community,
+        not_before: UnixMillis,
+        failures: u32,
+    ) {
+        if let Some(lane) = self.lanes.get_mut(&endpoint) {
+            if let State::UnderWay { woken } = &mut lane.state {
+                *woken = true;
+            }
+            return;
+        }
+        let state = State::Sleeping(not_before);
+        let lane = Lane { community: community.clone(), state, failures, slow: failures > 0 };
+        self.lanes.insert(endpoint, lane);
+        self.sleeping.insert((not_before, endpoint));
+    }
+
+    /// The next endpoint that a request is to be sent to, and how often it failed in a row. Its end must be told.
+    pub(super) fn next(&mut self, now: UnixMillis) -> Option<(EndpointId, u32)> {
+        while let Some((_, endpoint)) = self.sleeping.first().copied().filter(|(until, _)| *until <= now) {
+            self.sleeping.pop_first();
+            self.make_ready(endpoint);
+        }
+        let endpoint = self.prompt.next().or_else(|| self.slow.next())?;
+        let lane = self.lanes.get_mut(&endpoint)?;
+        lane.state = State::UnderWay { woken: false };
+        Some((endpoint, lane.failures))
+    }
+
+    /// A request ended, or there was none to send. `failures` and `slow` are from now on.
+    pub(super) fn finished(&mut self, endpoint: EndpointId, failures: u32, slow: bool, next: Next) {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
+        let State::UnderWay { woken } = lane.state else { return };
+        let turns = if lane.slow { &mut self.slow } else { &mut self.prompt };
+        turns.leave(&lane.community);
+        (lane.failures, lane.slow) = (failures, slow);
+        match next {
+            Next::Empty if !woken => {
+                self.lanes.remove(&endpoint);
+            }
+            Next::Empty | Next::Ready => self.make_ready(endpoint),
+            Next::Sleep(until) => {
+                lane.state = State::Sleeping(until);
+                self.sleeping.insert((until, endpoint));
+            }
+        }
+    }
+
+    /// When the next sleeper wakes, if there is one.
+    pub(super) fn next_due(&self) -> Option<UnixMillis> {
+        self.sleeping.first().map(|(until, _)| *until)
+    }
+
+    /// Endpoints that something waits for, and requests under way.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.lanes.len(), self.prompt.taken + self.slow.taken)
+    }
+
+    fn make_ready(&mut self, endpoint: EndpointId) {
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
+        lane.state = State::Ready;
+        let turns = if lane.slow { &mut self.slow } else { &mut self.prompt };
+        turns.add(&lane.community, endpoint);
+    }
+}
+
+/// Communities that take turns for one kind of places.
+struct Turns {
+    places: usize,
+    places_per_community: usize,
+    taken: usize,
+    order: VecDeque<Community>,
+    communities: HashMap<Community, OfCommunity>,
+}
+
+#[derive(Default)]
+struct OfCommunity {
+    ready: VecDeque<EndpointId>,
+    taken: usize,
+    /// It stands in the order. It does when something is ready and it has not its share of places.
+    in_order: bool,
+}
+
+impl Turns {
+    fn new(places: usize, places_per_community: usize) -> Self {
+        Turns { places, places_per_community, taken: 0, order: VecDeque::new(), communities: HashMap::new() }
+    }
+
+    fn add(&mut self, community: &Community, endpoint: EndpointId) {
+        self.communities.entry(community.clone()).or_default().ready.push_back(endpoint);
+        self.line_up(community);
+    }
+
+    fn next(&mut self) -> Option<EndpointId> {
+        if self.taken >= self.places {
+            return None;
+        }
+        let community = self.order.pop_front()?;
+        let of_community = self.communities.get_mut(&community)?;
+        of_community.in_order = false;
+        let endpoint = of_community.ready.pop_front()?;
+        of_community.taken += 1;
+        self.taken += 1;
+        self.line_up(&community);
+        Some(endpoint)
+    }
+
+    fn leave(&mut self, community: &Community) {
+        if let Some(of_community) = self.communities.get_mut(community) {
+            of_community.taken -= 1;
+            self.taken -= 1;
+        }
+        self.line_up(community);
+    }
+
+    /// Puts a community at the end of the order where it belongs into it, and forgets one that has nothing left.
+    fn line_up(&mut self, community: &Community) {
+        let Some(of_community) = self.communities.get_mut(community) else { return };
+        if of_community.ready.is_empty() && of_community.taken == 0 {
+            self.communities.remove(community);
+        } else if !of_community.in_order
+            && !of_community.ready.is_empty()
+            && of_community.taken < self.places_per_community
+        {
+            of_community.in_order = true;
+            self.order.push_back(community.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EndpointId, Lanes, Next, Places, UnixMillis};
+    use crate::authority::Community;
+
+    const NOW: UnixMillis = UnixMillis(1_000);
+
+    fn lanes() -> Lanes {
+        Lanes::new(Places { prompt: 4, prompt_per_community: 2, slow: 2, slow_per_community: 1 })
+    }
+
+    /// Endpoint 12 is the second of community 1.
+    fn wake(lanes: &mut Lanes, endpoint: u64, failures: u32) {
+        let community = Community::new(&(endpoint / 10).to_string());
+        lanes.wake(EndpointId(endpoint), &community, UnixMillis(0), failures);
+    }
+
+    fn begin_all(lanes: &mut Lanes, now: UnixMillis) -> Vec<u64> {
+        std::iter::from_fn(|| lanes.next(now)).map(|(endpoint, _)| endpoint.0).collect()
+    }
+
+    #[test]
+    fn communities_take_turns_and_none_has_more_than_its_share() {
+        let mut lanes = lanes();
+        for endpoint in [10, 11, 12, 13, 20, 30] {
+            wake(&mut lanes, endpoint, 0);
+        }
+        assert_eq!(begin_all(&mut lanes, NOW), [10, 20, 30, 11]);
+        lanes.finished(EndpointId(20), 0, false, Next::Empty);
+        assert_eq!(begin_all(&mut lanes, NOW), [0; 0], "one place is free, and community 1 has its share");
+        lanes.finished(EndpointId(10), 0, false, Next::Ready);
+        assert_eq!(begin_all(&mut lanes, NOW), [12]);
+    }
+
+    #[test]
+    fn slow_endpoints_do_not_take_the_places_of_prompt_ones() {
+        let mut lanes = lanes();
+        for endpoint in [10, 11, 20, 30, 40] {
+            wake(&mut lanes, endpoint, 1);
+        }
+        wake(&mut lanes, 50, 0);
+        assert_eq!(begin_all(&mut lanes, NOW), [50, 10, 20]);
+        lanes.finished(EndpointId(50), 0, true, Next::Ready);
+        assert_eq!(begin_all(&mut lanes, NOW), [0; 0], "it is slow now, and waits with its like");
+        wake(&mut lanes, 60, 0);
+        assert_eq!(begin_all(&mut lanes, NOW), [60]);
+        lanes.finished(EndpointId(10), 0, false, Next::Ready);
+        assert_eq!(
+            begin_all(&mut lanes, NOW),
+            [10, 30],
+            "it is prompt again, and its place goes to the next"
+        );
+    }
+
+    #[test]
+    fn an_endpoint_has_one_request_under_way() {
+        let mut lanes = lanes();
+        wake(&mut lanes, 10, 0);
+        assert_eq!(begin_all(&mut lanes, NOW), [10]);
+        wake(&mut lanes, 10, 0);
+        assert_eq!(begin_all(&mut lanes, NOW), [0; 0]);
+        lanes.finished(EndpointId(10), 0, false, Next::Empty);
+        assert_eq!(begin_all(&mut lanes, NOW), [10], "something came while it was looked at");
+        lanes.finished(EndpointId(10), 0, false, Next::Empty);
+        assert_eq!(lanes.counts(), (0, 0));
+    }
+
+    #[test]
+    fn a_sleeper_is_not_woken_by_new_messages() {
+        let mut lanes = lanes();
+        wake(&mut lanes, 10, 0);
+        begin_all(&mut lanes, NOW);
+        lanes.finished(EndpointId(10), 1, true, Next::Sleep(UnixMillis(5_000)));
+        wake(&mut lanes, 10, 0);
+        assert_eq!(lanes.next(UnixMillis(4_999)), None);
+        assert_eq!(lanes.next_due(), Some(UnixMillis(5_000)));
+        assert_eq!(lanes.next(UnixMillis(5_000)), Some((EndpointId(10), 1)));
+        assert_eq!(lanes.next_due(), None);
+    }
+}
