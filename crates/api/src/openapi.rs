@@ -8,7 +8,7 @@ use crate::reply::Success;
 use crate::shapes::ids;
 use axum::http::StatusCode;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema as _, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -208,10 +208,10 @@ fn codes() -> Vec<Value> {
     Code::ALL.iter().map(row).collect()
 }
 
-/// The schema of a named type, for tests.
 #[cfg(test)]
 mod tests {
     use super::*;
+    use schemars::JsonSchema as _;
 
     #[test]
     fn a_parameter_is_never_null() {

@@ -12,16 +12,16 @@ const BUSY_RETRY_S: u64 = 1;
 const AWAY_RETRY_S: u64 = 5;
 
 macro_rules! codes {
-    ($($(#[$docs:meta])* $code:ident $name:literal $status:ident;)*) => {
+    ($(#[doc = $docs:literal] $code:ident $name:literal $status:ident;)*) => {
         /// What went wrong, for programs.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum Code {
-            $($(#[$docs])* $code,)*
+            $(#[doc = $docs] $code,)*
         }
 
         impl Code {
             /// All, with what they mean.
-            pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$code, codes!(@text $(#[$docs])*))),*];
+            pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$code, $docs)),*];
 
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$code => $name,)* }
@@ -37,7 +37,6 @@ macro_rules! codes {
             }
         }
     };
-    (@text #[doc = $text:literal]) => { $text };
 }
 
 codes! {

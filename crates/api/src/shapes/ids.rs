@@ -9,8 +9,8 @@ use std::borrow::Cow;
 const EXACT_MAX: u64 = (1 << 53) - 1;
 
 macro_rules! text_schema {
-    ($($(#[$docs:meta])* $name:ident $pattern:literal $max:expr, $example:literal;)*) => {$(
-        $(#[$docs])*
+    ($(#[doc = $docs:literal] $name:ident $pattern:literal $max:expr, $example:literal;)*) => {$(
+        #[doc = $docs]
         pub(crate) struct $name;
 
         impl JsonSchema for $name {
@@ -21,7 +21,7 @@ macro_rules! text_schema {
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
                 json_schema!({
                     "type": "string",
-                    "description": text_schema!(@text $(#[$docs])*),
+                    "description": $docs.trim(),
                     "pattern": $pattern,
                     "minLength": 1,
                     "maxLength": $max,
@@ -30,7 +30,6 @@ macro_rules! text_schema {
             }
         }
     )*};
-    (@text #[doc = $text:literal]) => { $text.trim() };
 }
 
 text_schema! {
@@ -85,8 +84,8 @@ impl JsonSchema for Reference {
 }
 
 macro_rules! whole_number {
-    ($($(#[$docs:meta])* $name:ident($inner:ty) $min:expr, $max:expr, $example:expr;)*) => {$(
-        $(#[$docs])*
+    ($(#[doc = $docs:literal] $name:ident($inner:ty) $min:expr, $max:expr, $example:expr;)*) => {$(
+        #[doc = $docs]
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
         #[serde(try_from = "u64")]
         pub(crate) struct $name(pub(crate) $inner);
@@ -111,7 +110,7 @@ macro_rules! whole_number {
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
                 json_schema!({
                     "type": "integer",
-                    "description": whole_number!(@text $(#[$docs])*),
+                    "description": $docs.trim(),
                     "minimum": $min,
                     "maximum": $max,
                     "examples": [$example],
@@ -119,7 +118,6 @@ macro_rules! whole_number {
             }
         }
     )*};
-    (@text #[doc = $text:literal]) => { $text.trim() };
 }
 
 whole_number! {

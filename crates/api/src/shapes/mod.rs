@@ -14,7 +14,7 @@ mod webhooks;
 
 pub(crate) use communities::{Community, CommunityStats, NewCommunity, Settings};
 pub(crate) use conversations::{
-    Conversation, Cursors, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
+    Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
 };
 pub(crate) use keys::{Key, NewKey, NewKeyKind, Scope};
 pub(crate) use messages::{Draft, Edit, EditedText, History, Message};
