@@ -135,6 +135,10 @@ impl Drop for PendingAppend {
 /// Requests that write are done in the order in which they came, and are answered when they are durable. Requests that
 /// read see everything that was answered before they were submitted.
 pub trait Store: Send + Sync {
+    /// Names this life of the store's order: places ([`Seq`](crate::Seq)) of another epoch say nothing here. It is another
+    /// one after the store was restored from a copy.
+    fn epoch(&self) -> &str;
+
     /// Takes a request. It never blocks for long: when the queue is full, it is answered at once with
     /// [`TroubleKind::Busy`].
     fn submit(&self, request: Request);

@@ -1,1 +1,20 @@
-//! x
+//! The messenger on databases: SQLite in a file, or PostgreSQL.
+//!
+//! It owns transactions, migrations, group commit, search indexes, backup, and moving from one store to another. It must
+//! never hold a rule of the messenger: those are in `chat`, above its [`Rows`](chat::Rows).
+//!
+//! Start with [`open`], [`SqliteStore`] and [`PostgresStore`]; how a store is asked is [`chat::Ask`].
+
+mod exchange;
+mod group;
+mod opening;
+mod postgres;
+mod queue;
+mod sql;
+mod sqlite;
+mod threads;
+
+pub use exchange::{ExchangeError, export, import};
+pub use opening::{FILE_NAME, OpenError, open};
+pub use postgres::{PostgresOptions, PostgresStore};
+pub use sqlite::{SqliteOptions, SqliteStore};

@@ -61,6 +61,11 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
+    /// Always the same: a simulation repeats.
+    fn epoch(&self) -> &str {
+        "memory"
+    }
+
     fn submit(&self, request: Request) {
         match request {
             Request::Append(append) => {

@@ -102,6 +102,10 @@ impl Command for Import {
             {
                 continue;
             }
+            if record.table() == Table::Mention {
+                // It came with its message, and must not be without one.
+                continue;
+            }
             rows.put(&call.community, record)?;
         }
         Ok(())

@@ -1,0 +1,168 @@
+//! Group commit: what queued while the last commit ran is one transaction.
+//!
+//! There is no timer: a lone request is committed at once, and under load the groups grow by themselves. Answers are given
+//! only after the commit.
+
+use chat::rows::Found;
+use chat::verbs::{Appended, append_batch};
+use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Requests in one transaction: enough that a sync is cheap for each, few enough that it is not long.
+pub(crate) const REQUESTS_MAX: usize = 1_000;
+/// How often a request is tried again alone after another writer was faster.
+const ATTEMPTS_MAX: u32 = 8;
+
+/// Something that runs transactions.
+pub(crate) trait Database {
+    /// Begins, runs, commits; durable when it returns.
+    ///
+    /// # Errors
+    /// Nothing of it was done, or nobody knows: then what it did may appear later, whole.
+    fn transaction(&mut self, kind: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()>;
+
+    /// Ends a transaction that was left by a panic.
+    fn take_back(&mut self);
+
+    /// Connects anew before the next transaction.
+    fn reopen(&mut self);
+}
+
+/// What a transaction does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// Only reads.
+    Reads,
+    /// Only appends, which keep others away from what they look at.
+    Appends,
+    /// Reads and writes anything.
+    Writes,
+}
+
+/// Does all of them, and answers.
+pub(crate) fn run(database: &mut impl Database, requests: Vec<Request>) {
+    let alone = requests.len() == 1;
+    let mut group = Group::new(requests);
+    match attempt(database, &mut group) {
+        Err(Trouble { kind: TroubleKind::Contended, .. }) => each_alone(database, group),
+        Err(Trouble { kind: TroubleKind::Corrupt, .. }) if !alone => each_alone(database, group),
+        outcome => group.settle(outcome),
+    }
+}
+
+/// The trouble may come from one request among others: the others need not suffer for it.
+fn each_alone(database: &mut impl Database, group: Group) {
+    for request in group.into_requests() {
+        run_alone(database, request);
+    }
+}
+
+fn run_alone(database: &mut impl Database, request: Request) {
+    let mut group = Group::new(vec![request]);
+    let mut outcome = attempt(database, &mut group);
+    for _ in 1..ATTEMPTS_MAX {
+        let again = outcome.as_ref().is_err_and(|trouble| trouble.kind == TroubleKind::Contended);
+        if !again {
+            break;
+        }
+        outcome = attempt(database, &mut group);
+    }
+    group.settle(outcome);
+}
+
+fn attempt(database: &mut impl Database, group: &mut Group) -> Found<()> {
+    let run = AssertUnwindSafe(|| database.transaction(group.kind(), &mut |rows| group.run(rows)));
+    let outcome = catch_unwind(run).unwrap_or_else(|_| {
+        database.take_back();
+        Err(Trouble::new(TroubleKind::Corrupt, "a rule has panicked"))
+    });
+    if let Err(trouble) = &outcome
+        && matches!(trouble.kind, TroubleKind::Io | TroubleKind::Away | TroubleKind::ReadOnly)
+    {
+        database.reopen();
+    }
+    outcome
+}
+
+/// Requests in their order; appends that stand together are one batch.
+struct Group(Vec<Part>);
+
+enum Part {
+    Appends { appends: Vec<PendingAppend>, answers: Vec<Result<Appended, Failure>> },
+    Other(Request),
+}
+
+impl Group {
+    fn new(requests: Vec<Request>) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        for request in requests {
+            match request {
+                Request::Append(append) => {
+                    if let Some(Part::Appends { appends, .. }) = parts.last_mut() {
+                        appends.push(append);
+                    } else {
+                        parts.push(Part::Appends { appends: vec![append], answers: Vec::new() });
+                    }
+                }
+                other @ (Request::Write(_) | Request::Read(_)) => parts.push(Part::Other(other)),
+            }
+        }
+        Self(parts)
+    }
+
+    fn kind(&self) -> Kind {
+        if self.0.iter().all(|part| matches!(part, Part::Other(Request::Read(_)))) {
+            Kind::Reads
+        } else if self.0.iter().all(|part| matches!(part, Part::Appends { .. })) {
+            Kind::Appends
+        } else {
+            Kind::Writes
+        }
+    }
+
+    fn run(&mut self, rows: &mut dyn Rows) -> Found<()> {
+        for part in &mut self.0 {
+            match part {
+                Part::Appends { appends, answers } => {
+                    let asked: Vec<_> = appends.iter().map(|append| &append.asked).collect();
+                    *answers = append_batch(rows, &asked)?;
+                }
+                Part::Other(Request::Write(work) | Request::Read(work)) => work.run(rows)?,
+                Part::Other(Request::Append(_)) => debug_assert!(false, "appends are in batches"),
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(self, outcome: Found<()>) {
+        for part in self.0 {
+            match part {
+                Part::Appends { appends, answers } => {
+                    let mut answers = answers.into_iter();
+                    for append in appends {
+                        let answer = outcome.clone().map_err(Failure::from);
+                        append.settle(
+                            answer.and_then(|()| answers.next().unwrap_or_else(|| Err(unanswered()))),
+                        );
+                    }
+                }
+                Part::Other(Request::Write(work) | Request::Read(work)) => work.settle(outcome.clone()),
+                Part::Other(Request::Append(append)) => append.settle(Err(unanswered())),
+            }
+        }
+    }
+
+    fn into_requests(self) -> Vec<Request> {
+        self.0
+            .into_iter()
+            .flat_map(|part| match part {
+                Part::Appends { appends, .. } => appends.into_iter().map(Request::Append).collect(),
+                Part::Other(request) => vec![request],
+            })
+            .collect()
+    }
+}
+
+fn unanswered() -> Failure {
+    Trouble::new(TroubleKind::Corrupt, "a batch has fewer answers than questions").into()
+}

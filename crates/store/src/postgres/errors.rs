@@ -1,0 +1,52 @@
+//! What PostgreSQL's errors mean for the messenger.
+
+use chat::{Trouble, TroubleKind};
+use postgres::Error;
+use postgres::error::SqlState;
+
+pub(super) fn trouble(error: &Error) -> Trouble {
+    let detail = match error.as_db_error() {
+        Some(error) => format!("{}: {}", error.code().code(), error.message()),
+        None => error.to_string(),
+    };
+    Trouble::new(kind(error), detail)
+}
+
+fn kind(error: &Error) -> TroubleKind {
+    let Some(code) = error.code() else {
+        // What did not come from the database came from the way to it, or from a value that has another type.
+        return if error.is_closed() || is_io(error) { TroubleKind::Away } else { TroubleKind::Corrupt };
+    };
+    if [
+        &SqlState::T_R_SERIALIZATION_FAILURE,
+        &SqlState::T_R_DEADLOCK_DETECTED,
+        &SqlState::UNIQUE_VIOLATION,
+        &SqlState::LOCK_NOT_AVAILABLE,
+    ]
+    .contains(&code)
+    {
+        return TroubleKind::Contended;
+    }
+    if [&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::INSUFFICIENT_PRIVILEGE].contains(&code) {
+        return TroubleKind::ReadOnly;
+    }
+    // Classes of Appendix A of PostgreSQL's manual: connection, resources, intervention, system.
+    match &code.code()[..2] {
+        "08" | "57" | "28" | "3D" => TroubleKind::Away,
+        "53" if *code == SqlState::DISK_FULL => TroubleKind::Full,
+        "53" => TroubleKind::Away,
+        "58" => TroubleKind::Io,
+        _ => TroubleKind::Corrupt,
+    }
+}
+
+fn is_io(error: &Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if error.is::<std::io::Error>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    error.to_string().contains("connecting")
+}

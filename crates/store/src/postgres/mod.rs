@@ -1,0 +1,10 @@
+//! The messenger on PostgreSQL, 15 or later.
+
+mod arrays;
+mod connection;
+mod errors;
+mod migrations;
+mod session;
+mod store;
+
+pub use store::{PostgresOptions, PostgresStore};

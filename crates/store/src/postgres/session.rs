@@ -1,0 +1,338 @@
+//! A transaction on PostgreSQL.
+
+use super::arrays::{Columns as Arrays, Type, unnest};
+use super::errors::trouble;
+use crate::sql::{Columns, Entity, Param, Session, columns_of, corrupt, entry, scope};
+use chat::rows::{Appendix, Found, Search, Sending, SendingFacts, Within};
+use chat::{CommunityId, Conversation, Member, Mention, Message, Person, Sanction};
+use postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
+use postgres::{Client, Row, Statement};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// Prepared statements kept by a connection; when there are so many, all are made anew.
+const STATEMENTS_MAX: usize = 500;
+
+/// The statements that a connection has prepared.
+#[derive(Default)]
+pub(super) struct Statements(HashMap<String, Statement>);
+
+impl Statements {
+    /// Parameters stand as `?1`, as SQLite has them; nothing else in our statements is a question mark.
+    fn prepare(&mut self, client: &mut Client, sql: &str) -> Found<Statement> {
+        if let Some(statement) = self.0.get(sql) {
+            return Ok(statement.clone());
+        }
+        if self.0.len() >= STATEMENTS_MAX {
+            self.0.clear();
+        }
+        let statement = client.prepare(&sql.replace('?', "$")).map_err(|error| trouble(&error))?;
+        self.0.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// A connection within a transaction.
+pub(super) struct PostgresSession<'a> {
+    pub(super) client: &'a mut Client,
+    pub(super) statements: &'a mut Statements,
+}
+
+impl ToSql for Param<'_> {
+    fn to_sql(
+        &self,
+        sql_type: &SqlType,
+        out: &mut bytes::BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(number) => number.to_sql(sql_type, out),
+            Self::Text(text) => text.as_ref().to_sql(sql_type, out),
+            Self::Bytes(bytes) => bytes.as_ref().to_sql(sql_type, out),
+        }
+    }
+
+    fn accepts(sql_type: &SqlType) -> bool {
+        [SqlType::INT8, SqlType::TEXT, SqlType::BYTEA].contains(sql_type)
+    }
+
+    to_sql_checked!();
+}
+
+impl Columns for Row {
+    fn integer(&self, at: usize) -> Found<Option<i64>> {
+        self.try_get(at).map_err(|error| corrupt(error.to_string()))
+    }
+
+    fn text(&self, at: usize) -> Found<Option<&str>> {
+        self.try_get(at).map_err(|error| corrupt(error.to_string()))
+    }
+
+    fn bytes(&self, at: usize) -> Found<Option<&[u8]>> {
+        self.try_get(at).map_err(|error| corrupt(error.to_string()))
+    }
+}
+
+fn borrowed<'a>(params: &'a [Param<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    params.iter().map(|param| param as &(dyn ToSql + Sync)).collect()
+}
+
+impl Session for PostgresSession<'_> {
+    fn query(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        self.rows(sql, &borrowed(params), each)
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Found<u64> {
+        self.change(sql, &borrowed(params))
+    }
+
+    fn index(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        let sql = "UPDATE messages SET words = CAST(CAST(?1 AS text) AS tsvector) \
+                   WHERE community = ?2 AND conversation = ?3 AND seq = ?4";
+        let params = [
+            vector(community, &message.text),
+            community.as_str().into(),
+            Param::id(message.conversation.0),
+            Param::number(message.seq.0),
+        ];
+        self.execute(sql, &params).map(drop)
+    }
+
+    /// The words stand in the message's row and go with it.
+    fn forget_words(&mut self, _: &CommunityId, _: &Message) -> Found<()> {
+        Ok(())
+    }
+
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        let mut params =
+            vec![Param::from(community.as_str()), Param::from(question(community, &search.words))];
+        let mut sql = format!(
+            "SELECT {} FROM messages t WHERE t.community = ?1 AND t.words @@ CAST(CAST(?2 AS text) AS tsquery)",
+            columns_of::<Message>("t")
+        );
+        if let Some(before) = search.before {
+            params.push(Param::id(before.0));
+            let _ = write!(sql, " AND t.id < ?{}", params.len());
+        }
+        let next = params.len() + 1;
+        match &search.within {
+            Within::One(id) => {
+                let _ = write!(sql, " AND t.conversation = ?{next}");
+                params.push(Param::id(id.0));
+            }
+            Within::Of(person) => {
+                let _ = write!(
+                    sql,
+                    " AND EXISTS (SELECT 1 FROM members m WHERE m.community = t.community \
+                     AND m.conversation = t.conversation AND m.person = ?{next})"
+                );
+                params.push(person.as_str().into());
+            }
+            Within::Everywhere => {}
+        }
+        let _ = write!(sql, " ORDER BY t.id DESC LIMIT {}", search.limit);
+        let mut found = Vec::new();
+        self.query(&sql, &params, &mut |row| {
+            found.push(Message::read(row, 0)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
+        let mut facts = vec![SendingFacts::default(); sendings.len()];
+        let mut asked = Arrays::new(&[Type::Text, Type::Bytes, Type::Text, Type::Text]);
+        for sending in sendings {
+            asked.push([
+                sending.community.as_str().into(),
+                Param::id(sending.conversation.0),
+                sending.sender.as_str().into(),
+                sending.client_id.map_or(Param::Null, |id| id.as_str().into()),
+            ]);
+        }
+        let params = asked.params();
+        self.change(&LOCK, &params[..2])?;
+        self.rows(&FACTS, &params[..3], &mut |row| {
+            let facts = place(&mut facts, row)?;
+            let member = 2 + Conversation::COLUMNS.len();
+            let person = member + Member::COLUMNS.len();
+            facts.blocked = row.integer(1)? == Some(1);
+            facts.conversation = Some(Conversation::read(row, 2)?);
+            facts.member = row.bytes(member)?.map(|_| Member::read(row, member)).transpose()?;
+            facts.person = row.text(person)?.map(|_| Person::read(row, person)).transpose()?;
+            Ok(())
+        })?;
+        self.rows(&SANCTIONS, &[params[0], params[2]], &mut |row| {
+            place(&mut facts, row)?.sanctions.push(Sanction::read(row, 1)?);
+            Ok(())
+        })?;
+        if sendings.iter().any(|sending| sending.client_id.is_some()) {
+            self.rows(&EARLIER, &[params[0], params[2], params[3]], &mut |row| {
+                place(&mut facts, row)?.earlier = Some(Message::read(row, 1)?);
+                Ok(())
+            })?;
+        }
+        Ok(facts)
+    }
+
+    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+        let mut messages = Arrays::new(&MESSAGE_TYPES);
+        let mut mentions = Arrays::new(&[Type::Text, Type::Text, Type::Bytes, Type::Integer]);
+        for (community, message) in &appendix.messages {
+            let own = message.params().into_iter().chain([vector(community, &message.text)]);
+            messages.push([Param::from(community.as_str())].into_iter().chain(own));
+            for person in &message.mentions {
+                let here = [Param::id(message.conversation.0), Param::number(message.seq.0)];
+                mentions.push([community.as_str().into(), person.as_str().into()].into_iter().chain(here));
+            }
+        }
+        self.change(&INSERT_MESSAGES, &messages.params())?;
+        if appendix.messages.iter().any(|(_, message)| !message.mentions.is_empty()) {
+            self.change(&INSERT_MENTIONS, &mentions.params())?;
+        }
+        let mut conversations = Arrays::new(&[Type::Text, Type::Bytes, Type::Integer, Type::Integer]);
+        for (community, row) in &appendix.conversations {
+            let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
+            conversations.push([community.as_str().into(), Param::id(row.id.0)].into_iter().chain(numbers));
+        }
+        self.change(UPDATE_CONVERSATIONS, &conversations.params())?;
+        let number = Type::Integer;
+        let mut members = Arrays::new(&[Type::Text, Type::Bytes, Type::Text, number, number, number]);
+        for (community, row) in &appendix.members {
+            members.push([
+                community.as_str().into(),
+                Param::id(row.conversation.0),
+                row.person.as_str().into(),
+                Param::number(row.sent.millis()),
+                Param::number(row.delivered.0),
+                Param::number(row.read.0),
+            ]);
+        }
+        self.change(UPDATE_MEMBERS, &members.params()).map(drop)
+    }
+}
+
+impl PostgresSession<'_> {
+    fn rows(
+        &mut self,
+        sql: &str,
+        params: &[&(dyn ToSql + Sync)],
+        each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        let statement = self.statements.prepare(self.client, sql)?;
+        let rows = self.client.query(&statement, params).map_err(|error| trouble(&error))?;
+        rows.iter().try_for_each(|row| each(row))
+    }
+
+    fn change(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Found<u64> {
+        let statement = self.statements.prepare(self.client, sql)?;
+        self.client.execute(&statement, params).map_err(|error| trouble(&error))
+    }
+}
+
+/// Of which question a row is: its first column counts them from 1.
+fn place<'a>(facts: &'a mut [SendingFacts], row: &dyn Columns) -> Found<&'a mut SendingFacts> {
+    let place = row.integer(0)?.and_then(|place| usize::try_from(place - 1).ok());
+    place.and_then(|place| facts.get_mut(place)).ok_or_else(|| corrupt("an answer to no question"))
+}
+
+/// A `tsvector` as text. Words have no quotes and no backslashes in them.
+fn vector<'a>(community: &CommunityId, text: &str) -> Param<'a> {
+    entry(community, text).map_or(Param::Null, |words| {
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        Param::from(quoted.join(" "))
+    })
+}
+
+/// A `tsquery` as text: every word and the community, the last word as a beginning.
+fn question(community: &CommunityId, words: &[String]) -> String {
+    let mut question = format!("'{}'", scope(community));
+    for word in words {
+        let _ = write!(question, " & '{word}'");
+    }
+    question.push_str(":*");
+    question
+}
+
+/// Always in the same order, so that two writers cannot wait for each other.
+static LOCK: LazyLock<String> = LazyLock::new(|| {
+    let pairs = unnest(&[Type::Text, Type::Bytes]);
+    format!(
+        "SELECT 1 FROM conversations WHERE (community, id) IN (SELECT * FROM {pairs}) ORDER BY community, id FOR UPDATE"
+    )
+});
+
+static FACTS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT s.n, (EXISTS (SELECT 1 FROM blocks b WHERE b.community = c.community \
+             AND (b.by_person = s.sender OR b.person = s.sender) \
+             AND c.pair IN (b.by_person || ' ' || b.person, b.person || ' ' || b.by_person)))::int::bigint, \
+             {}, {}, {} \
+         FROM {} WITH ORDINALITY AS s (community, conversation, sender, n) \
+         JOIN conversations c ON c.community = s.community AND c.id = s.conversation \
+         LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = s.sender \
+         LEFT JOIN people p ON p.community = c.community AND p.id = s.sender",
+        columns_of::<Conversation>("c"),
+        columns_of::<Member>("m"),
+        columns_of::<Person>("p"),
+        unnest(&[Type::Text, Type::Bytes, Type::Text]),
+    )
+});
+
+static SANCTIONS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT s.n, {} FROM {} WITH ORDINALITY AS s (community, sender, n) \
+         JOIN sanctions t ON t.community = s.community AND t.person = s.sender ORDER BY s.n, t.conversation, t.kind",
+        columns_of::<Sanction>("t"),
+        unnest(&[Type::Text, Type::Text]),
+    )
+});
+
+static EARLIER: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT s.n, {} FROM {} WITH ORDINALITY AS s (community, sender, client_id, n) \
+         JOIN messages t ON t.community = s.community AND t.sender = s.sender AND t.client_id = s.client_id",
+        columns_of::<Message>("t"),
+        unnest(&[Type::Text, Type::Text, Type::Text]),
+    )
+});
+
+/// The community, a message's columns, and its words.
+const MESSAGE_TYPES: [Type; 17] = {
+    use Type::{Bytes, Integer, Text};
+    [
+        Text, Bytes, Integer, Bytes, Text, Text, Integer, Text, Integer, Text, Text, Integer, Integer,
+        Integer, Integer, Integer, Text,
+    ]
+};
+
+static INSERT_MESSAGES: LazyLock<String> = LazyLock::new(|| {
+    let columns = Message::COLUMNS.join(", ");
+    format!(
+        "INSERT INTO messages (community, {columns}, words) SELECT community, {columns}, CAST(words AS tsvector) \
+         FROM {} AS a (community, {columns}, words)",
+        unnest(&MESSAGE_TYPES)
+    )
+});
+
+static INSERT_MENTIONS: LazyLock<String> = LazyLock::new(|| {
+    let columns = Mention::COLUMNS.join(", ");
+    let rows = unnest(&[Type::Text, Type::Text, Type::Bytes, Type::Integer]);
+    format!("INSERT INTO mentions (community, {columns}) SELECT * FROM {rows}")
+});
+
+const UPDATE_CONVERSATIONS: &str = "UPDATE conversations c SET last_seq = a.last, active_ms = a.active \
+     FROM unnest(?1::text[], ?2::bytea[], ?3::bigint[], ?4::bigint[]) AS a (community, id, last, active) \
+     WHERE c.community = a.community AND c.id = a.id";
+
+const UPDATE_MEMBERS: &str = "UPDATE members m SET sent_ms = a.sent, delivered_seq = a.delivered, read_seq = a.read \
+     FROM unnest(?1::text[], ?2::bytea[], ?3::text[], ?4::bigint[], ?5::bigint[], ?6::bigint[]) \
+     AS a (community, conversation, person, sent, delivered, read) \
+     WHERE m.community = a.community AND m.conversation = a.conversation AND m.person = a.person";

@@ -1,0 +1,507 @@
+//! How rows of conversations, people and messages stand in tables.
+
+use super::select::Entity;
+use super::session::{Columns, Param, corrupt};
+use chat::rows::Found;
+use chat::{
+    Attachment, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Deletion, Edit,
+    Invitation, InvitationId, Key, KeyId, Kind, Member, Mention, Message, MessageId, Moment, Pair, Person,
+    PersonId, Problem, Profile, Reaction, Revision, Role, RoomName, Seq, Settings, Ulid,
+};
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+
+/// Reads columns one after another.
+pub(crate) struct Reader<'a> {
+    row: &'a dyn Columns,
+    at: usize,
+}
+
+/// Reads from column `at`.
+pub(crate) fn read_at(row: &dyn Columns, at: usize) -> Reader<'_> {
+    Reader { row, at }
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> usize {
+        self.at += 1;
+        self.at - 1
+    }
+
+    pub(super) fn optional_number(&mut self) -> Found<Option<u64>> {
+        let at = self.next();
+        let number = self.row.integer(at)?;
+        number.map(|number| u64::try_from(number).map_err(|_| corrupt("a number is negative"))).transpose()
+    }
+
+    pub(super) fn number(&mut self) -> Found<u64> {
+        self.optional_number()?.ok_or_else(|| corrupt("a number is missing"))
+    }
+
+    pub(super) fn small(&mut self) -> Found<u32> {
+        u32::try_from(self.number()?).map_err(|_| corrupt("a number is too large"))
+    }
+
+    pub(super) fn flag(&mut self) -> Found<bool> {
+        Ok(self.number()? != 0)
+    }
+
+    pub(super) fn moment(&mut self) -> Found<Moment> {
+        Ok(Moment::from_millis(self.number()?))
+    }
+
+    pub(super) fn optional_moment(&mut self) -> Found<Option<Moment>> {
+        Ok(self.optional_number()?.map(Moment::from_millis))
+    }
+
+    pub(super) fn optional_text(&mut self) -> Found<Option<&'a str>> {
+        let at = self.next();
+        self.row.text(at)
+    }
+
+    pub(super) fn text(&mut self) -> Found<&'a str> {
+        self.optional_text()?.ok_or_else(|| corrupt("a text is missing"))
+    }
+
+    pub(super) fn optional<T>(&mut self, parse: fn(&str) -> Result<T, Problem>) -> Found<Option<T>> {
+        let text = self.optional_text()?;
+        text.map(|text| parse(text).map_err(|problem| corrupt(format!("`{text}` {problem}")))).transpose()
+    }
+
+    pub(super) fn parsed<T>(&mut self, parse: fn(&str) -> Result<T, Problem>) -> Found<T> {
+        self.optional(parse)?.ok_or_else(|| corrupt("a name is missing"))
+    }
+
+    pub(super) fn person(&mut self) -> Found<PersonId> {
+        self.parsed(PersonId::parse)
+    }
+
+    pub(super) fn named<T>(&mut self, named: fn(&str) -> Option<T>) -> Found<T> {
+        let text = self.text()?;
+        named(text).ok_or_else(|| corrupt(format!("`{text}` is unknown")))
+    }
+
+    pub(super) fn json<T: DeserializeOwned>(&mut self) -> Found<T> {
+        serde_json::from_str(self.text()?).map_err(|error| corrupt(error.to_string()))
+    }
+
+    pub(super) fn bytes(&mut self) -> Found<&'a [u8]> {
+        let at = self.next();
+        self.row.bytes(at)?.ok_or_else(|| corrupt("bytes are missing"))
+    }
+
+    pub(super) fn id(&mut self) -> Found<Ulid> {
+        let bytes = self.bytes()?;
+        bytes.try_into().map(Ulid::from_bytes).map_err(|_| corrupt("an id has not 16 bytes"))
+    }
+
+    pub(super) fn seq(&mut self) -> Found<Seq> {
+        self.number().map(Seq)
+    }
+}
+
+/// Anything of ours as JSON: it has no part that JSON cannot have.
+pub(super) fn json<'a>(value: &impl serde::Serialize) -> Param<'a> {
+    Param::from(serde_json::to_string(value).expect("our own types are JSON"))
+}
+
+/// Lists that are mostly empty.
+fn list<'a, T: serde::Serialize>(items: &[T]) -> Param<'a> {
+    if items.is_empty() { Param::Text(Cow::Borrowed("[]")) } else { json(&items) }
+}
+
+fn read_list<T: DeserializeOwned>(reader: &mut Reader<'_>) -> Found<Vec<T>> {
+    let text = reader.text()?;
+    if text == "[]" {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(text).map_err(|error| corrupt(error.to_string()))
+}
+
+pub(super) fn optional_text(text: Option<&str>) -> Param<'_> {
+    text.map_or(Param::Null, Param::from)
+}
+
+/// Without the key, which is the community itself.
+impl Entity for Community {
+    const TABLE: &'static str = "communities";
+    const COLUMNS: &'static [&'static str] = &["created_ms", "settings"];
+    const KEY: usize = 0;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::number(self.created.millis()), json(&self.settings)]
+    }
+
+    fn read(_: &dyn Columns, _: usize) -> Found<Self> {
+        Err(corrupt("a community is read with its id"))
+    }
+}
+
+/// `community, created_ms, settings`.
+pub(super) fn read_community(row: &dyn Columns) -> Found<Community> {
+    let mut reader = read_at(row, 0);
+    let id = reader.parsed(CommunityId::parse)?;
+    Ok(Community { id, created: reader.moment()?, settings: reader.json::<Settings>()? })
+}
+
+/// A key knows its community, which stands in a column of its own.
+pub(super) struct KeyRow(pub(super) Key);
+
+impl Entity for KeyRow {
+    const TABLE: &'static str = "keys";
+    const COLUMNS: &'static [&'static str] =
+        &["id", "owner", "name", "purpose", "hash", "created_ms", "revoked_ms"];
+    const KEY: usize = 1;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let key = &self.0;
+        vec![
+            Param::id(key.id.0),
+            key.community.as_str().into(),
+            key.name.as_str().into(),
+            json(&key.purpose),
+            Param::Bytes(Cow::Borrowed(&key.hash)),
+            Param::number(key.created.millis()),
+            Param::optional_number(key.revoked.map(Moment::millis)),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self(Key {
+            id: KeyId(reader.id()?),
+            community: reader.parsed(CommunityId::parse)?,
+            name: reader.text()?.to_owned(),
+            purpose: reader.json()?,
+            hash: reader.bytes()?.to_vec(),
+            created: reader.moment()?,
+            revoked: reader.optional_moment()?,
+        }))
+    }
+}
+
+impl Entity for Person {
+    const TABLE: &'static str = "people";
+    const COLUMNS: &'static [&'static str] =
+        &["id", "created_ms", "name", "avatar", "guest", "role", "receipts", "seen_ms"];
+    const KEY: usize = 1;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            self.id.as_str().into(),
+            Param::number(self.created.millis()),
+            self.profile.name.as_str().into(),
+            optional_text(self.profile.avatar.as_deref()),
+            Param::flag(self.profile.guest),
+            optional_text(self.profile.role.map(Role::name)),
+            Param::flag(self.receipts),
+            Param::number(self.seen.millis()),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            id: reader.person()?,
+            created: reader.moment()?,
+            profile: Profile {
+                name: reader.text()?.to_owned(),
+                avatar: reader.optional_text()?.map(str::to_owned),
+                guest: reader.flag()?,
+                role: reader.optional_text()?.and_then(Role::named),
+            },
+            receipts: reader.flag()?,
+            seen: reader.moment()?,
+        })
+    }
+}
+
+impl Entity for Block {
+    const TABLE: &'static str = "blocks";
+    const COLUMNS: &'static [&'static str] = &["by_person", "person", "at_ms"];
+    const KEY: usize = 2;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![self.by.as_str().into(), self.person.as_str().into(), Param::number(self.at.millis())]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self { by: reader.person()?, person: reader.person()?, at: reader.moment()? })
+    }
+}
+
+impl Entity for Conversation {
+    const TABLE: &'static str = "conversations";
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "kind",
+        "name",
+        "pair",
+        "title",
+        "topic",
+        "slow_mode_s",
+        "members",
+        "last_seq",
+        "first_seq",
+        "revision",
+        "created_ms",
+        "active_ms",
+    ];
+    const KEY: usize = 1;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.id.0),
+            self.kind.name().into(),
+            optional_text(self.name.as_ref().map(RoomName::as_str)),
+            self.pair.as_ref().map_or(Param::Null, |pair| Param::from(pair.key())),
+            self.title.as_str().into(),
+            self.topic.as_str().into(),
+            Param::number(u64::from(self.slow_mode_s)),
+            Param::number(self.members),
+            Param::number(self.last.0),
+            Param::number(self.first.0),
+            Param::number(self.revision.0),
+            Param::number(self.created.millis()),
+            Param::number(self.active.millis()),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            id: ConversationId(reader.id()?),
+            kind: reader.named(Kind::named)?,
+            name: reader.optional(RoomName::parse)?,
+            pair: match reader.optional_text()? {
+                Some(key) => Some(Pair::from_key(key).ok_or_else(|| corrupt("a pair is none"))?),
+                None => None,
+            },
+            title: reader.text()?.to_owned(),
+            topic: reader.text()?.to_owned(),
+            slow_mode_s: reader.small()?,
+            members: reader.number()?,
+            last: reader.seq()?,
+            first: reader.seq()?,
+            revision: Revision(reader.number()?),
+            created: reader.moment()?,
+            active: reader.moment()?,
+        })
+    }
+}
+
+impl Entity for Member {
+    const TABLE: &'static str = "members";
+    const COLUMNS: &'static [&'static str] = &[
+        "conversation",
+        "person",
+        "role",
+        "joined_ms",
+        "delivered_seq",
+        "read_seq",
+        "muted",
+        "archived",
+        "sent_ms",
+    ];
+    const KEY: usize = 2;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.conversation.0),
+            self.person.as_str().into(),
+            self.role.name().into(),
+            Param::number(self.joined.millis()),
+            Param::number(self.delivered.0),
+            Param::number(self.read.0),
+            Param::flag(self.muted),
+            Param::flag(self.archived),
+            Param::number(self.sent.millis()),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            conversation: ConversationId(reader.id()?),
+            person: reader.person()?,
+            role: reader.named(Role::named)?,
+            joined: reader.moment()?,
+            delivered: reader.seq()?,
+            read: reader.seq()?,
+            muted: reader.flag()?,
+            archived: reader.flag()?,
+            sent: reader.moment()?,
+        })
+    }
+}
+
+impl Entity for Invitation {
+    const TABLE: &'static str = "invitations";
+    const COLUMNS: &'static [&'static str] =
+        &["id", "conversation", "person", "by_person", "at_ms", "until_ms", "uses"];
+    const KEY: usize = 1;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.id.0),
+            Param::id(self.conversation.0),
+            optional_text(self.person.as_ref().map(PersonId::as_str)),
+            self.by.as_str().into(),
+            Param::number(self.at.millis()),
+            Param::optional_number(self.until.map(Moment::millis)),
+            Param::number(u64::from(self.uses)),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            id: InvitationId(reader.id()?),
+            conversation: ConversationId(reader.id()?),
+            person: reader.optional(PersonId::parse)?,
+            by: reader.person()?,
+            at: reader.moment()?,
+            until: reader.optional_moment()?,
+            uses: reader.small()?,
+        })
+    }
+}
+
+/// The columns of a message, as they stand in statements of each database's own.
+pub(crate) const MESSAGE_COLUMNS: &[&str] = &[
+    "conversation",
+    "seq",
+    "id",
+    "sender",
+    "client_id",
+    "at_ms",
+    "text",
+    "reply_to",
+    "mentions",
+    "attachments",
+    "edited_ms",
+    "edits",
+    "deleted_ms",
+    "moderated",
+    "revision",
+];
+
+impl Entity for Message {
+    const TABLE: &'static str = "messages";
+    const COLUMNS: &'static [&'static str] = MESSAGE_COLUMNS;
+    const KEY: usize = 2;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.conversation.0),
+            Param::number(self.seq.0),
+            Param::id(self.id.0),
+            self.sender.as_str().into(),
+            self.client_id.as_str().into(),
+            Param::number(self.at.millis()),
+            self.text.as_str().into(),
+            Param::optional_number(self.reply_to.map(|seq| seq.0)),
+            list(&self.mentions),
+            list(&self.attachments),
+            Param::optional_number(self.edited.map(Moment::millis)),
+            Param::number(u64::from(self.edits)),
+            Param::optional_number(self.deleted.map(|deletion| deletion.at.millis())),
+            Param::flag(self.deleted.is_some_and(|deletion| deletion.moderated)),
+            Param::number(self.revision.0),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            conversation: ConversationId(reader.id()?),
+            seq: reader.seq()?,
+            id: MessageId(reader.id()?),
+            sender: reader.person()?,
+            client_id: reader.parsed(ClientId::parse)?,
+            at: reader.moment()?,
+            text: reader.text()?.to_owned(),
+            reply_to: reader.optional_number()?.map(Seq),
+            mentions: read_list(&mut reader)?,
+            attachments: read_list::<Attachment>(&mut reader)?,
+            edited: reader.optional_moment()?,
+            edits: reader.small()?,
+            deleted: {
+                let at = reader.optional_moment()?;
+                let moderated = reader.flag()?;
+                at.map(|at| Deletion { at, moderated })
+            },
+            revision: Revision(reader.number()?),
+        })
+    }
+}
+
+impl Entity for Edit {
+    const TABLE: &'static str = "edits";
+    const COLUMNS: &'static [&'static str] = &["conversation", "seq", "nth", "at_ms", "text"];
+    const KEY: usize = 3;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.conversation.0),
+            Param::number(self.seq.0),
+            Param::number(u64::from(self.nth)),
+            Param::number(self.at.millis()),
+            self.text.as_str().into(),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            conversation: ConversationId(reader.id()?),
+            seq: reader.seq()?,
+            nth: reader.small()?,
+            at: reader.moment()?,
+            text: reader.text()?.to_owned(),
+        })
+    }
+}
+
+impl Entity for Reaction {
+    const TABLE: &'static str = "reactions";
+    const COLUMNS: &'static [&'static str] = &["conversation", "seq", "person", "emoji", "at_ms"];
+    const KEY: usize = 4;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::id(self.conversation.0),
+            Param::number(self.seq.0),
+            self.person.as_str().into(),
+            self.emoji.as_str().into(),
+            Param::number(self.at.millis()),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            conversation: ConversationId(reader.id()?),
+            seq: reader.seq()?,
+            person: reader.person()?,
+            emoji: reader.text()?.to_owned(),
+            at: reader.moment()?,
+        })
+    }
+}
+
+impl Entity for Mention {
+    const TABLE: &'static str = "mentions";
+    const COLUMNS: &'static [&'static str] = &["person", "conversation", "seq"];
+    const KEY: usize = 3;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![self.person.as_str().into(), Param::id(self.conversation.0), Param::number(self.seq.0)]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self { person: reader.person()?, conversation: ConversationId(reader.id()?), seq: reader.seq()? })
+    }
+}

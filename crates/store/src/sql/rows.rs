@@ -1,0 +1,501 @@
+//! The rows of the messenger by statements that both databases understand.
+
+use super::entities::{KeyRow, read_community};
+use super::moderation::scope;
+use super::select::{Entity, Select, columns_of, insert};
+use super::session::{Columns, Param, Session};
+use chat::rows::{
+    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table,
+    Target,
+};
+use chat::{
+    Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Edit, Invitation,
+    InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Reaction,
+    Report, ReportId, Revision, Role, RoomName, Sanction, Seq,
+};
+use std::ops::RangeInclusive;
+
+/// More than any list without a limit of its own has: those are bounded by rules.
+const ALL: usize = 100_000;
+
+/// A transaction as rows.
+pub(crate) struct SqlRows<'a, S>(pub(crate) &'a mut S);
+
+fn id(id: ConversationId) -> Param<'static> {
+    Param::id(id.0)
+}
+
+fn place(of: ConversationId, seq: Seq) -> [Param<'static>; 2] {
+    [id(of), Param::number(seq.0)]
+}
+
+fn span(of: ConversationId, span: &RangeInclusive<Seq>) -> [Param<'static>; 3] {
+    [id(of), Param::number(span.start().0), Param::number(span.end().0)]
+}
+
+const IN_SPAN: &str = "t.conversation = ? AND t.seq >= ? AND t.seq <= ?";
+const AT_PLACE: &str = "t.conversation = ? AND t.seq = ?";
+
+impl<'a> Select<'a> {
+    /// Only rows after `start`, if there is one.
+    fn after(self, column: &str, start: Option<Param<'a>>) -> Self {
+        match start {
+            Some(start) => self.and(&format!("{column} > ?"), [start]),
+            None => self,
+        }
+    }
+}
+
+impl<S: Session> Rows for SqlRows<'_, S> {
+    fn community(&mut self, id: &CommunityId) -> Found<Option<Community>> {
+        Ok(self.read_communities("community = ?1", &[id.as_str().into()], 1)?.pop())
+    }
+
+    fn communities(&mut self, after: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>> {
+        self.read_communities("community > ?1", &[after.map_or("", CommunityId::as_str).into()], limit)
+    }
+
+    fn key(&mut self, community: &CommunityId, key: KeyId) -> Found<Option<Key>> {
+        let found = Select::of(community).and("t.id = ?", [Param::id(key.0)]).row::<KeyRow>(self.0)?;
+        Ok(found.map(|row| row.0))
+    }
+
+    fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>> {
+        let found = Select::of(community).order("t.id", ALL).rows::<KeyRow>(self.0)?;
+        Ok(found.into_iter().map(|row| row.0).collect())
+    }
+
+    fn person(&mut self, community: &CommunityId, person: &PersonId) -> Found<Option<Person>> {
+        Select::of(community).and("t.id = ?", [person.as_str().into()]).row(self.0)
+    }
+
+    fn people(
+        &mut self,
+        community: &CommunityId,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Person>> {
+        let after = after.map(|person| person.as_str().into());
+        Select::of(community).after("t.id", after).order("t.id", limit).rows(self.0)
+    }
+
+    fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
+        let condition = "t.person = ? AND EXISTS (SELECT 1 FROM members o WHERE o.community = t.community \
+                         AND o.conversation = t.conversation AND o.person = ?)";
+        let params = [one.as_str().into(), other.as_str().into()];
+        let shared = Select::of(community).and(condition, params).order("t.conversation", 1);
+        Ok(shared.row::<Member>(self.0)?.is_some())
+    }
+
+    fn block(&mut self, community: &CommunityId, by: &PersonId, person: &PersonId) -> Found<Option<Block>> {
+        let params = [by.as_str().into(), person.as_str().into()];
+        Select::of(community).and("t.by_person = ? AND t.person = ?", params).row(self.0)
+    }
+
+    fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>> {
+        Select::of(community).and("t.by_person = ?", [by.as_str().into()]).order("t.person", ALL).rows(self.0)
+    }
+
+    fn conversation(&mut self, community: &CommunityId, of: ConversationId) -> Found<Option<Conversation>> {
+        Select::of(community).and("t.id = ?", [id(of)]).row(self.0)
+    }
+
+    fn room(&mut self, community: &CommunityId, name: &RoomName) -> Found<Option<Conversation>> {
+        Select::of(community).and("t.name = ?", [name.as_str().into()]).row(self.0)
+    }
+
+    fn direct(&mut self, community: &CommunityId, pair: &Pair) -> Found<Option<Conversation>> {
+        Select::of(community).and("t.pair = ?", [pair.key().into()]).row(self.0)
+    }
+
+    fn rooms(
+        &mut self,
+        community: &CommunityId,
+        after: Option<&RoomName>,
+        private: bool,
+        limit: usize,
+    ) -> Found<Vec<Conversation>> {
+        let after = after.map_or("", RoomName::as_str);
+        let mut rooms = Select::of(community).and("t.name > ?", [after.into()]);
+        if !private {
+            rooms = rooms.and("t.kind <> 'private'", []);
+        }
+        rooms.order("t.name", limit).rows(self.0)
+    }
+
+    fn member(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+    ) -> Found<Option<Member>> {
+        let params = [id(of), person.as_str().into()];
+        Select::of(community).and("t.conversation = ? AND t.person = ?", params).row(self.0)
+    }
+
+    fn members(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Member>> {
+        let after = after.map(|person| person.as_str().into());
+        let members = Select::of(community).and("t.conversation = ?", [id(of)]).after("t.person", after);
+        members.order("t.person", limit).rows(self.0)
+    }
+
+    fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {
+        let params = [id(of), Role::Owner.name().into()];
+        let owners = Select::of(community).and("t.conversation = ? AND t.role = ?", params);
+        owners.number(self.0, "count(*)", Member::TABLE)
+    }
+
+    fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
+        let all = Select::of(community).and("t.person = ?", [person.as_str().into()]);
+        all.number(self.0, "count(*)", Member::TABLE)
+    }
+
+    fn memberships(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        before: Option<(Moment, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>> {
+        let mut select = Select::of(community).and("t.person = ?", [person.as_str().into()]);
+        if let Some((active, conversation)) = before {
+            let active = Param::number(active.millis());
+            let params = [active.clone(), active, id(conversation)];
+            select = select.and("(c.active_ms < ? OR (c.active_ms = ? AND c.id > ?))", params);
+        }
+        let select = select.order("c.active_ms DESC, c.id", limit);
+        let (conditions, params, tail) = select.parts();
+        let sql = format!(
+            "SELECT {}, {} FROM members t JOIN conversations c ON c.community = t.community \
+             AND c.id = t.conversation WHERE {conditions}{tail}",
+            columns_of::<Member>("t"),
+            columns_of::<Conversation>("c"),
+        );
+        let mut found = Vec::new();
+        self.0.query(&sql, params, &mut |row| {
+            let member = Member::read(row, 0)?;
+            found.push(Membership { member, conversation: Conversation::read(row, Member::COLUMNS.len())? });
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
+        let mut count = |column: &str| {
+            let condition = format!(
+                "{AT_PLACE} AND EXISTS (SELECT 1 FROM people p WHERE p.community = t.community AND p.id = t.person \
+                 AND p.receipts = 1)"
+            )
+            .replace("t.seq =", &format!("t.{column} >="));
+            let members = Select::of(community).and(&condition, place(of, seq));
+            members.number(self.0, "count(*)", Member::TABLE)
+        };
+        Ok(ReceiptCounts { delivered: count("delivered_seq")?, read: count("read_seq")? })
+    }
+
+    fn invitation(&mut self, community: &CommunityId, invitation: InvitationId) -> Found<Option<Invitation>> {
+        Select::of(community).and("t.id = ?", [Param::id(invitation.0)]).row(self.0)
+    }
+
+    fn invitations(
+        &mut self,
+        community: &CommunityId,
+        into: Option<ConversationId>,
+        person: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Invitation>> {
+        let mut select = match person {
+            Some(person) => Select::of(community).and("t.person = ?", [person.as_str().into()]),
+            None => Select::of(community).and("t.person IS NULL", []),
+        };
+        if let Some(into) = into {
+            select = select.and("t.conversation = ?", [id(into)]);
+        }
+        select.order("t.id", limit).rows(self.0)
+    }
+
+    fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>> {
+        Select::of(community)
+            .and("t.person = ?", [person.as_str().into()])
+            .order("t.conversation, t.kind", ALL)
+            .rows(self.0)
+    }
+
+    fn sanctions_of(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        after: Option<&PersonId>,
+        limit: usize,
+    ) -> Found<Vec<Sanction>> {
+        let after = after.map(|person| person.as_str().into());
+        let found = Select::of(community).and("t.conversation = ?", [scope(of)]).after("t.person", after);
+        found.order("t.person, t.kind", limit).rows(self.0)
+    }
+
+    fn report(&mut self, community: &CommunityId, report: ReportId) -> Found<Option<Report>> {
+        Select::of(community).and("t.id = ?", [Param::id(report.0)]).row(self.0)
+    }
+
+    fn reports(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        after: Option<ReportId>,
+        limit: usize,
+    ) -> Found<Vec<Report>> {
+        let mut open = Select::of(community).and("t.settled_ms IS NULL", []);
+        if let Some(of) = of {
+            open = open.and("t.conversation = ?", [id(of)]);
+        }
+        open.after("t.id", after.map(|report| Param::id(report.0))).order("t.id", limit).rows(self.0)
+    }
+
+    fn audit(
+        &mut self,
+        community: &CommunityId,
+        of: Option<ConversationId>,
+        before: Option<AuditId>,
+        limit: usize,
+    ) -> Found<Vec<Audit>> {
+        let mut entries = Select::of(community);
+        if let Some(of) = of {
+            entries = entries.and("t.conversation = ?", [id(of)]);
+        }
+        if let Some(before) = before {
+            entries = entries.and("t.id < ?", [Param::id(before.0)]);
+        }
+        entries.order("t.id DESC", limit).rows(self.0)
+    }
+
+    fn message(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Option<Message>> {
+        Select::of(community).and(AT_PLACE, place(of, seq)).row(self.0)
+    }
+
+    fn message_named(&mut self, community: &CommunityId, message: MessageId) -> Found<Option<Message>> {
+        Select::of(community).and("t.id = ?", [Param::id(message.0)]).row(self.0)
+    }
+
+    fn message_sent(
+        &mut self,
+        community: &CommunityId,
+        by: &PersonId,
+        sent: &ClientId,
+    ) -> Found<Option<Message>> {
+        let params = [by.as_str().into(), sent.as_str().into()];
+        Select::of(community).and("t.sender = ? AND t.client_id = ?", params).row(self.0)
+    }
+
+    fn messages(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        places: RangeInclusive<Seq>,
+        backwards: bool,
+        limit: usize,
+    ) -> Found<Vec<Message>> {
+        let order = if backwards { "t.seq DESC" } else { "t.seq" };
+        Select::of(community).and(IN_SPAN, span(of, &places)).order(order, limit).rows(self.0)
+    }
+
+    fn changed(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        after: Revision,
+        limit: usize,
+    ) -> Found<Vec<Message>> {
+        // `revision > 0` is what the index over changed messages is limited to.
+        let condition = "t.conversation = ? AND t.revision > ? AND t.revision > 0";
+        let changed = Select::of(community).and(condition, [id(of), Param::number(after.0)]);
+        changed.order("t.revision", limit).rows(self.0)
+    }
+
+    fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>> {
+        Select::of(community).and(AT_PLACE, place(of, seq)).order("t.nth", ALL).rows(self.0)
+    }
+
+    fn reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        places: RangeInclusive<Seq>,
+    ) -> Found<Vec<Reaction>> {
+        let reactions = Select::of(community).and(IN_SPAN, span(of, &places));
+        reactions.order("t.seq, t.at_ms, t.person, t.emoji", ALL).rows(self.0)
+    }
+
+    fn mentions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        person: &PersonId,
+        after: Seq,
+    ) -> Found<u64> {
+        let params = [person.as_str().into(), id(of), Param::number(after.0)];
+        let mentions = Select::of(community).and("t.person = ? AND t.conversation = ? AND t.seq > ?", params);
+        mentions.number(self.0, "count(*)", Mention::TABLE)
+    }
+
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        self.0.search(community, search)
+    }
+
+    fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
+        self.0.facts(sendings)
+    }
+
+    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+        self.0.append(appendix)
+    }
+
+    fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {
+        let words = old.text != new.text;
+        if words {
+            self.0.forget_words(community, old)?;
+        }
+        self.forget_mentions(community, old)?;
+        insert(self.0, community, new)?;
+        insert_mentions(self.0, community, new)?;
+        if words { self.0.index(community, new) } else { Ok(()) }
+    }
+
+    fn put(&mut self, community: &CommunityId, record: &Record) -> Found<()> {
+        let session = &mut *self.0;
+        match record {
+            Record::Community(row) => insert(session, community, row),
+            Record::Key(row) => insert(session, community, &KeyRow(row.clone())),
+            Record::Person(row) => insert(session, community, row),
+            Record::Block(row) => insert(session, community, row),
+            Record::Conversation(row) => insert(session, community, row),
+            Record::Member(row) => insert(session, community, row),
+            Record::Invitation(row) => insert(session, community, row),
+            Record::Sanction(row) => insert(session, community, row),
+            Record::Message(row) => {
+                insert(session, community, row)?;
+                insert_mentions(session, community, row)?;
+                session.index(community, row)
+            }
+            Record::Edit(row) => insert(session, community, row),
+            Record::Reaction(row) => insert(session, community, row),
+            Record::Mention(row) => insert(session, community, row),
+            Record::Report(row) => insert(session, community, row),
+            Record::Audit(row) => insert(session, community, row),
+        }
+    }
+
+    fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
+        let of = Select::of(community);
+        match target {
+            Target::Person(person) => {
+                of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
+            }
+            Target::Block { by, person } => {
+                let params = [by.as_str().into(), person.as_str().into()];
+                of.and("t.by_person = ? AND t.person = ?", params).delete(self.0, Block::TABLE)
+            }
+            Target::Member { conversation, person } => {
+                let params = [id(*conversation), person.as_str().into()];
+                of.and("t.conversation = ? AND t.person = ?", params).delete(self.0, Member::TABLE)
+            }
+            Target::Invitation(invitation) => {
+                of.and("t.id = ?", [Param::id(invitation.0)]).delete(self.0, Invitation::TABLE)
+            }
+            Target::Sanction { person, conversation, kind } => {
+                let params = [person.as_str().into(), scope(*conversation), kind.name().into()];
+                let condition = "t.person = ? AND t.conversation = ? AND t.kind = ?";
+                of.and(condition, params).delete(self.0, Sanction::TABLE)
+            }
+            Target::Message(message) => {
+                self.0.forget_words(community, message)?;
+                self.forget_mentions(community, message)?;
+                for table in [Edit::TABLE, Reaction::TABLE, Message::TABLE] {
+                    let here = place(message.conversation, message.seq);
+                    Select::of(community).and(AT_PLACE, here).delete(self.0, table)?;
+                }
+                Ok(())
+            }
+            Target::Edits { conversation, seq } => {
+                of.and(AT_PLACE, place(*conversation, *seq)).delete(self.0, Edit::TABLE)
+            }
+            Target::Reaction { conversation, seq, person, emoji } => {
+                let own = [person.as_str().into(), emoji.as_str().into()];
+                let reaction = of.and(AT_PLACE, place(*conversation, *seq));
+                reaction.and("t.person = ? AND t.emoji = ?", own).delete(self.0, Reaction::TABLE)
+            }
+            Target::Reactions { conversation, seq } => {
+                of.and(AT_PLACE, place(*conversation, *seq)).delete(self.0, Reaction::TABLE)
+            }
+        }
+    }
+
+    fn outdated(
+        &mut self,
+        community: &CommunityId,
+        before: MessageId,
+        limit: usize,
+    ) -> Found<Vec<(ConversationId, Seq)>> {
+        let oldest = Select::of(community).and("t.id < ?", [Param::id(before.0)]).order("t.id", limit);
+        let found: Vec<Message> = oldest.rows(self.0)?;
+        Ok(found.into_iter().map(|message| (message.conversation, message.seq)).collect())
+    }
+
+    fn scan(
+        &mut self,
+        community: &CommunityId,
+        table: Table,
+        person: Option<&PersonId>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Found<Vec<Scanned>> {
+        super::scan::scan(self, community, &super::scan::Part { table, person, after, limit })
+    }
+}
+
+impl<S: Session> SqlRows<'_, S> {
+    fn read_communities(
+        &mut self,
+        condition: &str,
+        params: &[Param<'_>],
+        limit: usize,
+    ) -> Found<Vec<Community>> {
+        let sql = format!(
+            "SELECT community, created_ms, settings FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
+        );
+        let mut found = Vec::new();
+        self.0.query(&sql, params, &mut |row: &dyn Columns| {
+            found.push(read_community(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn forget_mentions(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        for person in &message.mentions {
+            let here = place(message.conversation, message.seq);
+            let mention = Select::of(community).and("t.person = ?", [person.as_str().into()]);
+            mention.and(AT_PLACE, here).delete(self.0, Mention::TABLE)?;
+        }
+        Ok(())
+    }
+}
+
+/// The mentions of a message, for who counts theirs.
+pub(crate) fn insert_mentions(
+    session: &mut impl Session,
+    community: &CommunityId,
+    message: &Message,
+) -> Found<()> {
+    for person in &message.mentions {
+        let mention =
+            Mention { conversation: message.conversation, person: person.clone(), seq: message.seq };
+        insert(session, community, &mention)?;
+    }
+    Ok(())
+}

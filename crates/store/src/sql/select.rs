@@ -1,0 +1,135 @@
+//! Statements over one table, put together from conditions.
+
+use super::session::{Columns, Param, Session};
+use chat::CommunityId;
+use chat::rows::Found;
+use std::fmt::Write as _;
+
+/// A type with a table of its own. Each has the column `community` before all others.
+pub(crate) trait Entity: Sized {
+    /// The table's name.
+    const TABLE: &'static str;
+    /// The columns but for `community`; first those of the key.
+    const COLUMNS: &'static [&'static str];
+    /// How many of them are the key.
+    const KEY: usize;
+
+    /// What stands in the columns.
+    fn params(&self) -> Vec<Param<'_>>;
+
+    /// From what stands in the columns, beginning with column `at`.
+    ///
+    /// # Errors
+    /// What stands there was not written by this program.
+    fn read(row: &dyn Columns, at: usize) -> Found<Self>;
+}
+
+/// Writes a row, in place of one with the same key.
+pub(crate) fn insert<E: Entity>(session: &mut impl Session, community: &CommunityId, row: &E) -> Found<()> {
+    let mut sql = format!("INSERT INTO {} (community", E::TABLE);
+    for column in E::COLUMNS {
+        let _ = write!(sql, ", {column}");
+    }
+    sql.push_str(") VALUES (?1");
+    for place in 0..E::COLUMNS.len() {
+        let _ = write!(sql, ", ?{}", place + 2);
+    }
+    sql.push_str(") ON CONFLICT (community");
+    for column in &E::COLUMNS[..E::KEY] {
+        let _ = write!(sql, ", {column}");
+    }
+    sql.push_str(") DO ");
+    if E::KEY == E::COLUMNS.len() {
+        sql.push_str("NOTHING");
+    }
+    for (place, column) in E::COLUMNS[E::KEY..].iter().enumerate() {
+        let _ = write!(sql, "{}{column} = excluded.{column}", if place == 0 { "UPDATE SET " } else { ", " });
+    }
+    let mut params = vec![Param::from(community.as_str())];
+    params.extend(row.params());
+    session.execute(&sql, &params).map(drop)
+}
+
+/// A question for rows of one table and community.
+pub(crate) struct Select<'a> {
+    conditions: String,
+    params: Vec<Param<'a>>,
+    tail: String,
+}
+
+impl<'a> Select<'a> {
+    /// For all rows of a community.
+    pub(crate) fn of(community: &'a CommunityId) -> Self {
+        let params = vec![Param::from(community.as_str())];
+        Self { conditions: "t.community = ?1".to_owned(), params, tail: String::new() }
+    }
+
+    /// Only rows for which `condition` holds; each `?` in it stands for one of `params`.
+    pub(crate) fn and(mut self, condition: &str, params: impl IntoIterator<Item = Param<'a>>) -> Self {
+        self.conditions.push_str(" AND ");
+        let mut params = params.into_iter();
+        for (place, part) in condition.split('?').enumerate() {
+            if place > 0 {
+                self.params.extend(params.next());
+                let _ = write!(self.conditions, "?{}", self.params.len());
+            }
+            self.conditions.push_str(part);
+        }
+        debug_assert!(params.next().is_none(), "each parameter has its place: {condition}");
+        self
+    }
+
+    /// In that order, so many.
+    pub(crate) fn order(mut self, order: &str, limit: usize) -> Self {
+        self.tail = format!(" ORDER BY {order} LIMIT {limit}");
+        self
+    }
+
+    /// The rows; their table is called `t` in conditions.
+    pub(crate) fn rows<E: Entity>(&self, session: &mut impl Session) -> Found<Vec<E>> {
+        let columns = columns_of::<E>("t");
+        let sql = format!("SELECT {columns} FROM {} t WHERE {}{}", E::TABLE, self.conditions, self.tail);
+        let mut found = Vec::new();
+        session.query(&sql, &self.params, &mut |row| {
+            found.push(E::read(row, 0)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The first row.
+    pub(crate) fn row<E: Entity>(&self, session: &mut impl Session) -> Found<Option<E>> {
+        Ok(self.rows(session)?.into_iter().next())
+    }
+
+    /// One number over the rows of a table.
+    pub(crate) fn number(&self, session: &mut impl Session, expression: &str, table: &str) -> Found<u64> {
+        let sql = format!("SELECT {expression} FROM {table} t WHERE {}", self.conditions);
+        let mut number = 0;
+        session.query(&sql, &self.params, &mut |row| {
+            number = row.integer(0)?.unwrap_or(0);
+            Ok(())
+        })?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    }
+
+    /// Deletes the rows.
+    pub(crate) fn delete(&self, session: &mut impl Session, table: &str) -> Found<()> {
+        let conditions = self.conditions.replace("t.", "");
+        session.execute(&format!("DELETE FROM {table} WHERE {conditions}"), &self.params).map(drop)
+    }
+
+    /// What a statement of one's own is made of: conditions with their parameters.
+    pub(crate) fn parts(&self) -> (&str, &[Param<'a>], &str) {
+        (&self.conditions, &self.params, &self.tail)
+    }
+}
+
+/// The columns of a table that is called `alias` in the statement.
+pub(crate) fn columns_of<E: Entity>(alias: &str) -> String {
+    let mut columns = String::new();
+    for (place, column) in E::COLUMNS.iter().enumerate() {
+        let _ = write!(columns, "{}{alias}.{column}", if place == 0 { "" } else { ", " });
+    }
+    columns
+}

@@ -1,0 +1,86 @@
+//! A transaction on a database that takes statements.
+
+use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
+use chat::{CommunityId, Message, Trouble, TroubleKind};
+use std::borrow::Cow;
+
+/// A transaction on a database. Statements have their parameters as `?1`, `?2`, …
+pub(crate) trait Session {
+    /// Gives each row to `each`.
+    fn query(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()>;
+
+    /// Changes rows, and says how many.
+    fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Found<u64>;
+
+    /// Puts the words of a stored message into the search index, where they were not.
+    fn index(&mut self, community: &CommunityId, message: &Message) -> Found<()>;
+
+    /// Takes the words of a message out of the search index, before the row goes or changes.
+    fn forget_words(&mut self, community: &CommunityId, message: &Message) -> Found<()>;
+
+    /// See [`Rows::search`](chat::Rows::search).
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
+
+    /// See [`Rows::facts`](chat::Rows::facts).
+    fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>>;
+
+    /// See [`Rows::append`](chat::Rows::append).
+    fn append(&mut self, appendix: &Appendix) -> Found<()>;
+}
+
+/// A parameter of a statement.
+#[derive(Clone, Debug)]
+pub(crate) enum Param<'a> {
+    Null,
+    Integer(i64),
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
+}
+
+impl Param<'_> {
+    pub(crate) fn id(id: chat::Ulid) -> Self {
+        Self::Bytes(Cow::Owned(id.to_bytes().to_vec()))
+    }
+
+    /// Numbers of ours fit, as they are bounded where they come in.
+    pub(crate) fn number(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    pub(crate) fn flag(flag: bool) -> Self {
+        Self::Integer(i64::from(flag))
+    }
+
+    pub(crate) fn optional_number(number: Option<u64>) -> Self {
+        number.map_or(Self::Null, Self::number)
+    }
+}
+
+impl<'a> From<&'a str> for Param<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Param<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+/// A row's columns, from 0.
+pub(crate) trait Columns {
+    fn integer(&self, at: usize) -> Found<Option<i64>>;
+    fn text(&self, at: usize) -> Found<Option<&str>>;
+    fn bytes(&self, at: usize) -> Found<Option<&[u8]>>;
+}
+
+/// What is stored is not what was written.
+pub(crate) fn corrupt(detail: impl Into<String>) -> Trouble {
+    Trouble::new(TroubleKind::Corrupt, detail)
+}

@@ -1,0 +1,60 @@
+//! A copy of the file while it is in use.
+
+use super::connection::{Purpose, open};
+use super::errors::trouble;
+use super::store::SqliteStore;
+use chat::{Trouble, TroubleKind};
+use rusqlite::Connection;
+use std::fs::File;
+use std::path::Path;
+
+impl SqliteStore {
+    /// Writes a copy of everything that was answered before: one moment's state, compact, durable when this returns. The
+    /// store goes on meanwhile.
+    ///
+    /// The copy is a store's file like another: to restore it, put it where the file was, without the old `-wal` and `-shm`.
+    /// It begins a new epoch when it is opened, so that clients see that places after the copy say nothing any more.
+    ///
+    /// # Errors
+    /// `to` exists already, or cannot be written. What was written of it is removed then.
+    pub fn backup(&self, to: &Path) -> Result<(), Trouble> {
+        if to.exists() {
+            return Err(Trouble::new(TroubleKind::Io, format!("{} exists already", to.display())));
+        }
+        let written = self.write_copy(to);
+        if written.is_err() {
+            // What is left of a copy must not be taken for one; the first error is the one to tell.
+            let _ = std::fs::remove_file(to);
+        }
+        written
+    }
+
+    fn write_copy(&self, to: &Path) -> Result<(), Trouble> {
+        let connection = open(self.options(), Purpose::Read)?;
+        // `VACUUM INTO` writes nothing in this file, but `query_only` knows nothing of that.
+        connection.pragma_update(None, "query_only", false).map_err(trouble)?;
+        let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
+        connection.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
+        let copy = Connection::open(to).map_err(trouble)?;
+        copy.execute("UPDATE store SET epoch = ''", []).map_err(trouble)?;
+        copy.close().map_err(|(_, error)| trouble(error))?;
+        let io = |error: std::io::Error| Trouble::new(TroubleKind::Io, format!("{}: {error}", to.display()));
+        File::open(to).and_then(|file| file.sync_all()).map_err(io)?;
+        let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
+    }
+
+    /// Writes the file anew without what was deleted, which until then may still lie in free pages of it: after an erasure,
+    /// where that counts. Writing waits meanwhile, and the disk needs room for a second file.
+    ///
+    /// # Errors
+    /// The file could not be written.
+    pub fn compact(&self) -> Result<(), Trouble> {
+        let connection = open(self.options(), Purpose::Write)?;
+        connection
+            .execute_batch("INSERT INTO message_words (message_words) VALUES ('optimize'); VACUUM;")
+            .map_err(trouble)?;
+        let truncated = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        truncated.map_err(trouble)
+    }
+}

@@ -1,0 +1,139 @@
+//! Connections to the file, and transactions on them.
+
+use super::errors::trouble;
+use super::migrations;
+use super::session::SqliteSession;
+use super::store::SqliteOptions;
+use crate::group::{Database, Kind};
+use crate::opening::OpenError;
+use crate::sql::SqlRows;
+use chat::rows::Found;
+use chat::{Rows, Trouble, TroubleKind};
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+
+/// How long a transaction waits for another process that writes.
+const BUSY_TIMEOUT_MS: u32 = 5_000;
+/// Prepared statements kept by a connection.
+const STATEMENTS_MAX: usize = 200;
+/// Bytes of the file that a connection keeps in memory.
+const CACHE_KIB: i64 = 16 * 1024;
+/// The log is moved into the file when it has so many pages of 4 KiB.
+const CHECKPOINT_PAGES: i64 = 4_000;
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    Write,
+    Read,
+}
+
+/// A connection that opens itself again after the file could not be read or written.
+pub(super) struct Reopening {
+    options: SqliteOptions,
+    purpose: Purpose,
+    connection: Option<Connection>,
+}
+
+impl Reopening {
+    pub(super) fn new(options: SqliteOptions, purpose: Purpose, connection: Connection) -> Self {
+        Self { options, purpose, connection: Some(connection) }
+    }
+
+    fn connection(&mut self) -> Result<&mut Connection, Trouble> {
+        if self.connection.is_none() {
+            self.connection = Some(open(&self.options, self.purpose)?);
+        }
+        self.connection.as_mut().ok_or_else(|| Trouble::new(TroubleKind::Closed, "there is no connection"))
+    }
+}
+
+impl Database for Reopening {
+    fn transaction(&mut self, _: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()> {
+        let begin = match self.purpose {
+            // Whoever writes takes the lock first: what it has read stays true.
+            Purpose::Write => "BEGIN IMMEDIATE",
+            Purpose::Read => "BEGIN",
+        };
+        let connection = self.connection()?;
+        let outcome = connection.execute_batch(begin).map_err(trouble).and_then(|()| {
+            run(&mut SqlRows(&mut SqliteSession(connection)))?;
+            connection.execute_batch("COMMIT").map_err(trouble)
+        });
+        if outcome.is_err() {
+            self.take_back();
+        }
+        outcome
+    }
+
+    /// After an error of reading or writing nobody knows what the file or the log holds: a new connection reads the log and
+    /// believes what its checksums confirm. After any other error taking the transaction back is enough.
+    fn take_back(&mut self) {
+        let Some(connection) = &self.connection else {
+            return;
+        };
+        let is_over = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        if !is_over || !connection.is_autocommit() {
+            self.connection = None;
+        }
+    }
+
+    fn reopen(&mut self) {
+        self.connection = None;
+    }
+}
+
+/// Opens the file, which must exist for a reader.
+pub(super) fn open(options: &SqliteOptions, purpose: Purpose) -> Result<Connection, Trouble> {
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags |= match purpose {
+        Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        // A reader of a write-ahead log maps its index, for which it has to be able to write.
+        Purpose::Read => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let connection = Connection::open_with_flags(&options.path, flags).map_err(trouble)?;
+    set_up(&connection, options, purpose).map_err(trouble)?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_TIMEOUT_MS.into()))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    match purpose {
+        Purpose::Write => {
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+            connection.pragma_update(None, "secure_delete", "FAST")?;
+            if let Some(bytes) = options.bytes_max {
+                let page_bytes =
+                    connection.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0))?;
+                let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes.max(1);
+                connection.pragma_update(None, "max_page_count", pages.max(1))?;
+            }
+        }
+        Purpose::Read => connection.pragma_update(None, "query_only", true)?,
+    }
+    Ok(())
+}
+
+/// Opens the file for writing, makes it if there is none, and brings it to this program's version.
+pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String), OpenError> {
+    if let Some(folder) = options.path.parent().filter(|folder| *folder != Path::new("")) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let kind = TroubleKind::ReadOnly;
+            Trouble::new(kind, format!("the folder {} cannot be made: {error}", folder.display()))
+        })?;
+    }
+    if options.path.exists() {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        migrations::check(&Connection::open_with_flags(&options.path, flags).map_err(trouble)?)?;
+    }
+    let mut connection = open(options, Purpose::Write)?;
+    migrations::migrate(&mut connection)?;
+    let epoch = migrations::epoch(&mut connection)?;
+    Ok((connection, epoch))
+}

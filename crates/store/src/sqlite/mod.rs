@@ -1,0 +1,10 @@
+//! The messenger on SQLite: one file, one writer, readers beside it.
+
+mod backup;
+mod connection;
+mod errors;
+mod migrations;
+mod session;
+mod store;
+
+pub use store::{SqliteOptions, SqliteStore};

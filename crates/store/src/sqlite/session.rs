@@ -1,0 +1,243 @@
+//! A transaction on SQLite.
+
+use super::errors::trouble;
+use crate::sql::{
+    Columns, Entity, Param, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope,
+};
+use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts, Within};
+use chat::{CommunityId, Conversation, Member, Message, Person};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, Row, Statement, ToSql};
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// A connection within a transaction.
+pub(super) struct SqliteSession<'a>(pub(super) &'a Connection);
+
+impl ToSql for Param<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Null => ToSqlOutput::Owned(Value::Null),
+            Self::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
+            Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Self::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+        })
+    }
+}
+
+impl Columns for Row<'_> {
+    fn integer(&self, at: usize) -> Found<Option<i64>> {
+        self.get_ref(at).map_err(trouble)?.as_i64_or_null().map_err(|error| corrupt(error.to_string()))
+    }
+
+    fn text(&self, at: usize) -> Found<Option<&str>> {
+        self.get_ref(at).map_err(trouble)?.as_str_or_null().map_err(|error| corrupt(error.to_string()))
+    }
+
+    fn bytes(&self, at: usize) -> Found<Option<&[u8]>> {
+        self.get_ref(at).map_err(trouble)?.as_blob_or_null().map_err(|error| corrupt(error.to_string()))
+    }
+}
+
+fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result<()> {
+    for (place, param) in params.iter().enumerate() {
+        statement.raw_bind_parameter(place + 1, param)?;
+    }
+    Ok(())
+}
+
+impl Session for SqliteSession<'_> {
+    fn query(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        let mut statement = self.0.prepare_cached(sql).map_err(trouble)?;
+        bind(&mut statement, params).map_err(trouble)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(trouble)? {
+            each(row)?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Found<u64> {
+        let mut statement = self.0.prepare_cached(sql).map_err(trouble)?;
+        bind(&mut statement, params).map_err(trouble)?;
+        statement.raw_execute().map(|rows| rows as u64).map_err(trouble)
+    }
+
+    fn index(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        match self.row_of(community, message)? {
+            Some(row) => self.index_row(community, message, row),
+            None => Ok(()),
+        }
+    }
+
+    fn forget_words(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?)
+        else {
+            return Ok(());
+        };
+        let sql = "INSERT INTO message_words (message_words, rowid, words) VALUES ('delete', ?1, ?2)";
+        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
+    }
+
+    fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        let mut params =
+            vec![Param::from(question(community, &search.words)), Param::from(community.as_str())];
+        let mut sql = format!(
+            "SELECT {} FROM message_words w JOIN messages t ON t.row = w.rowid \
+             WHERE w.message_words MATCH ?1 AND t.community = ?2",
+            columns_of::<Message>("t")
+        );
+        if let Some(before) = search.before {
+            // A message that is gone still has a place in time.
+            sql.push_str(
+                " AND t.id < ?3 AND w.rowid < coalesce((SELECT row FROM messages WHERE community = ?2 AND id = ?3), \
+                 9223372036854775807)",
+            );
+            params.push(Param::id(before.0));
+        }
+        let next = params.len() + 1;
+        match &search.within {
+            Within::One(id) => {
+                let _ = write!(sql, " AND t.conversation = ?{next}");
+                params.push(Param::id(id.0));
+            }
+            Within::Of(person) => {
+                let _ = write!(
+                    sql,
+                    " AND EXISTS (SELECT 1 FROM members m WHERE m.community = t.community \
+                     AND m.conversation = t.conversation AND m.person = ?{next})"
+                );
+                params.push(person.as_str().into());
+            }
+            Within::Everywhere => {}
+        }
+        let _ = write!(sql, " ORDER BY w.rowid DESC LIMIT {}", search.limit);
+        let mut found = Vec::new();
+        self.query(&sql, &params, &mut |row| {
+            found.push(Message::read(row, 0)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
+        sendings.iter().map(|sending| self.facts_of(sending)).collect()
+    }
+
+    fn append(&mut self, appendix: &Appendix) -> Found<()> {
+        for (community, message) in &appendix.messages {
+            let mut params = vec![Param::from(community.as_str())];
+            params.extend(message.params());
+            self.execute(&INSERT_MESSAGE, &params)?;
+            let row = self.0.last_insert_rowid();
+            self.index_row(community, message, row)?;
+            insert_mentions(self, community, message)?;
+        }
+        for (community, row) in &appendix.conversations {
+            let sql =
+                "UPDATE conversations SET last_seq = ?1, active_ms = ?2 WHERE community = ?3 AND id = ?4";
+            let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
+            let [last, active] = numbers;
+            self.execute(sql, &[last, active, community.as_str().into(), Param::id(row.id.0)])?;
+        }
+        for (community, row) in &appendix.members {
+            let params = [
+                Param::number(row.sent.millis()),
+                Param::number(row.delivered.0),
+                Param::number(row.read.0),
+                community.as_str().into(),
+                Param::id(row.conversation.0),
+                row.person.as_str().into(),
+            ];
+            self.execute(
+                "UPDATE members SET sent_ms = ?1, delivered_seq = ?2, read_seq = ?3 \
+                 WHERE community = ?4 AND conversation = ?5 AND person = ?6",
+                &params,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+static INSERT_MESSAGE: LazyLock<String> = LazyLock::new(|| {
+    let columns = Message::COLUMNS.join(", ");
+    let places: Vec<String> = (1..=Message::COLUMNS.len() + 1).map(|place| format!("?{place}")).collect();
+    format!("INSERT INTO messages (community, {columns}) VALUES ({})", places.join(", "))
+});
+
+static FACTS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, {}, {} FROM conversations c \
+         LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = ?3 \
+         LEFT JOIN people p ON p.community = c.community AND p.id = ?3 \
+         WHERE c.community = ?1 AND c.id = ?2",
+        columns_of::<Conversation>("c"),
+        columns_of::<Member>("m"),
+        columns_of::<Person>("p"),
+    )
+});
+
+impl SqliteSession<'_> {
+    fn facts_of(&mut self, sending: &Sending<'_>) -> Found<SendingFacts> {
+        let mut facts = SendingFacts::default();
+        let community = sending.community;
+        let params =
+            [community.as_str().into(), Param::id(sending.conversation.0), sending.sender.as_str().into()];
+        self.query(&FACTS, &params, &mut |row| {
+            let member = Conversation::COLUMNS.len();
+            let person = member + Member::COLUMNS.len();
+            facts.conversation = Some(Conversation::read(row, 0)?);
+            facts.member = row.bytes(member)?.map(|_| Member::read(row, member)).transpose()?;
+            facts.person = row.text(person)?.map(|_| Person::read(row, person)).transpose()?;
+            Ok(())
+        })?;
+        let mut rows = SqlRows(self);
+        if let Some(pair) = facts.conversation.as_ref().and_then(|conversation| conversation.pair.as_ref()) {
+            let other = pair.other(sending.sender);
+            facts.blocked = rows.block(community, sending.sender, other)?.is_some()
+                || rows.block(community, other, sending.sender)?.is_some();
+        }
+        if facts.conversation.is_some() {
+            facts.sanctions = rows.sanctions(community, sending.sender)?;
+        }
+        if let Some(id) = sending.client_id {
+            facts.earlier = rows.message_sent(community, sending.sender, id)?;
+        }
+        Ok(facts)
+    }
+
+    fn row_of(&mut self, community: &CommunityId, message: &Message) -> Found<Option<i64>> {
+        let sql = "SELECT row FROM messages WHERE community = ?1 AND conversation = ?2 AND seq = ?3";
+        let params =
+            [community.as_str().into(), Param::id(message.conversation.0), Param::number(message.seq.0)];
+        let mut found = None;
+        self.query(sql, &params, &mut |row| {
+            found = row.integer(0)?;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn index_row(&mut self, community: &CommunityId, message: &Message, row: i64) -> Found<()> {
+        let Some(entry) = entry(community, &message.text) else {
+            return Ok(());
+        };
+        let sql = "INSERT INTO message_words (rowid, words) VALUES (?1, ?2)";
+        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
+    }
+}
+
+/// Every word of the query and the community, the last word as a beginning. Words have no quotes in them.
+fn question(community: &CommunityId, words: &[String]) -> String {
+    let mut question = format!("\"{}\"", scope(community));
+    for word in words {
+        let _ = write!(question, " AND \"{word}\"");
+    }
+    question.push('*');
+    question
+}

@@ -1,0 +1,94 @@
+//! The store: a writer's thread, readers' threads, their queues.
+
+use super::connection::{Purpose, Reopening, open, open_first};
+use crate::group::{self, Database as _};
+use crate::opening::OpenError;
+use crate::queue::Queue;
+use crate::threads::Threads;
+use chat::{Request, Store};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where the file is and how much of the machine the store may use.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    /// The file; it and its folder are made if there is none. Beside it lie `-wal` and `-shm` while it is open.
+    pub path: PathBuf,
+    /// The largest that the file may become; none: as large as the disk. Beyond it, writing is refused as on a full disk.
+    pub bytes_max: Option<u64>,
+    /// Threads that read.
+    pub readers: usize,
+    /// Requests that wait, for the writer and for the readers each. Beyond it they are refused as
+    /// [`Busy`](chat::TroubleKind::Busy).
+    pub queue_max: usize,
+}
+
+impl SqliteOptions {
+    /// For that file, everything else by default.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), bytes_max: None, readers: 2, queue_max: 10_000 }
+    }
+}
+
+/// The messenger in a SQLite file.
+///
+/// Dropping it waits for what was submitted before.
+pub struct SqliteStore {
+    options: SqliteOptions,
+    epoch: String,
+    writes: Arc<Queue<Request>>,
+    reads: Arc<Queue<Request>>,
+    // Dropped last: its threads end when the queues are closed.
+    _threads: Threads<Request>,
+}
+
+impl SqliteStore {
+    /// Opens the file, or makes it, and brings it to this program's version.
+    ///
+    /// # Errors
+    /// The file is newer than this program, is no store, or cannot be read and written.
+    pub fn open(options: SqliteOptions) -> Result<Self, OpenError> {
+        let (connection, epoch) = open_first(&options)?;
+        let writes = Arc::new(Queue::new(options.queue_max));
+        let reads = Arc::new(Queue::new(options.queue_max));
+        let mut threads = Threads::new([writes.clone(), reads.clone()]);
+        let mut writer = Reopening::new(options.clone(), Purpose::Write, connection);
+        threads.start("store-writer", &writes, move |queue| {
+            while let Some(requests) = queue.take(group::REQUESTS_MAX) {
+                group::run(&mut writer, requests);
+            }
+        })?;
+        for _ in 0..options.readers.max(1) {
+            let connection = open(&options, Purpose::Read)?;
+            let mut reader = Reopening::new(options.clone(), Purpose::Read, connection);
+            threads.start("store-reader", &reads, move |queue| {
+                while let Some(requests) = queue.take(1) {
+                    group::run(&mut reader, requests);
+                }
+                reader.reopen();
+            })?;
+        }
+        Ok(Self { options, epoch, writes, reads, _threads: threads })
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &SqliteOptions {
+        &self.options
+    }
+}
+
+impl Store for SqliteStore {
+    fn epoch(&self) -> &str {
+        &self.epoch
+    }
+
+    fn submit(&self, request: Request) {
+        let queue = match request {
+            Request::Append(_) | Request::Write(_) => &self.writes,
+            Request::Read(_) => &self.reads,
+        };
+        if let Err((request, trouble)) = queue.push(request) {
+            request.refuse(trouble);
+        }
+    }
+}

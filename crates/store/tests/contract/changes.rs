@@ -1,0 +1,114 @@
+//! Edits, deletions, reactions.
+
+use crate::Case;
+use crate::scene::{Scene, person, texts};
+use chat::verbs::{Around, Changed, Delete, EditText, EditsOf, React, SetRole};
+use chat::*;
+
+fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
+    scene.ask(by, EditText { conversation, seq: Seq(1), text: text.into(), mentions: vec![] })
+}
+
+fn react(
+    scene: &Scene,
+    by: &str,
+    conversation: ConversationId,
+    emoji: &str,
+    on: bool,
+) -> Result<Changed, Failure> {
+    scene.ask(by, React { conversation, seq: Seq(1), emoji: emoji.into(), on })
+}
+
+fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
+    let set = SetRole { conversation, person: person(who), role: Role::Moderator };
+    scene.service(set).expect("a key may");
+}
+
+pub const CASES: &[Case] = &[
+    ("an edit keeps the place, and the former text for moderators", |scene| {
+        let room = scene.lobby(&["ann", "bob", "mod"]);
+        moderator(scene, "mod", room);
+        scene.send("ann", room, "one");
+        assert!(edit(scene, "ann", room, "two").is_ok_and(|changed| changed.changed));
+        assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| changed.message.edits == 2));
+        assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| !changed.changed), "nothing changed");
+        assert_eq!(texts(&scene.page("bob", room, Around::Newest, 5)), [(1, "three")]);
+        let former =
+            scene.ask("mod", EditsOf { conversation: room, seq: Seq(1) }).expect("moderators see it");
+        assert_eq!(former.iter().map(|edit| edit.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        let refused = Failure::Refused(Refusal::NotPermitted(Action::SeeEdits));
+        assert_eq!(scene.ask("bob", EditsOf { conversation: room, seq: Seq(1) }), Err(refused));
+    }),
+    ("only its author edits a message", |scene| {
+        let room = scene.lobby(&["ann", "mod"]);
+        moderator(scene, "mod", room);
+        scene.send("ann", room, "one");
+        let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Send)));
+        assert_eq!(edit(scene, "mod", room, "two"), refused);
+        assert_eq!(scene.page("ann", room, Around::Newest, 5).conversation.revision, Revision(0));
+    }),
+    ("a deleted message is a tombstone that keeps its place", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("ann", room, "one");
+        scene.send("ann", room, "two");
+        react(scene, "bob", room, "👍", true).expect("he may");
+        edit(scene, "ann", room, "uno").expect("it is hers");
+        let gone = scene.ask("ann", Delete { conversation: room, seq: Seq(1) }).expect("it is hers");
+        assert!(gone.changed && gone.reactions.is_empty());
+        let again = scene.ask("ann", Delete { conversation: room, seq: Seq(1) }).expect("it is the same");
+        assert!(!again.changed);
+        let page = scene.page("bob", room, Around::Newest, 5);
+        assert_eq!(texts(&page), [(1, ""), (2, "two")]);
+        assert!(!page.messages[0].message.deleted.expect("it is deleted").moderated);
+        assert_eq!(edit(scene, "ann", room, "x"), Err(Failure::Conflict(Conflict::Deleted)));
+        assert_eq!(react(scene, "bob", room, "👍", true), Err(Failure::Conflict(Conflict::Deleted)));
+        let former = scene.service(EditsOf { conversation: room, seq: Seq(1) }).expect("a key may");
+        assert!(former.is_empty(), "nothing of what it said is left");
+    }),
+    ("moderators delete what those below them said", |scene| {
+        let room = scene.lobby(&["ann", "bob", "mod", "mad"]);
+        moderator(scene, "mod", room);
+        moderator(scene, "mad", room);
+        scene.send("ann", room, "one");
+        scene.send("mad", room, "two");
+        let delete = |by: &str, seq| scene.ask(by, Delete { conversation: room, seq: Seq(seq) });
+        let refused = Failure::Refused(Refusal::NotPermitted(Action::DeleteAny));
+        assert_eq!(delete("bob", 1), Err(refused.clone()));
+        assert_eq!(delete("mod", 2), Err(refused), "not what another moderator said");
+        let gone = delete("mod", 1).expect("a moderator may");
+        assert!(gone.message.deleted.expect("it is deleted").moderated);
+    }),
+    ("reactions are counted once for each person", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("ann", room, "one");
+        for (by, emoji) in [("ann", "👍"), ("bob", "👍"), ("bob", "👍"), ("bob", "🎉")] {
+            react(scene, by, room, emoji, true).expect("they may");
+        }
+        let seen = |by: &str| -> Vec<(String, u64, bool)> {
+            let page = scene.page(by, room, Around::Newest, 5);
+            let tallies = page.messages[0].reactions.iter();
+            tallies.map(|tally| (tally.emoji.clone(), tally.count, tally.mine)).collect()
+        };
+        assert_eq!(seen("ann"), [("👍".to_owned(), 2, true), ("🎉".to_owned(), 1, false)]);
+        react(scene, "bob", room, "👍", false).expect("he may");
+        assert!(react(scene, "bob", room, "👍", false).is_ok_and(|changed| !changed.changed));
+        assert_eq!(seen("bob"), [("👍".to_owned(), 1, false), ("🎉".to_owned(), 1, true)]);
+        assert!(matches!(react(scene, "ann", room, "a\nb", true), Err(Failure::Invalid(_))));
+    }),
+    ("who was away asks for what changed", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        for text in ["one", "two", "three"] {
+            scene.send("ann", room, text);
+        }
+        let known = scene.page("bob", room, Around::Newest, 5).conversation.revision;
+        react(scene, "bob", room, "👍", true).expect("he may");
+        scene.ask("ann", Delete { conversation: room, seq: Seq(3) }).expect("it is hers");
+        edit(scene, "ann", room, "uno").expect("it is hers");
+        let page = scene.page("bob", room, Around::Changed(known), 5);
+        assert_eq!(texts(&page), [(3, ""), (1, "uno")], "each message once, by its last change");
+        assert_eq!(page.conversation.revision, Revision(3));
+        assert!(scene.page("bob", room, Around::Changed(Revision(3)), 5).messages.is_empty());
+        let part = scene.page("bob", room, Around::Changed(known), 1);
+        assert!(part.more && texts(&part) == [(3, "")]);
+    }),
+];

@@ -1,0 +1,131 @@
+//! Communities, their keys, and that nothing crosses between them.
+
+use crate::Case;
+use crate::scene::{Scene, client_id, person};
+use chat::verbs::*;
+use chat::*;
+
+pub const CASES: &[Case] = &[
+    ("a community's name is taken once", |scene| {
+        let again = scene.service(CreateCommunity { settings: Settings::named("Again") });
+        assert_eq!(again, Err(Failure::Conflict(Conflict::NameTaken)));
+        assert_eq!(scene.service(ReadCommunity).expect("it is there").settings.name, "A community");
+    }),
+    ("communities are listed in pages", |scene| {
+        let beside = scene.beside();
+        let mut seen = Vec::new();
+        let mut after = None;
+        loop {
+            let listed = scene.store.ask(Communities { after, limit: 2 }).expect("it can be read");
+            seen.extend(listed.rows.into_iter().map(|community| community.id));
+            after = listed.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert!(seen.contains(&scene.community) && seen.contains(&beside.community));
+        assert!(seen.is_sorted());
+    }),
+    ("settings come back as they were written, and wrong ones are named", |scene| {
+        let settings = Settings {
+            origins: vec!["https://example.org".into(), "http://localhost:4000".into()],
+            look: Look { color: Some("#00aaff".into()), logo_url: None, locale: Some("pt-BR".into()) },
+            guests: GuestPolicy::Read,
+            ..Settings::named("Other")
+        };
+        scene.service(ChangeCommunity { settings: settings.clone() }).expect("a key may");
+        assert_eq!(scene.service(ReadCommunity).expect("it is there").settings, settings);
+        let wrong = Settings {
+            origins: vec!["example.org/path".into()],
+            look: Look { color: Some("blue".into()), ..Look::default() },
+            ..Settings::named("")
+        };
+        let Err(Failure::Invalid(problems)) = scene.service(ChangeCommunity { settings: wrong }) else {
+            panic!("it is invalid");
+        };
+        let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
+        assert_eq!(fields, ["name", "origins[0]", "look.color"]);
+    }),
+    ("a key is found until it is revoked, by its own community", |scene| {
+        let create = CreateKey {
+            name: "server".into(),
+            purpose: serde_json::json!({"scopes": ["send"]}),
+            hash: vec![7; 32],
+        };
+        let key = scene.service(create.clone()).expect("a key may");
+        scene.people(&["ann"]);
+        assert!(scene.ask("ann", create).is_err());
+        assert_eq!(scene.service(FindKey { key: key.id }).expect("it is there"), key);
+        let absent = Err(Failure::Absent(Thing::Key));
+        assert_eq!(scene.beside().service(FindKey { key: key.id }), absent);
+        assert!(scene.service(RevokeKey { key: key.id }).expect("a key may").revoked.is_some());
+        assert_eq!(scene.service(FindKey { key: key.id }), absent);
+        assert_eq!(scene.service(Keys).expect("a key may").len(), 1);
+    }),
+    ("nobody has a name that stands for nobody", |scene| {
+        let meet = Meet { profile: crate::scene::profile("x") };
+        for name in ["~erased", "~service", "~x"] {
+            assert!(matches!(scene.ask(name, meet.clone()), Err(Failure::Invalid(_))), "{name}");
+        }
+    }),
+    ("two communities with equal names see nothing of each other", no_leak),
+];
+
+fn no_leak(scene: &Scene) {
+    let other = scene.beside();
+    let den = scene.room(Kind::Private, "den", &["ann", "bob"]);
+    let said = |scene: &Scene, room| {
+        let draft = Draft { mentions: vec![person("bob")], ..Draft::text(client_id("same"), "secret words") };
+        scene.ask("ann", Append { conversation: room, draft }).expect("she may")
+    };
+    let first = said(scene, den).message;
+    // The same names in the other one, and the same client id: nothing is a repetition of the first.
+    let same = other.room(Kind::Private, "den", &["ann", "bob"]);
+    assert!(!said(&other, same).repeated);
+    assert_ne!(den, same);
+    // Ids of the first mean nothing there, to people and to keys.
+    let absent = Failure::Absent(Thing::Conversation);
+    assert_eq!(other.ask("ann", ReadConversation { conversation: den }), Err(absent.clone()));
+    assert_eq!(other.service(ReadConversation { conversation: den }), Err(absent.clone()));
+    assert_eq!(other.try_send("ann", den, "x").map(drop), Err(absent.clone()));
+    assert_eq!(
+        other.service(Append { conversation: den, draft: Draft::text(None, "x") }).map(drop),
+        Err(absent.clone())
+    );
+    let around = Around::Newest;
+    assert_eq!(
+        other.service(ReadPage { conversation: den, around, limit: 1 }).map(drop),
+        Err(absent.clone())
+    );
+    let advance = Advance { conversation: den, delivered: Seq(1), read: Seq(1) };
+    assert_eq!(other.ask("ann", advance).map(drop), Err(absent));
+    assert_eq!(other.service(ReadMessage { message: first.id }), Err(Failure::Absent(Thing::Message)));
+    let punish = Punish {
+        person: person("ann"),
+        conversation: None,
+        kind: SanctionKind::Ban,
+        until: None,
+        reason: String::new(),
+    };
+    other.service(punish).expect("a key may");
+    assert!(scene.try_send("ann", den, "still here").is_ok(), "a ban is one community's");
+    // Lists, searches and exports have their own only.
+    let search = |scene: &Scene| {
+        let search = SearchMessages { query: "secret".into(), conversation: None, before: None, limit: 9 };
+        scene.service(search).expect("a key may").rows
+    };
+    assert_eq!(search(scene), [first]);
+    assert_eq!(search(&other).len(), 1);
+    assert_eq!(scene.tab("bob", den).mentions, 1);
+    assert_eq!(scene.service(People { after: None, limit: 9 }).expect("a key may").rows.len(), 2);
+    let mut after = None;
+    loop {
+        let part = other.service(Export { person: None, after }).expect("a key may");
+        let text = serde_json::to_string(&part.records).expect("it is JSON");
+        assert!(!text.contains(&den.to_string()), "{text}");
+        after = part.next;
+        if after.is_none() {
+            break;
+        }
+    }
+}

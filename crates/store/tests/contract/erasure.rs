@@ -1,0 +1,127 @@
+//! A person who is erased is forgotten.
+
+use crate::Case;
+use crate::scene::{Scene, person, texts};
+use chat::verbs::*;
+use chat::*;
+
+fn erase(scene: &Scene, who: &str) -> ErasureReport {
+    let mut report = ErasureReport::default();
+    while !report.done {
+        report.add(scene.service(Erase { person: person(who) }).expect("a key may"));
+    }
+    report
+}
+
+fn export(scene: &Scene, who: Option<&str>) -> String {
+    let mut text = String::new();
+    let mut after = None;
+    loop {
+        let part = scene.service(Export { person: who.map(person), after }).expect("a key may");
+        text.push_str(&serde_json::to_string(&part.records).expect("it is JSON"));
+        after = part.next;
+        if after.is_none() {
+            return text;
+        }
+    }
+}
+
+/// Whatever somebody can leave behind.
+fn leave_traces(scene: &Scene) -> ConversationId {
+    let room = scene.lobby(&["zoe", "bob"]);
+    let direct = scene.direct("zoe", "bob");
+    for nth in 0..(limits::PAGE_MAX + 3) {
+        scene.send("zoe", room, &format!("something{nth}"));
+    }
+    scene.send("zoe", direct, "between us");
+    scene.send("bob", direct, "indeed");
+    scene.send("bob", room, "mine");
+    let attachments =
+        vec![Attachment { id: "file-1".into(), name: "a".into(), media_type: "a/b".into(), bytes: 1 }];
+    let draft = Draft { attachments, ..Draft::text(crate::scene::client_id("c"), "with a file") };
+    scene.ask("zoe", Append { conversation: room, draft }).expect("she may");
+    let draft = Draft { mentions: vec![person("zoe")], ..Draft::text(None, "look") };
+    scene.ask("bob", Append { conversation: room, draft }).expect("he may");
+    let edit = EditText { conversation: room, seq: Seq(1), text: "else".into(), mentions: vec![] };
+    scene.ask("zoe", edit).expect("it is hers");
+    scene
+        .ask("zoe", React { conversation: direct, seq: Seq(2), emoji: "👍".into(), on: true })
+        .expect("she may");
+    scene.ask("zoe", BlockPerson { person: person("bob") }).expect("she may");
+    scene.ask("bob", BlockPerson { person: person("zoe") }).expect("he may");
+    let report = ReportMessage { conversation: room, seq: Seq(2), reason: "rude".into() };
+    scene.ask("bob", report).expect("he may");
+    let mute = Punish {
+        person: person("zoe"),
+        conversation: Some(room),
+        kind: SanctionKind::Mute,
+        until: None,
+        reason: "rude".into(),
+    };
+    scene.service(mute).expect("a key may");
+    let settings = Settings { people_make_rooms: true, ..Settings::named("A community") };
+    scene.service(ChangeCommunity { settings }).expect("a key may");
+    let hers = CreateRoom::public(RoomName::parse("hers").expect("a name"), "Hers");
+    let hers = scene.ask("zoe", hers).expect("people may").id;
+    scene.join("bob", hers);
+    let invite = Invite { conversation: hers, person: Some(person("bob")), until: None, uses: 1 };
+    scene.ask("zoe", invite).expect("she may");
+    room
+}
+
+pub const CASES: &[Case] = &[
+    ("nothing of an erased person is left, and the report says what went", |scene| {
+        let room = leave_traces(scene);
+        assert!(export(scene, Some("zoe")).contains("with a file"));
+        let before = scene.page("bob", room, Around::Newest, 1).conversation;
+        let report = erase(scene, "zoe");
+        assert_eq!(report.messages, limits::PAGE_MAX as u64 + 5);
+        assert_eq!((report.mentions, report.reactions, report.blocks), (1, 1, 2));
+        assert_eq!((report.memberships, report.invitations, report.sanctions), (3, 1, 1));
+        assert_eq!(report.attachments, ["file-1"]);
+        let all = export(scene, None);
+        for trace in ["zoe", "something", "with a file", "else"] {
+            assert!(!all.contains(trace), "`{trace}` is left in {all}");
+        }
+        assert_eq!(export(scene, Some("zoe")).replace("[]", ""), "");
+        let after = scene.page("bob", room, Around::Newest, 2);
+        assert_eq!(after.conversation.last, before.last, "places stay");
+        assert_eq!(texts(&after)[1].1, "look");
+        assert!(after.conversation.revision > before.revision, "clients learn of it");
+        assert!(scene.page("bob", room, Around::After(Seq(0)), 1).messages[0].message.deleted.is_some());
+        let search = SearchMessages { query: "something".into(), conversation: None, before: None, limit: 9 };
+        assert!(scene.service(search).expect("a key may").rows.is_empty());
+    }),
+    ("what others have stays with them", |scene| {
+        leave_traces(scene);
+        let direct = scene.direct("bob", "zoe");
+        erase(scene, "zoe");
+        assert_eq!(texts(&scene.page("bob", direct, Around::Newest, 9)), [(1, ""), (2, "indeed")]);
+        let hers = scene
+            .ask("bob", FindRoom { name: RoomName::parse("hers").expect("a name") })
+            .expect("it is there");
+        let members = Members { conversation: hers.id, after: None, limit: 9 };
+        let members = scene.ask("bob", members).expect("he is in it").rows;
+        assert_eq!(
+            members.iter().map(|member| member.role).collect::<Vec<_>>(),
+            [Role::Owner],
+            "somebody owns it"
+        );
+    }),
+    ("people erase themselves and nobody else", |scene| {
+        scene.lobby(&["ann", "bob"]);
+        assert!(scene.ask("ann", Erase { person: person("bob") }).is_err());
+        while !scene.ask("ann", Erase { person: person("ann") }).expect("she may").done {}
+        assert_eq!(scene.service(Erase { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
+        assert_eq!(scene.service(ReadPerson { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
+    }),
+    ("people export what there is of them and nothing else", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("ann", room, "of ann");
+        scene.send("bob", room, "of bob");
+        assert!(scene.ask("ann", Export { person: Some(person("bob")), after: None }).is_err());
+        assert!(scene.ask("ann", Export { person: None, after: None }).is_err());
+        let own = export(scene, Some("ann"));
+        assert!(own.contains("of ann") && !own.contains("of bob"), "{own}");
+    }),
+];

@@ -1,0 +1,66 @@
+//! From one store into another.
+
+use crate::Case;
+use crate::scene::{Scene, person, texts};
+use chat::verbs::{Around, Export, Import, SearchMessages};
+use chat::*;
+
+pub const CASES: &[Case] = &[
+    ("a community moves to another store with everything that it has", moves),
+    ("records of another community are refused", |scene| {
+        let part = scene.service(Export { person: None, after: None }).expect("a key may");
+        let other = scene.beside();
+        assert!(matches!(other.service(Import { records: part.records.clone() }), Err(Failure::Invalid(_))));
+        scene.people(&["ann"]);
+        assert!(scene.ask("ann", Import { records: part.records }).is_err());
+    }),
+];
+
+fn all(scene: &Scene) -> Vec<chat::rows::Record> {
+    let mut records = Vec::new();
+    let mut after = None;
+    loop {
+        let part = scene.service(Export { person: None, after }).expect("a key may");
+        records.extend(part.records);
+        after = part.next;
+        if after.is_none() {
+            return records;
+        }
+    }
+}
+
+fn moves(scene: &Scene) {
+    let room = scene.lobby(&["ann", "bob"]);
+    for nth in 0..(limits::PAGE_MAX + 20) {
+        scene.send("ann", room, &format!("number {nth}"));
+    }
+    let draft = Draft { mentions: vec![person("bob")], ..Draft::text(None, "you") };
+    scene.ask("ann", chat::verbs::Append { conversation: room, draft }).expect("she may");
+    let react = chat::verbs::React { conversation: room, seq: Seq(2), emoji: "👍".into(), on: true };
+    scene.ask("bob", react).expect("he may");
+    let records = all(scene);
+    let into = scene.on(std::sync::Arc::new(MemoryStore::default()));
+    // Twice: an import that was interrupted is repeated.
+    for _ in 0..2 {
+        for part in records.chunks(limits::PAGE_MAX) {
+            into.service(Import { records: part.to_vec() }).expect("a key may");
+        }
+    }
+    let sorted = |mut records: Vec<chat::rows::Record>| {
+        records.sort_by_key(|record| serde_json::to_string(record).expect("it is JSON"));
+        records
+    };
+    assert_eq!(sorted(all(&into)), sorted(records.clone()));
+    assert_eq!(into.tab("bob", room), scene.tab("bob", room));
+    assert_eq!(texts(&into.page("bob", room, Around::Newest, 1)), [(limits::PAGE_MAX as u64 + 21, "you")]);
+    let search = SearchMessages { query: "number 7".into(), conversation: None, before: None, limit: 9 };
+    let found = |scene: &Scene| scene.ask("ann", search.clone()).expect("she is known").rows;
+    assert!(!found(scene).is_empty());
+    assert_eq!(found(&into), found(scene));
+    // And back: what the memory exports, this store takes.
+    for part in sorted(all(&into)).chunks(limits::PAGE_MAX) {
+        scene.service(Import { records: part.to_vec() }).expect("a key may");
+    }
+    assert_eq!(sorted(all(scene)), sorted(records));
+    assert_eq!(into.send("ann", room, "goes on").message.seq.0, limits::PAGE_MAX as u64 + 22);
+}

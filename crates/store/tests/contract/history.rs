@@ -1,0 +1,146 @@
+//! Order and pages.
+
+use crate::Case;
+use crate::scene::{Scene, texts};
+use chat::verbs::{Append, Around, Expire, ReadMessage, ReadPage};
+use chat::*;
+use std::sync::mpsc;
+
+pub const CASES: &[Case] = &[
+    ("places are numbered from one without a hole", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        let places: Vec<u64> = (0..5).map(|_| scene.send("ann", room, "x").message.seq.0).collect();
+        assert_eq!(places, [1, 2, 3, 4, 5]);
+        assert_eq!(scene.send("bob", room, "y").message.seq, Seq(6));
+    }),
+    ("many senders at once make one dense order, each message once", many_senders),
+    ("pages are found by place", |scene| {
+        let room = scene.lobby(&["ann"]);
+        for nth in 1..=10 {
+            scene.send("ann", room, &format!("m{nth}"));
+        }
+        let places = |around, limit| -> (Vec<u64>, bool) {
+            let page = scene.page("ann", room, around, limit);
+            (texts(&page).into_iter().map(|(seq, _)| seq).collect(), page.more)
+        };
+        assert_eq!(places(Around::Newest, 3), (vec![8, 9, 10], true));
+        assert_eq!(places(Around::Before(Seq(4)), 9), (vec![1, 2, 3], false));
+        assert_eq!(places(Around::Before(Seq(4)), 2), (vec![2, 3], true));
+        assert_eq!(places(Around::After(Seq(7)), 2), (vec![8, 9], true));
+        assert_eq!(places(Around::After(Seq(10)), 2), (vec![], false));
+        assert_eq!(places(Around::Place(Seq(5)), 4), (vec![4, 5, 6, 7], true));
+        assert_eq!(places(Around::Before(Seq(0)), 4), (vec![], false));
+        assert_eq!(places(Around::After(Seq(u64::MAX)), 4), (vec![], false));
+    }),
+    ("a page is bounded, whatever is asked", |scene| {
+        let room = scene.lobby(&["ann"]);
+        for _ in 0..(limits::PAGE_MAX + 5) {
+            scene.send("ann", room, "x");
+        }
+        let page = scene.page("ann", room, Around::After(Seq(0)), usize::MAX);
+        assert_eq!(page.messages.len(), limits::PAGE_MAX);
+        assert!(page.more);
+    }),
+    ("a message has a name of its own, which strangers cannot use", |scene| {
+        let room = scene.room(Kind::Private, "den", &["ann"]);
+        scene.people(&["eve"]);
+        let said = scene.send("ann", room, "secret").message;
+        let shown = scene.ask("ann", ReadMessage { message: said.id }).expect("she may read");
+        assert_eq!(shown.message, said);
+        assert_eq!(scene.ask("eve", ReadMessage { message: said.id }), Err(Failure::Absent(Thing::Message)));
+    }),
+    ("what a message carries comes back as it was", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("bob", room, "first");
+        let draft = Draft {
+            client_id: crate::scene::client_id("c-1"),
+            text: "a\n\"b\" 👩\u{200d}🚀 \\ ' % _".into(),
+            reply_to: Some(Seq(1)),
+            mentions: vec![crate::scene::person("bob"), crate::scene::person("nobody")],
+            attachments: vec![Attachment {
+                id: "f1".into(),
+                name: "a b.png".into(),
+                media_type: "image/png".into(),
+                bytes: 12,
+            }],
+        };
+        let said = scene.ask("ann", Append { conversation: room, draft }).expect("she may").message;
+        let page = scene.page("bob", room, Around::Newest, 1);
+        assert_eq!(page.messages[0].message, said);
+        assert_eq!(said.mentions, [crate::scene::person("bob")], "only members are mentioned");
+    }),
+    ("a reply is to something that was said", |scene| {
+        let room = scene.lobby(&["ann"]);
+        let draft = Draft { reply_to: Some(Seq(1)), ..Draft::text(None, "x") };
+        let refused = scene.ask("ann", Append { conversation: room, draft });
+        assert!(matches!(refused, Err(Failure::Invalid(_))), "{refused:?}");
+    }),
+    ("retention drops the beginning and never a place twice", retention),
+];
+
+fn many_senders(scene: &Scene) {
+    const SENDERS: usize = 20;
+    const EACH: usize = 10;
+    let names: Vec<String> = (0..SENDERS).map(|nth| format!("p{nth}")).collect();
+    let room = scene.lobby(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let (answer, answers) = mpsc::channel();
+    for nth in 0..EACH {
+        for name in &names {
+            let call = scene.call(By::Person(crate::scene::person(name)));
+            let draft =
+                Draft::text(crate::scene::client_id(&format!("{name}-{nth}")), &format!("{name} {nth}"));
+            let answer = answer.clone();
+            scene.store.submit_verb(call.ask(Append { conversation: room, draft }), move |outcome| {
+                answer.send(outcome).expect("the test waits");
+            });
+        }
+    }
+    let mut said: Vec<Message> =
+        answers.iter().take(SENDERS * EACH).map(|outcome| outcome.expect("all may send").message).collect();
+    said.sort_by_key(|message| message.seq);
+    let mut read = Vec::new();
+    loop {
+        let page = scene.page("p0", room, Around::After(Seq(read.len() as u64)), 64);
+        read.extend(page.messages.into_iter().map(|shown| shown.message));
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(read, said);
+    let places: Vec<u64> = read.iter().map(|message| message.seq.0).collect();
+    assert_eq!(places, (1..=(SENDERS * EACH) as u64).collect::<Vec<_>>());
+    for name in &names {
+        let own: Vec<&str> = read
+            .iter()
+            .filter(|message| message.sender.as_str() == name)
+            .map(|message| message.text.as_str())
+            .collect();
+        let sent: Vec<String> = (0..EACH).map(|nth| format!("{name} {nth}")).collect();
+        assert_eq!(own, sent, "each sender's own order");
+    }
+}
+
+fn retention(scene: &Scene) {
+    let room = scene.lobby(&["ann", "bob"]);
+    for _ in 0..3 {
+        scene.send("ann", room, "old");
+    }
+    scene.wait_ms(3 * 24 * 60 * 60 * 1_000);
+    scene.send("ann", room, "new");
+    assert_eq!(scene.service(Expire).expect("a key may").messages, 0, "everything is kept by default");
+    let settings = Settings {
+        limits: CommunityLimits { history_days: Some(1), ..CommunityLimits::default() },
+        ..Settings::named("A community")
+    };
+    scene.service(chat::verbs::ChangeCommunity { settings }).expect("a key may");
+    assert!(scene.ask("ann", Expire).is_err());
+    let expired = scene.service(Expire).expect("a key may");
+    assert_eq!((expired.messages, expired.more), (3, false));
+    let page = scene.page("bob", room, Around::After(Seq(0)), 10);
+    assert_eq!(texts(&page), [(4, "new")]);
+    assert_eq!(page.conversation.first, Seq(4));
+    assert_eq!(scene.tab("bob", room).unread, 1, "what is gone is not unread");
+    assert_eq!(scene.send("ann", room, "next").message.seq, Seq(5));
+    let gone = scene.ask("bob", ReadPage { conversation: room, around: Around::Before(Seq(4)), limit: 5 });
+    assert!(gone.is_ok_and(|page| page.messages.is_empty() && !page.more));
+}

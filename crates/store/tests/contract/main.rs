@@ -1,0 +1,95 @@
+//! What every store owes: the same cases on memory, SQLite and PostgreSQL.
+//!
+//! Each case has a community of its own in a store that others use at the same time. PostgreSQL is a real server that this
+//! program starts and ends.
+
+mod agreement;
+mod changes;
+mod communities;
+mod cursors;
+mod direct;
+mod erasure;
+mod exchange;
+mod history;
+mod moderation;
+#[path = "../postgres_server/mod.rs"]
+mod postgres_server;
+mod retries;
+mod rooms;
+mod scene;
+mod search;
+
+use chat::{MemoryStore, Store};
+use libtest_mimic::{Arguments, Trial};
+use postgres_server::PostgresServer;
+use scene::Scene;
+use std::process::ExitCode;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+
+/// A sentence, and what shows that it is true.
+type Case = (&'static str, fn(&Scene));
+
+const CASES: &[&[Case]] = &[
+    agreement::CASES,
+    changes::CASES,
+    communities::CASES,
+    cursors::CASES,
+    direct::CASES,
+    erasure::CASES,
+    exchange::CASES,
+    history::CASES,
+    moderation::CASES,
+    retries::CASES,
+    rooms::CASES,
+    search::CASES,
+];
+
+type Open = fn() -> Arc<dyn Store>;
+
+const STORES: [(&str, Open); 3] = [("memory", memory), ("sqlite", sqlite), ("postgres", postgres)];
+
+fn memory() -> Arc<dyn Store> {
+    static STORE: LazyLock<Arc<MemoryStore>> = LazyLock::new(Arc::default);
+    STORE.clone()
+}
+
+fn sqlite() -> Arc<dyn Store> {
+    static STORE: LazyLock<Arc<SqliteStore>> = LazyLock::new(|| {
+        let path = scene::folder().join("contract.sqlite3");
+        Arc::new(SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens"))
+    });
+    STORE.clone()
+}
+
+/// Held here so that `main` ends it: a static is never dropped.
+static SERVER: Mutex<Option<PostgresServer>> = Mutex::new(None);
+
+fn postgres() -> Arc<dyn Store> {
+    static STORE: LazyLock<Arc<PostgresStore>> = LazyLock::new(|| {
+        let server = PostgresServer::start();
+        let store = PostgresStore::open(PostgresOptions::new(&server.url())).expect("a new database opens");
+        *SERVER.lock().unwrap_or_else(PoisonError::into_inner) = Some(server);
+        Arc::new(store)
+    });
+    STORE.clone()
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for (store, open) in STORES {
+        for (sentence, run) in CASES.iter().copied().flatten() {
+            let run = *run;
+            let name = format!("{store}: {sentence}");
+            trials.push(Trial::test(name, move || {
+                run(&Scene::new(open()));
+                Ok(())
+            }));
+        }
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    drop(SERVER.lock().unwrap_or_else(PoisonError::into_inner).take());
+    scene::remove_folder();
+    conclusion.exit_code()
+}

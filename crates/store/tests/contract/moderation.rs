@@ -1,0 +1,133 @@
+//! Bans, mutes, slow mode, reports, the audit log.
+
+use crate::Case;
+use crate::scene::{Scene, person};
+use chat::verbs::{
+    Around, AuditLog, ChangeRoom, Lift, Meet, Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions,
+    SetRole, Settle,
+};
+use chat::*;
+
+fn punish(kind: SanctionKind, conversation: Option<ConversationId>, until: Option<Moment>) -> Punish {
+    Punish { person: person("bob"), conversation, kind, until, reason: "because".into() }
+}
+
+fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
+    let role = SetRole { conversation, person: person(who), role: Role::Moderator };
+    scene.service(role).expect("a key may");
+}
+
+pub const CASES: &[Case] = &[
+    ("who is muted reads and does not write, until the mute is over", |scene| {
+        let room = scene.lobby(&["mod", "bob"]);
+        let other = scene.room(Kind::Public, "other", &["bob"]);
+        moderator(scene, "mod", room);
+        let until = scene.now().after_ms(60_000);
+        scene.ask("mod", punish(SanctionKind::Mute, Some(room), Some(until))).expect("a moderator may");
+        let muted = Err(Failure::Refused(Refusal::Muted { until: Some(until) }));
+        assert_eq!(scene.try_send("bob", room, "x").map(drop), muted);
+        assert!(scene.ask("bob", ReadPage { conversation: room, around: Around::Newest, limit: 1 }).is_ok());
+        assert!(scene.try_send("bob", other, "x").is_ok());
+        scene.wait_ms(60_000);
+        assert!(scene.try_send("bob", room, "x").is_ok());
+    }),
+    ("who is banned is kept out until the ban is lifted", |scene| {
+        let room = scene.lobby(&["mod", "bob"]);
+        moderator(scene, "mod", room);
+        scene.ask("mod", punish(SanctionKind::Ban, Some(room), None)).expect("a moderator may");
+        let banned = Err(Failure::Refused(Refusal::Banned { until: None }));
+        assert_eq!(scene.try_send("bob", room, "x").map(drop), banned);
+        let page = ReadPage { conversation: room, around: Around::Newest, limit: 1 };
+        assert_eq!(scene.ask("bob", page).map(drop), banned);
+        let listed = Sanctions { conversation: Some(room), after: None, limit: 9 };
+        assert_eq!(scene.ask("mod", listed).expect("a moderator may").rows.len(), 1);
+        let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Ban };
+        scene.ask("mod", lift).expect("a moderator may");
+        assert!(scene.try_send("bob", room, "x").is_ok(), "he is a member still");
+    }),
+    ("a ban from what is hidden hides it", |scene| {
+        let den = scene.room(Kind::Private, "den", &["bob"]);
+        scene.service(punish(SanctionKind::Ban, Some(den), None)).expect("a key may");
+        assert_eq!(scene.try_send("bob", den, "x").map(drop), Err(Failure::Absent(Thing::Conversation)));
+    }),
+    ("a ban from the community is one everywhere", |scene| {
+        let room = scene.lobby(&["bob"]);
+        scene.service(punish(SanctionKind::Ban, None, None)).expect("a key may");
+        let banned = Err(Failure::Refused(Refusal::Banned { until: None }));
+        assert_eq!(scene.try_send("bob", room, "x").map(drop), banned);
+        assert_eq!(scene.ask("bob", Meet { profile: crate::scene::profile("bob") }).map(drop), banned);
+        assert!(scene.beside().ask("bob", Meet { profile: crate::scene::profile("bob") }).is_ok());
+    }),
+    ("nobody moderates their equals or those above", |scene| {
+        let room = scene.lobby(&["mod", "bob", "ann"]);
+        moderator(scene, "mod", room);
+        moderator(scene, "bob", room);
+        let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Moderate)));
+        let ban = punish(SanctionKind::Ban, Some(room), None);
+        assert_eq!(scene.ask("mod", ban.clone()).map(drop), refused);
+        assert_eq!(scene.ask("ann", ban).map(drop), refused);
+        let remove = Remove { conversation: room, person: person("ann") };
+        scene.ask("mod", remove.clone()).expect("a moderator may");
+        assert_eq!(scene.ask("mod", remove), Err(Failure::Absent(Thing::Person)));
+    }),
+    ("a role in the community counts in its rooms and not between people", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        let direct = scene.direct("ann", "bob");
+        let profile = Profile { role: Some(Role::Moderator), ..crate::scene::profile("mod") };
+        scene.ask("mod", Meet { profile }).expect("they may come");
+        assert!(scene.try_send("mod", room, "x").is_ok());
+        scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("a moderator may");
+        assert_eq!(scene.try_send("mod", direct, "x").map(drop), Err(Failure::Absent(Thing::Conversation)));
+    }),
+    ("slow mode lets members wait and moderators not", |scene| {
+        let room = scene.lobby(&["ann", "bob", "mod"]);
+        moderator(scene, "mod", room);
+        scene.service(ChangeRoom { slow_mode_s: Some(60), ..ChangeRoom::of(room) }).expect("a key may");
+        scene.send("bob", room, "x");
+        let Err(Failure::Refused(Refusal::SlowMode { retry_after_ms })) = scene.try_send("bob", room, "y")
+        else {
+            panic!("he has to wait");
+        };
+        assert!((1..60_000).contains(&retry_after_ms));
+        assert!(scene.try_send("ann", room, "x").is_ok());
+        assert!(scene.try_send("mod", room, "x").is_ok() && scene.try_send("mod", room, "y").is_ok());
+        scene.wait_ms(retry_after_ms);
+        assert!(scene.try_send("bob", room, "z").is_ok());
+    }),
+    ("a report is open until it is settled once", |scene| {
+        let room = scene.lobby(&["ann", "bob", "mod"]);
+        moderator(scene, "mod", room);
+        scene.send("bob", room, "rude");
+        let report = |seq| ReportMessage { conversation: room, seq: Seq(seq), reason: "rude".into() };
+        assert_eq!(scene.ask("ann", report(2)).map(drop), Err(Failure::Absent(Thing::Message)));
+        let made = scene.ask("ann", report(1)).expect("members may");
+        assert_eq!(made.author, person("bob"));
+        let open = Reports { conversation: Some(room), after: None, limit: 9 };
+        assert!(scene.ask("ann", open).is_err());
+        assert_eq!(scene.ask("mod", open).expect("a moderator may").rows, [made.clone()]);
+        assert_eq!(scene.service(Reports { conversation: None, ..open }).expect("a key may").rows.len(), 1);
+        let settle = |note: &str| Settle { report: made.id, note: note.into() };
+        assert_eq!(scene.ask("ann", settle("mine")), Err(Failure::Absent(Thing::Report)));
+        scene.ask("mod", settle("told him")).expect("a moderator may");
+        let again = scene.service(settle("again")).expect("it stays");
+        assert_eq!(again.settled.expect("it is settled").note, "told him");
+        assert!(scene.ask("mod", open).expect("a moderator may").rows.is_empty());
+    }),
+    ("what moderators do stands in the audit log, the newest first", |scene| {
+        let room = scene.lobby(&["mod", "bob"]);
+        moderator(scene, "mod", room);
+        scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("a moderator may");
+        let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Mute };
+        scene.ask("mod", lift).expect("a moderator may");
+        let log = AuditLog { conversation: Some(room), before: None, limit: 9 };
+        assert!(scene.ask("bob", log).is_err());
+        let entries = scene.ask("mod", log).expect("a moderator may").rows;
+        let deeds: Vec<Deed> = entries.iter().map(|entry| entry.deed).collect();
+        assert_eq!(deeds, [Deed::Unmute, Deed::Mute, Deed::SetRole, Deed::CreateRoom]);
+        assert_eq!((entries[1].by.as_str(), entries[1].note.as_str()), ("mod", "because"));
+        let first = scene.ask("mod", AuditLog { limit: 2, ..log }).expect("a moderator may");
+        let second =
+            scene.ask("mod", AuditLog { before: first.next, limit: 2, ..log }).expect("a moderator may");
+        assert_eq!((second.rows.len(), second.next), (2, None));
+    }),
+];

@@ -1,0 +1,63 @@
+//! Kills.
+
+use crate::postgres_server::PostgresServer;
+use crate::writer::{Acked, Writer, acked, append, open, room, verify};
+use chat::{Ask as _, Failure, TroubleKind};
+
+const ROUNDS: usize = 20;
+const ROUNDS_OF_POSTGRES: usize = 5;
+
+/// Kills a writer again and again while appends are on their way, each time a little later.
+fn kill_again_and_again(target: &str, rounds: usize) {
+    let mut all = Acked::new();
+    for round in 0..rounds {
+        let name = format!("r{round}");
+        let writer = Writer::start(&[], target, &name);
+        let mut lines = writer.until("ready");
+        for _ in 0..=round {
+            lines.extend(writer.until("acked"));
+        }
+        lines.extend(writer.kill());
+        let new = acked(&lines);
+        assert!(new.len() > round, "something was acknowledged before the kill");
+        all.extend(new);
+        let count = verify(&*open(target), &all);
+        assert!(count >= all.len() as u64);
+    }
+}
+
+pub fn sqlite_is_killed() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("killed.sqlite3");
+    kill_again_and_again(file.to_str().expect("the path is text"), ROUNDS);
+}
+
+pub fn writer_is_killed() {
+    let server = PostgresServer::start();
+    kill_again_and_again(&server.url(), ROUNDS_OF_POSTGRES);
+}
+
+pub fn server_is_killed() {
+    let mut server = PostgresServer::start();
+    let store = open(&server.url());
+    let room = room(&*store, "before");
+    let mut all = Acked::new();
+    let mut nth = 0;
+    for _ in 0..3 {
+        for _ in 0..20 {
+            let said = store.ask(append(room, "a", nth)).expect("the server is there").message;
+            all.insert(said.client_id.to_string(), said.seq.0);
+            nth += 1;
+        }
+        server.kill();
+        let missed = store.ask(append(room, "a", nth));
+        let away = matches!(&missed, Err(Failure::Unavailable(trouble)) if trouble.kind == TroubleKind::Away);
+        assert!(away, "no acknowledgement without a server: {missed:?}");
+        server.start_again();
+        // The retry is the same message, whether or not the server had it.
+        let said = store.ask(append(room, "a", nth)).expect("the server is there again").message;
+        all.insert(said.client_id.to_string(), said.seq.0);
+        nth += 1;
+        assert_eq!(verify(&*store, &all), nth);
+    }
+}

@@ -1,0 +1,139 @@
+//! A PostgreSQL server of one's own, in a folder that goes with it.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// PostgreSQL refuses to run as root; there is this user on every Debian.
+const NOBODY: u32 = 65_534;
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Where Debian has PostgreSQL's programs.
+const FOLDERS: [&str; 4] =
+    ["/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin", "/usr/bin"];
+
+/// A running server; ended when it is dropped.
+pub struct PostgresServer {
+    folder: tempfile::TempDir,
+    port: u16,
+    process: Child,
+}
+
+impl PostgresServer {
+    /// Starts one on a free port of 127.0.0.1.
+    pub fn start() -> Self {
+        let folder =
+            tempfile::Builder::new().prefix("throng-postgres").tempdir().expect("a folder can be made");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let data = folder.path().join("data");
+        fs::create_dir(&data).expect("it is ours");
+        if is_root() {
+            chown(&data, Some(NOBODY), Some(NOBODY)).expect("root may");
+        }
+        let made = as_somebody("initdb")
+            .args([
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+                "--username=throng",
+                "--no-sync",
+                "--pgdata",
+            ])
+            .arg(&data)
+            .stdout(Stdio::null())
+            .status();
+        assert!(made.is_ok_and(|status| status.success()), "initdb failed: see above");
+        let port = free_port();
+        let process = start(&data, port);
+        let server = Self { folder, port, process };
+        server.wait();
+        server
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("postgres://throng@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Kills it, as when its machine fails.
+    #[allow(dead_code, reason = "only some tests need it")]
+    pub fn kill(&mut self) {
+        // SIGQUIT is PostgreSQL's own crash: all of its processes end at once, and nothing is written any more.
+        let pid = self.process.id().to_string();
+        let killed = Command::new("kill").args(["-QUIT", &pid]).status();
+        assert!(killed.is_ok_and(|status| status.success()), "the server was there");
+        self.process.wait().expect("it is our child");
+    }
+
+    /// Starts it again, with what it has.
+    #[allow(dead_code, reason = "only some tests need it")]
+    pub fn start_again(&mut self) {
+        self.process = start(&self.folder.path().join("data"), self.port);
+        self.wait();
+    }
+
+    fn wait(&self) {
+        let begun = Instant::now();
+        while let Err(error) = postgres::Client::connect(&self.url(), postgres::NoTls) {
+            assert!(begun.elapsed() < START_TIMEOUT, "PostgreSQL does not answer: {error}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        let pid = self.process.id().to_string();
+        // It may have been killed; then there is nothing to end.
+        let _ = Command::new("kill").args(["-INT", &pid]).status();
+        let _ = self.process.wait();
+    }
+}
+
+fn start(data: &Path, port: u16) -> Child {
+    let log = fs::File::create(data.with_extension("log")).expect("the folder is ours");
+    as_somebody("postgres")
+        .arg("-D")
+        .arg(data)
+        .args([
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "unix_socket_directories=",
+            "-c",
+            "max_connections=50",
+        ])
+        .args(["-p", &port.to_string()])
+        .stdout(log.try_clone().expect("a file can be shared"))
+        .stderr(log)
+        .spawn()
+        .expect("PostgreSQL starts")
+}
+
+fn as_somebody(program: &str) -> Command {
+    let mut command = Command::new(find(program));
+    command.stdin(Stdio::null()).current_dir("/");
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn find(program: &str) -> PathBuf {
+    let found = FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.exists());
+    found
+        .unwrap_or_else(|| panic!("{program} is missing: `make deps` installs Debian's package `postgresql`"))
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+    listener.local_addr().expect("it is bound").port()
+}
