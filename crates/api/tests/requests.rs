@@ -252,6 +252,10 @@ struct Fragile {
 }
 
 impl Store for Fragile {
+    fn epoch(&self) -> &str {
+        self.inner.epoch()
+    }
+
     fn submit(&self, request: Request) {
         match self.trouble.load(Ordering::Relaxed) {
             0 => self.inner.submit(request),
