@@ -26,14 +26,12 @@ pub(crate) fn read<T: DeserializeOwned>(fields: Vec<(String, String)>) -> Result
 
 /// What a deserializer said of the value at `path`, as a problem of one field.
 pub(crate) fn explain(path: String, message: &str) -> FieldProblem {
-    let named = |prefix: &str| {
-        let name = message.strip_prefix(prefix)?.split('`').next()?;
-        Some(if path.is_empty() || path == "." { name.to_owned() } else { format!("{path}.{name}") })
-    };
-    if let Some(field) = named("unknown field `") {
-        return problem(field, "unknown", "is not known here");
+    if message.starts_with("unknown field `") {
+        return problem(path, "unknown", "is not known here");
     }
-    if let Some(field) = named("missing field `") {
+    // What is missing has no place yet: the path is that of what it is missing in.
+    if let Some(name) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+        let field = if path == "." { name.to_owned() } else { format!("{path}.{name}") };
         return problem(field, "missing", "must be there");
     }
     problem(path, "form", message)

@@ -61,7 +61,7 @@ pub struct Parts {
 }
 
 /// How often a caller may ask, if nothing else is said.
-pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_second: 50.0 };
+pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_minute: 3_000 };
 
 /// The API. Copies are the same one.
 #[derive(Clone)]

@@ -12,12 +12,21 @@ const BUCKETS_MAX: usize = 100_000;
 const SWEEP_EVERY: u32 = 10_000;
 
 /// How often.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rate {
     /// Requests at once, after a pause.
     pub burst: u32,
-    /// Requests a second for ever.
-    pub per_second: f64,
+    /// Requests a minute for ever; at least 1.
+    pub per_minute: u32,
+}
+
+/// What a request takes of a bucket, so that a bucket gains [`Rate::per_minute`] of it in each millisecond.
+const REQUEST: u64 = 60_000;
+
+impl Rate {
+    const fn full(self) -> u64 {
+        self.burst as u64 * REQUEST
+    }
 }
 
 /// One bucket for each key.
@@ -29,7 +38,7 @@ pub(crate) struct Rates<K> {
 
 #[derive(Clone, Copy)]
 struct Bucket {
-    left: f64,
+    left: u64,
     at_ms: u64,
 }
 
@@ -51,27 +60,30 @@ impl<K: Eq + Hash> Rates<K> {
         let key =
             if self.buckets.len() < BUCKETS_MAX || self.buckets.contains_key(&known) { known } else { None };
         let rate = self.rate;
-        let full = Bucket { left: f64::from(rate.burst), at_ms: now_ms };
+        let full = Bucket { left: rate.full(), at_ms: now_ms };
         let bucket = self.buckets.entry(key).or_insert(full);
         *bucket = bucket.at(now_ms, rate);
-        if bucket.left >= 1.0 {
-            bucket.left -= 1.0;
-            return Ok(());
+        match bucket.left.checked_sub(REQUEST) {
+            Some(left) => {
+                bucket.left = left;
+                Ok(())
+            }
+            None => Err((REQUEST - bucket.left).div_ceil(u64::from(rate.per_minute.max(1)))),
         }
-        Err(((1.0 - bucket.left) / rate.per_second * 1_000.0).ceil() as u64)
     }
 
     fn sweep(&mut self, now_ms: u64) {
         self.asked = 0;
         let rate = self.rate;
-        self.buckets.retain(|_, bucket| bucket.at(now_ms, rate).left < f64::from(rate.burst));
+        self.buckets.retain(|_, bucket| bucket.at(now_ms, rate).left < rate.full());
     }
 }
 
 impl Bucket {
     fn at(self, now_ms: u64, rate: Rate) -> Self {
-        let waited_s = now_ms.saturating_sub(self.at_ms) as f64 / 1_000.0;
-        let left = (self.left + waited_s * rate.per_second).min(f64::from(rate.burst));
+        let waited_ms = now_ms.saturating_sub(self.at_ms);
+        let gained = waited_ms.saturating_mul(u64::from(rate.per_minute));
+        let left = self.left.saturating_add(gained).min(rate.full());
         Self { left, at_ms: now_ms.max(self.at_ms) }
     }
 }
@@ -80,7 +92,7 @@ impl Bucket {
 mod tests {
     use super::*;
 
-    const RATE: Rate = Rate { burst: 2, per_second: 10.0 };
+    const RATE: Rate = Rate { burst: 2, per_minute: 600 };
 
     #[test]
     fn who_asks_too_often_learns_how_long_to_wait_and_others_do_not_notice() {

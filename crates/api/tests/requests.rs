@@ -231,7 +231,7 @@ async fn who_is_erased_leaves_tombstones_and_who_exports_gets_every_line() {
 
 #[tokio::test]
 async fn who_asks_too_often_waits_and_nobody_else_does() {
-    let house = House::with(Arc::new(MemoryStore::default()), Rate { burst: 3, per_second: 0.1 });
+    let house = House::with(Arc::new(MemoryStore::default()), Rate { burst: 3, per_minute: 6 });
     house.community("acme").await;
     let (one, other) = (house.key("acme", &["list"]).await, house.key("acme", &["list"]).await);
     let path = "/api/v1/communities/acme";
@@ -361,7 +361,7 @@ async fn rules_that_refuse(seen: &mut BTreeSet<String>) {
     house.ask("PUT", &format!("{sanctions}/ban/ann?conversation=room:lobby"), &key, terms).await.ok();
     expect(house.ask("GET", &format!("{LOBBY}/messages"), &ann, NOTHING).await, 403, "banned");
     keys_up_to_the_limit(&house, seen).await;
-    let fast = House::with(Arc::new(MemoryStore::default()), Rate { burst: 1, per_second: 0.1 });
+    let fast = House::with(Arc::new(MemoryStore::default()), Rate { burst: 1, per_minute: 6 });
     fast.community("acme").await;
     let key = fast.key("acme", &["list"]).await;
     fast.ask("GET", "/api/v1/communities/acme", &key, NOTHING).await.ok();
@@ -385,7 +385,7 @@ async fn keys_up_to_the_limit(house: &House, seen: &mut BTreeSet<String>) {
 
 async fn a_store_in_trouble(seen: &mut BTreeSet<String>) {
     let store = Arc::new(Fragile { inner: MemoryStore::default(), trouble: AtomicU8::new(0) });
-    let house = House::with(store.clone(), Rate { burst: 100, per_second: 1.0 });
+    let house = House::with(store.clone(), Rate { burst: 100, per_minute: 60 });
     house.community("acme").await;
     for (trouble, status, code) in [(1, 503, "busy"), (2, 503, "unavailable"), (3, 500, "internal")] {
         store.trouble.store(trouble, Ordering::Relaxed);

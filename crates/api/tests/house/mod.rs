@@ -62,7 +62,7 @@ impl Answer {
 
 impl House {
     pub(crate) fn new() -> Self {
-        Self::with(Arc::new(MemoryStore::default()), Rate { burst: 100_000, per_second: 1_000.0 })
+        Self::with(Arc::new(MemoryStore::default()), Rate { burst: 100_000, per_minute: 60_000 })
     }
 
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
