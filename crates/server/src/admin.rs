@@ -74,11 +74,11 @@ impl Admin {
     }
 
     /// Answers until the process ends.
-    pub(crate) fn start(self, handle: Handle, readiness: Readiness) -> Result<(), AdminError> {
+    pub(crate) fn start(self, handle: Handle, readiness: Readiness, rest: Router) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
         status::begin();
-        let paths = router(handle, readiness, self.token);
+        let paths = router(handle, readiness, self.token, rest);
         let listener = self.listener;
         let serve = move || {
             gateway::ask_for_short_turns();
@@ -91,6 +91,6 @@ impl Admin {
     }
 }
 
-fn router(handle: Handle, readiness: Readiness, token: Token) -> Router {
-    health::router(readiness).merge(metrics::router(handle.clone())).merge(api::router(handle, token))
+fn router(handle: Handle, readiness: Readiness, token: Token, rest: Router) -> Router {
+    health::router(readiness).merge(metrics::router(handle.clone())).merge(api::router(handle, token, rest))
 }

@@ -13,6 +13,7 @@ mod lobby;
 mod logging;
 mod operator;
 mod page;
+mod rest;
 mod serve;
 mod signals;
 mod status;

@@ -3,6 +3,7 @@
 use crate::admin::{Admin, AdminError};
 use crate::config::{Config, Profile};
 use crate::health::Readiness;
+use crate::rest::{Rest, RestError};
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
@@ -18,6 +19,8 @@ pub(crate) enum ServeError {
     Certificate(CertificateError),
     /// The administration listener cannot be set up.
     Admin(AdminError),
+    /// The messenger's API cannot be set up.
+    Rest(RestError),
     /// The gateway did not start.
     Gateway(gateway::StartError),
     /// The main thread has no runtime, or cannot wait for signals.
@@ -29,6 +32,7 @@ impl fmt::Display for ServeError {
         match self {
             ServeError::Certificate(error) => error.fmt(f),
             ServeError::Admin(error) => error.fmt(f),
+            ServeError::Rest(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
         }
@@ -53,11 +57,13 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let running = wiring::start(config, tls, &readiness).map_err(ServeError::Gateway)?;
+    let rest = Rest::open(&config.data_dir).map_err(ServeError::Rest)?;
+    let running = wiring::start(config, tls, &readiness, rest.public()).map_err(ServeError::Gateway)?;
+    rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
-        admin.start(running.handle(), readiness.clone()).map_err(ServeError::Admin)?;
+        admin.start(running.handle(), readiness.clone(), rest.operators()).map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);

@@ -5,6 +5,7 @@ use crate::config::{Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketCo
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
+use axum::Router;
 use gateway::{
     ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError, machine,
 };
@@ -26,6 +27,7 @@ pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
     readiness: &Readiness,
+    rest: Router,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
         shards: config.shards,
@@ -39,7 +41,7 @@ pub(crate) fn start(
         .tables(capacity.tables)
         .limits(limits(&config.limits, &config.history))
         .mount(channels(&config.socket.path, &config.socket))
-        .http(health::router(readiness.clone()).merge(page::router()));
+        .http(health::router(readiness.clone()).merge(rest).merge(page::router()));
     builder = match config.proxy_protocol {
         ProxyProtocol::Off => builder.listen(config.listen),
         ProxyProtocol::V2 => builder.listen_proxied(config.listen),

@@ -1,0 +1,128 @@
+//! The messenger's API in this server: over its store, with the gateway for what is live.
+
+use api::{Api, Later, Live, Messenger, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
+use axum::Router;
+use chat::Store;
+use gateway::{BroadcastError, Handle, Outgoing};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, Rules, system_trust};
+use serde_json::value::RawValue;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Instant;
+use store::OpenError;
+
+/// Why there is no API.
+#[derive(Debug)]
+pub(crate) enum RestError {
+    /// The store cannot be opened.
+    Store(OpenError),
+    /// There is nobody whom a connection to a host site could trust.
+    Trust(String),
+    /// The thread that sends webhooks cannot be started.
+    Thread(io::Error),
+}
+
+impl fmt::Display for RestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RestError::Store(error) => error.fmt(f),
+            RestError::Trust(error) => write!(f, "{error}: install the system's ca-certificates"),
+            RestError::Thread(error) => write!(f, "cannot start the thread of webhooks: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RestError {}
+
+/// The API, which answers as soon as its routes are served.
+pub(crate) struct Rest {
+    api: Api,
+    channels: Arc<Channels>,
+}
+
+impl Rest {
+    /// Opens the store below the data directory.
+    pub(crate) fn open(data_dir: &Path) -> Result<Rest, RestError> {
+        let store: Arc<dyn Store> = store::open(None, data_dir).map_err(RestError::Store)?;
+        let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
+        let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
+        let api = Api::new(Parts {
+            messenger: Messenger::new(store),
+            live: channels.clone(),
+            outbound,
+            guests: None,
+            rules: Rules::default(),
+            rate: RATE_DEFAULT,
+            deliveries: DeliverySettings::default(),
+            webhook_limits: MemoryLimits::default(),
+        });
+        Ok(Rest { api, channels })
+    }
+
+    /// For the public listeners.
+    pub(crate) fn public(&self) -> Router {
+        self.api.public()
+    }
+
+    /// For the administration listener, behind its token.
+    pub(crate) fn operators(&self) -> Router {
+        self.api.operators()
+    }
+
+    /// Tells it which gateway runs, and begins to send webhooks, on a thread of their own: a slow host site must not
+    /// slow anybody's connection.
+    pub(crate) fn begin(&self, handle: Handle) -> Result<(), RestError> {
+        // It is begun once; a second handle would be of the same gateway.
+        let _ = self.channels.handle.set(handle);
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RestError::Thread)?;
+        let api = self.api.clone();
+        let deliver = move || runtime.block_on(api.deliver(std::future::pending()));
+        thread::Builder::new().name("webhooks".into()).spawn(deliver).map(drop).map_err(RestError::Thread)
+    }
+}
+
+/// The gateway, from when it runs.
+struct Channels {
+    handle: OnceLock<Handle>,
+    started: Instant,
+}
+
+impl Live for Channels {
+    fn publish(&self, topic: &str, event: &str, payload: &RawValue) -> Result<(), TopicBusy> {
+        let handle = self.handle.get().ok_or(TopicBusy)?;
+        match handle.broadcast(topic, event, Outgoing::json(payload.get())) {
+            Ok(()) => Ok(()),
+            Err(BroadcastError::Full) => Err(TopicBusy),
+            // The API takes objects alone.
+            Err(error) => {
+                tracing::error!(%error, "a publication was not taken");
+                Err(TopicBusy)
+            }
+        }
+    }
+
+    fn presence<'a>(&'a self, topic: &'a str) -> Later<'a, serde_json::Map<String, serde_json::Value>> {
+        Box::pin(async move {
+            tracing::debug!(topic, "presence was asked for");
+            serde_json::Map::new()
+        })
+    }
+
+    fn stats(&self) -> ServerStats {
+        let Some(handle) = self.handle.get() else {
+            return ServerStats::default();
+        };
+        let snapshot = handle.metrics();
+        ServerStats {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_s: self.started.elapsed().as_secs(),
+            connections: snapshot.connections_open,
+            joins: snapshot.joined,
+            memory_bytes: handle.memory().resident_bytes,
+        }
+    }
+}
