@@ -4,8 +4,8 @@ use crate::problem::{Code, Problem};
 use crate::shapes::Scope;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use chat::PersonId;
-use identity::{Claims, Scopes, ServerKey, Token};
+use chat::{PersonId, RoomName};
+use identity::{Scopes, ServerKey, Token};
 
 /// By which a key acts as a person, within what that person may do.
 pub(crate) const ACTING_HEADER: &str = "throng-person";
@@ -26,10 +26,8 @@ pub(crate) enum Caller {
     Person {
         /// Who.
         id: PersonId,
-        /// What the token says.
-        claims: Box<Claims>,
-        /// Whether this server signed it, for a guest.
-        guest: bool,
+        /// The only rooms that their token is for, if it says so.
+        rooms: Option<Vec<RoomName>>,
     },
 }
 

@@ -4,10 +4,12 @@ use crate::Shared;
 use crate::caller::Caller;
 use crate::problem::{Code, Problem};
 use crate::shapes::ids::Reference;
-use crate::webhooks::{Announce, AnswerTo};
 use chat::verbs::{FindRoom, ReadConversation};
-use chat::{Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, Moment, PersonId};
-use chat::{FieldProblem, Verb};
+use chat::{
+    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, Moment,
+    PersonId, RoomName, Verb,
+};
+use messenger::News;
 use std::sync::Arc;
 
 /// One request at work.
@@ -60,9 +62,9 @@ impl Desk {
     ///
     /// # Errors
     /// As the command says.
-    pub(crate) async fn ask<C: Announce>(&self, command: C) -> Result<AnswerTo<C>, Problem>
+    pub(crate) async fn ask<C>(&self, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
     where
-        Asked<C>: Verb,
+        Asked<C>: News,
     {
         self.ask_as(self.by(), command).await
     }
@@ -71,17 +73,12 @@ impl Desk {
     ///
     /// # Errors
     /// As the command says.
-    pub(crate) async fn ask_as<C: Announce>(&self, by: By, command: C) -> Result<AnswerTo<C>, Problem>
+    pub(crate) async fn ask_as<C>(&self, by: By, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
     where
-        Asked<C>: Verb,
+        Asked<C>: News,
     {
         let call = self.call(by)?;
-        let (about, asked) = (call.clone(), command.clone());
-        let answer = self.shared.messenger.perform(call.ask(command)).await?;
-        if let Some(announcement) = asked.announcement(&about, &answer) {
-            self.shared.announce(&about, announcement).await;
-        }
-        Ok(answer)
+        Ok(self.shared.messenger.perform(call.ask(command)).await?)
     }
 
     /// A call with an id of its own.
@@ -139,15 +136,13 @@ impl Desk {
 
     /// Whether the caller's token is for that conversation.
     pub(crate) fn is_within_token(&self, conversation: &Conversation) -> bool {
-        self.rooms().is_none_or(|rooms| {
-            conversation.name.as_ref().is_some_and(|name| rooms.iter().any(|room| room == name.as_str()))
-        })
+        self.rooms().is_none_or(|rooms| conversation.name.as_ref().is_some_and(|name| rooms.contains(name)))
     }
 
     /// The only rooms that the caller's token is for, if it says so.
-    pub(crate) fn rooms(&self) -> Option<&[String]> {
+    pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
         match &self.caller {
-            Caller::Person { claims, .. } => claims.rooms.as_deref(),
+            Caller::Person { rooms, .. } => rooms.as_deref(),
             Caller::Operator | Caller::Key { .. } => None,
         }
     }

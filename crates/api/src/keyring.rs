@@ -1,15 +1,12 @@
 //! The keys of communities, as they are needed with every request: read from the store, kept for a while, forgotten when
 //! one is made or revoked here. On other nodes a change counts after [`FRESH_MS`].
 
-use crate::messenger::Messenger;
 use crate::purpose::{self, Purpose};
 use crate::shapes::{Scope, WebhookEvent};
 use chat::verbs::Keys;
 use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment};
-use identity::{
-    Authority, Community, GuestBook, Jwks, JwksSettings, Key, KeySet, Outbound, Rules, ServerKey,
-    SigningSecret, StoredKey, Target, UnixSeconds,
-};
+use identity::{Community, ServerKey, SigningSecret, StoredKey, Target, UnixSeconds};
+use messenger::Messenger;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,9 +18,7 @@ const COMMUNITIES_MAX: usize = 10_000;
 
 /// What a community's keys are, ready for use.
 pub(crate) struct Ring {
-    servers: HashMap<String, (KeyId, StoredKey)>,
-    authority: Authority,
-    published: Option<(String, Arc<Jwks>)>,
+    servers: HashMap<String, StoredKey>,
     endpoints: Vec<Endpoint>,
     read_at: Moment,
 }
@@ -39,19 +34,13 @@ pub(crate) struct Endpoint {
 
 impl Ring {
     /// The key of the community that this is, if it counts now.
-    pub(crate) fn server(&self, key: &ServerKey, now: UnixSeconds) -> Option<(KeyId, &StoredKey)> {
-        let (id, stored) = self.servers.get(key.prefix())?;
-        stored.is(key, now).then_some((*id, stored))
+    pub(crate) fn server(&self, key: &ServerKey, now: UnixSeconds) -> Option<&StoredKey> {
+        self.servers.get(key.prefix()).filter(|stored| stored.is(key, now))
     }
 
     /// How many server keys there are.
     pub(crate) fn servers_count(&self) -> usize {
         self.servers.len()
-    }
-
-    /// Who verifies people's tokens.
-    pub(crate) fn authority(&self) -> &Authority {
-        &self.authority
     }
 
     /// Where the community is told what happens.
@@ -63,20 +52,12 @@ impl Ring {
 /// See the module.
 pub(crate) struct Keyring {
     messenger: Messenger,
-    outbound: Outbound,
-    guests: Option<GuestBook>,
-    rules: Rules,
     rings: Mutex<HashMap<CommunityId, Arc<Ring>>>,
 }
 
 impl Keyring {
-    pub(crate) fn new(
-        messenger: Messenger,
-        outbound: Outbound,
-        guests: Option<GuestBook>,
-        rules: Rules,
-    ) -> Self {
-        Self { messenger, outbound, guests, rules, rings: Mutex::default() }
+    pub(crate) fn new(messenger: Messenger) -> Self {
+        Self { messenger, rings: Mutex::default() }
     }
 
     /// A community's keys. One that does not exist has none.
@@ -91,7 +72,7 @@ impl Keyring {
         // Neither does the verb make an id, nor is it anybody's but the server's own question.
         let call = Call { community: community.clone(), by: By::Service, now, entropy: Entropy([0; 16]) };
         let keys = self.messenger.perform(call.ask(Keys)).await?;
-        let ring = Arc::new(self.ring(community, keys, known.as_deref(), now));
+        let ring = Arc::new(ring(community, keys, now));
         let mut rings = self.rings();
         if rings.len() >= COMMUNITIES_MAX && !rings.contains_key(community) {
             rings.clear();
@@ -105,57 +86,29 @@ impl Keyring {
         self.rings().remove(community);
     }
 
-    fn ring(
-        &self,
-        community: &CommunityId,
-        keys: Vec<chat::Key>,
-        before: Option<&Ring>,
-        now: Moment,
-    ) -> Ring {
-        let name = Community::new(community.as_str());
-        let (mut servers, mut token_keys, mut endpoints) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut published = None;
-        for key in keys.into_iter().filter(|key| key.revoked.is_none()) {
-            match Purpose::of(&key) {
-                None => {}
-                Some(Purpose::Server { prefix, scopes, not_after_s }) => {
-                    if let Some(stored) = stored(&name, &key, &prefix, &scopes, not_after_s) {
-                        servers.insert(prefix, (key.id, stored));
-                    }
-                }
-                Some(Purpose::Token { algorithm, kid, material, not_after_s }) => {
-                    token_keys
-                        .extend(purpose::token_key(&algorithm, kid.as_deref(), &material, not_after_s).ok());
-                }
-                Some(Purpose::Jwks { url }) => published = self.published(url, before),
-                Some(Purpose::Webhook { url, events, secret }) => {
-                    endpoints.extend(endpoint(key.id, &url, events, &secret));
-                }
-            }
-        }
-        if let Some(guests) = &self.guests {
-            token_keys.extend(guests.keys(&name));
-        }
-        let mut authority = Authority::new(name, key_set(token_keys), self.rules);
-        if let Some((_, jwks)) = &published {
-            authority = authority.with_published(jwks.clone());
-        }
-        Ring { servers, authority, published, endpoints, read_at: now }
-    }
-
-    /// What was fetched from there is kept when keys are read again.
-    fn published(&self, url: String, before: Option<&Ring>) -> Option<(String, Arc<Jwks>)> {
-        let known = before.and_then(|ring| ring.published.as_ref()).filter(|(known, _)| *known == url);
-        if let Some(known) = known {
-            return Some(known.clone());
-        }
-        let target = purpose::target(&url).ok()?;
-        Some((url, Jwks::new(target, self.outbound.clone(), JwksSettings::default())))
-    }
-
     fn rings(&self) -> MutexGuard<'_, HashMap<CommunityId, Arc<Ring>>> {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn ring(community: &CommunityId, keys: Vec<chat::Key>, now: Moment) -> Ring {
+    let name = Community::new(community.as_str());
+    let mut ring = Ring { servers: HashMap::new(), endpoints: Vec::new(), read_at: now };
+    for key in keys.into_iter().filter(|key| key.revoked.is_none()) {
+        match Purpose::of(&key) {
+            Some(Purpose::Server { prefix, scopes, not_after_s }) => {
+                if let Some(stored) = stored(&name, &key, &prefix, &scopes, not_after_s) {
+                    ring.servers.insert(prefix, stored);
+                }
+            }
+            Some(Purpose::Webhook { url, events, secret }) => {
+                ring.endpoints.extend(endpoint(key.id, &url, events, &secret));
+            }
+            // What tokens are believed by is the messenger's.
+            Some(Purpose::Token { .. } | Purpose::Jwks { .. }) | None => {}
+        }
+    }
+    ring
 }
 
 fn stored(
@@ -172,19 +125,6 @@ fn stored(
         scopes: scopes.iter().map(|scope| scope.meant()).collect(),
         not_after: not_after_s.map(UnixSeconds),
     })
-}
-
-/// The newest keys win where there are more than may be, or two of one id: an old one must not keep a new one out.
-fn key_set(mut keys: Vec<Key>) -> KeySet {
-    loop {
-        match KeySet::new(keys.clone()) {
-            Ok(set) => return set,
-            Err(error) => {
-                tracing::warn!(%error, "a community has keys that cannot stand together: the oldest is left out");
-                keys.remove(0);
-            }
-        }
-    }
 }
 
 fn endpoint(id: KeyId, url: &str, events: Vec<WebhookEvent>, secret: &str) -> Option<Endpoint> {

@@ -13,7 +13,6 @@ mod fields;
 mod input;
 mod keyring;
 mod live;
-mod messenger;
 mod openapi;
 mod operation;
 mod problem;
@@ -26,19 +25,17 @@ mod serving;
 mod shapes;
 mod webhooks;
 
-pub use live::{Later, Live, ServerStats, TopicBusy};
-pub use messenger::Messenger;
+pub use live::{Live, ServerStats, TopicBusy};
 pub use rates::Rate;
 
 use axum::Router;
-use chat::Call;
-use identity::{DeliverySettings, GuestBook, MemoryLimits, Outbound, Rules};
+use identity::{DeliverySettings, MemoryLimits, Outbound};
 use keyring::Keyring;
+use messenger::Messenger;
 use rates::Rates;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use webhooks::{Announcement, Webhooks};
+use webhooks::Webhooks;
 
 /// What the API stands on.
 pub struct Parts {
@@ -46,12 +43,8 @@ pub struct Parts {
     pub messenger: Messenger,
     /// The running server.
     pub live: Arc<dyn Live>,
-    /// The way to host sites: for their published keys, and webhooks.
+    /// The way to host sites.
     pub outbound: Outbound,
-    /// Who signs guests' tokens; none: guests have no access here.
-    pub guests: Option<GuestBook>,
-    /// What people's tokens are measured by.
-    pub rules: Rules,
     /// How often each caller may ask.
     pub rate: Rate,
     /// How webhooks are sent.
@@ -73,24 +66,19 @@ pub(crate) struct Shared {
     pub(crate) messenger: Messenger,
     pub(crate) live: Arc<dyn Live>,
     pub(crate) keyring: Keyring,
-    pub(crate) webhooks: Webhooks,
+    pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
-    pub(crate) acquaintances: Mutex<HashMap<serving::Acquaintance, u64>>,
 }
 
 impl Api {
-    /// An API that answers nobody yet.
+    /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
     pub fn new(parts: Parts) -> Self {
-        let Parts { messenger, live, outbound, guests, rules, rate, deliveries, webhook_limits } = parts;
-        let shared = Shared {
-            keyring: Keyring::new(messenger.clone(), outbound.clone(), guests, rules),
-            webhooks: Webhooks::new(outbound, deliveries, webhook_limits),
-            rates: Mutex::new(Rates::new(rate)),
-            acquaintances: Mutex::default(),
-            messenger,
-            live,
-        };
-        Self { shared: Arc::new(shared) }
+        let Parts { messenger, live, outbound, rate, deliveries, webhook_limits } = parts;
+        let keyring = Keyring::new(messenger.clone());
+        let webhooks = Arc::new(Webhooks::new(outbound, deliveries, webhook_limits));
+        messenger.witness_by(webhooks.clone());
+        let rates = Mutex::new(Rates::new(rate));
+        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates }) }
     }
 
     /// For the public address: server keys and people's tokens. With the document and the reference page.
@@ -105,21 +93,12 @@ impl Api {
 
     /// Sends webhooks until `stop`.
     pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
-        self.shared.webhooks.deliver(stop).await;
+        self.shared.webhooks.deliver(&self.shared.keyring, stop).await;
     }
 
     /// The OpenAPI 3.1 document.
     pub fn document() -> serde_json::Value {
         openapi::document(&routes::all())
-    }
-}
-
-impl Shared {
-    async fn announce(&self, call: &Call, announcement: Announcement) {
-        match self.keyring.of(&call.community, call.now).await {
-            Ok(ring) => self.webhooks.announce(&ring, call, &announcement),
-            Err(error) => tracing::warn!(%error, "nobody was told what happened, as the keys cannot be read"),
-        }
     }
 }
 

@@ -1,11 +1,6 @@
 //! What operations ask of the running server beside its store.
 
 use serde_json::value::RawValue;
-use std::future::Future;
-use std::pin::Pin;
-
-/// An answer that comes later.
-pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The channels and numbers of the running server.
 pub trait Live: Send + Sync {
@@ -14,9 +9,6 @@ pub trait Live: Send + Sync {
     /// # Errors
     /// Too much waits for the topic; try again later.
     fn publish(&self, topic: &str, event: &str, payload: &RawValue) -> Result<(), TopicBusy>;
-
-    /// Who is present in a topic, as a JSON object of people's ids; empty without anybody.
-    fn presence<'a>(&'a self, topic: &'a str) -> Later<'a, serde_json::Map<String, serde_json::Value>>;
 
     /// The server's numbers of this moment.
     fn stats(&self) -> ServerStats;

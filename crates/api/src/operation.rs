@@ -4,13 +4,13 @@
 use crate::caller::Callers;
 use crate::desk::Desk;
 use crate::input::{Content, Input, Raw};
-use crate::live::Later;
 use crate::problem::Problem;
 use crate::reply::{Reply, Success};
 use axum::http::Method;
 use axum::response::Response;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// Operations about one kind of things.
@@ -46,7 +46,10 @@ pub(crate) struct Shape {
 }
 
 /// Does it.
-pub(crate) type Run = Arc<dyn Fn(Desk, Raw) -> Later<'static, Result<Response, Problem>> + Send + Sync>;
+pub(crate) type Run = Arc<dyn Fn(Desk, Raw) -> Running + Send + Sync>;
+
+/// The answer that comes of it.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send>>;
 
 /// An operation of which it is not said yet what it does.
 pub(crate) struct Draft {

@@ -3,7 +3,6 @@
 use crate::caller::{self, Caller, Credentials};
 use crate::desk::Desk;
 use crate::input::Raw;
-use crate::keyring::Ring;
 use crate::openapi::{self, BASE};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
@@ -16,11 +15,11 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
 use bytes::Bytes;
-use chat::verbs::Meet;
-use chat::{By, CommunityId, Moment, PersonId, Profile, Role};
-use identity::{Claims, Issuer, ServerKey, Token, UnixSeconds};
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use chat::{CommunityId, Failure, Moment};
+use identity::{ServerKey, Token, UnixSeconds};
+use messenger::Rejection;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Through which address a request comes.
@@ -35,13 +34,6 @@ pub(crate) enum Entrance {
 /// Whose requests are counted together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Asker(CommunityId, String);
-
-/// Somebody whose token the messenger was told of.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Acquaintance(CommunityId, PersonId);
-
-/// People whose tokens are remembered. Past it all are forgotten, and the messenger is told again.
-const ACQUAINTANCES_MAX: usize = 100_000;
 
 /// Routes of every operation, the document, and the reference page.
 pub(crate) fn router(shared: Arc<Shared>, entrance: Entrance) -> Router {
@@ -125,7 +117,6 @@ async fn serve(
     if desk.rooms().is_some() && !is_about_rooms(operation) {
         return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
     }
-    introduce(&desk).await?;
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
     (operation.run)(desk, raw).await
 }
@@ -150,43 +141,49 @@ async fn identify(
     headers: &HeaderMap,
     now: Moment,
 ) -> Result<Caller, Problem> {
-    let credentials = Credentials::of(headers)?;
-    let ring = shared.keyring.of(community, now).await?;
-    let seconds = UnixSeconds(now.millis() / 1_000);
-    match credentials {
-        Credentials::Key(key) => identify_key(&ring, &key, seconds),
-        Credentials::Token(token) => identify_person(&ring, &token, seconds).await,
+    match Credentials::of(headers)? {
+        Credentials::Key(key) => identify_key(shared, community, &key, now).await,
+        Credentials::Token(token) => identify_person(shared, community, token).await,
     }
 }
 
-fn identify_key(ring: &Ring, key: &ServerKey, now: UnixSeconds) -> Result<Caller, Problem> {
+async fn identify_key(
+    shared: &Shared,
+    community: &CommunityId,
+    key: &ServerKey,
+    now: Moment,
+) -> Result<Caller, Problem> {
+    let ring = shared.keyring.of(community, now).await?;
     // A community that does not exist has no keys, so that nobody learns which exist.
-    let (_, stored) = ring.server(key, now).ok_or_else(|| {
+    let stored = ring.server(key, UnixSeconds(now.millis() / 1_000)).ok_or_else(|| {
         Problem::new(Code::KeyInvalid, "this is no key of this community, or not any more: make a new one")
     })?;
     Ok(Caller::Key { prefix: stored.prefix.clone(), scopes: stored.scopes })
 }
 
-async fn identify_person(ring: &Ring, token: &Token, now: UnixSeconds) -> Result<Caller, Problem> {
-    let verified = ring.authority().verify(token, now).await.map_err(|refusal| {
-        tracing::info!(%refusal, "a token was refused");
-        let (code, detail) = match refusal.code() {
-            identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
-            identity::Code::TokenInvalid => {
-                (Code::TokenInvalid, "the token is not acceptable in this community")
-            }
-            identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
-            identity::Code::TokenUnverifiable => {
-                (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
-            }
-        };
-        Problem::new(code, detail)
-    })?;
-    let subject = PersonId::parse(&verified.claims.subject).ok().filter(|id| !id.is_reserved());
-    let id = subject.ok_or_else(|| {
-        Problem::new(Code::TokenInvalid, "the token's `sub` has characters that no person's id has")
-    })?;
-    Ok(Caller::Person { id, guest: verified.issuer == Issuer::Guests, claims: Box::new(verified.claims) })
+async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
+    let credentials = messenger::Credentials { community: community.clone(), token: Some(token), name: None };
+    match shared.messenger.identify(&credentials).await {
+        Ok(admitted) => Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms }),
+        Err(Rejection::Token(refusal)) => Err(token_refused(refusal.code())),
+        // In a community that does not exist no token is acceptable, so that nobody learns which exist.
+        Err(Rejection::Guest(_) | Rejection::Full | Rejection::Failure(Failure::Absent(_))) => {
+            Err(token_refused(identity::Code::TokenInvalid))
+        }
+        Err(Rejection::Failure(failure)) => Err(failure.into()),
+    }
+}
+
+fn token_refused(code: identity::Code) -> Problem {
+    let (code, detail) = match code {
+        identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
+        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not acceptable in this community"),
+        identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
+        identity::Code::TokenUnverifiable => {
+            (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
+        }
+    };
+    Problem::new(code, detail)
 }
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
@@ -198,44 +195,6 @@ fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Mom
     };
     let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
     rates.take(Asker(community.clone(), name), now.millis()).map_err(Problem::rate_limited)
-}
-
-/// Tells the messenger who a person is, when their token is another than the last.
-async fn introduce(desk: &Desk) -> Result<(), Problem> {
-    let Caller::Person { id, claims, guest } = &desk.caller else {
-        return Ok(());
-    };
-    let acquaintance = Acquaintance(desk.community()?.clone(), id.clone());
-    if acquaintances(&desk.shared).get(&acquaintance) == Some(&claims.expires.0) {
-        return Ok(());
-    }
-    desk.ask_as(By::Person(id.clone()), Meet { profile: profile(id, claims, *guest) }).await?;
-    let mut known = acquaintances(&desk.shared);
-    if known.len() >= ACQUAINTANCES_MAX {
-        known.clear();
-    }
-    known.insert(acquaintance, claims.expires.0);
-    Ok(())
-}
-
-fn acquaintances(shared: &Shared) -> MutexGuard<'_, HashMap<Acquaintance, u64>> {
-    shared.acquaintances.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a token says of somebody. A picture that is not at an `https` address is left out, rather than its owner.
-fn profile(id: &PersonId, claims: &Claims, guest: bool) -> Profile {
-    let role = claims
-        .roles
-        .iter()
-        .filter_map(|name| Role::named(name))
-        .filter(|role| *role >= Role::Moderator)
-        .max();
-    Profile {
-        name: claims.name.clone().unwrap_or_else(|| id.to_string()),
-        avatar: claims.avatar.clone().filter(|avatar| avatar.starts_with("https://")),
-        guest,
-        role: if guest { None } else { role },
-    }
 }
 
 /// A clock before 1970 is one at 1970.

@@ -53,6 +53,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("read_person", get("/people/bob")),
         ("put_person", with("/people/bob", json!({ "name": "Bob" }))),
         ("set_receipts", with("/people/ann/receipts", json!({ "on": false }))),
+        ("revoke_tokens", with("/people/bob/revocations", json!({}))),
         ("list_blocks", get("/people/ann/blocks")),
         ("block_person", get("/people/ann/blocks/bob")),
         ("unblock_person", get("/people/ann/blocks/bob")),

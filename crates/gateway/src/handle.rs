@@ -120,6 +120,17 @@ impl Handle {
         }
     }
 
+    /// Closes every socket with this id, with a close code of the application's own, from 4000 to 4999; long-poll sessions
+    /// end without one. phoenix.js comes back.
+    pub fn disconnect_with(&self, socket_id: &str, code: u16) {
+        debug_assert!((4000..5000).contains(&code), "other codes are the protocol's (RFC 6455, section 7.4)");
+        let id: Arc<str> = socket_id.into();
+        for shard in self.shards() {
+            let message = ShardMessage::DisconnectWith { id: id.clone(), code };
+            self.mailboxes.post(shard, Mail::Shard(message));
+        }
+    }
+
     /// Topics with their members, the largest first, at most `count_max`; see [`Handle::census`].
     pub async fn topics(&self, count_max: usize) -> Vec<(Arc<str>, usize)> {
         self.census(count_max, 0).await.topics

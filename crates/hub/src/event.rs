@@ -184,6 +184,13 @@ pub enum ShardMessage {
     },
     /// To every shard: close the sockets with this id.
     Disconnect(Arc<str>),
+    /// To every shard: close the sockets with this id, with a close code of the application's.
+    DisconnectWith {
+        /// The sockets' id.
+        id: Arc<str>,
+        /// The code; from 4000 to 4999 it is the application's own (RFC 6455, section 7.4.2).
+        code: u16,
+    },
     /// To a topic's home: code outside any channel publishes this.
     PublishNow {
         /// The topic.

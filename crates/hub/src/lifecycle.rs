@@ -7,7 +7,6 @@ use crate::event::NewConnection;
 use crate::guard;
 use crate::hub::Hub;
 use crate::ids::ConnectionKey;
-use proto::ws::CloseCode;
 
 impl Hub {
     pub(crate) fn open(&mut self, new: NewConnection) {
@@ -78,14 +77,14 @@ impl Hub {
     }
 
     /// Closes every connection with this socket id.
-    pub(crate) fn disconnect(&mut self, id: &str, out: &mut Effects) {
+    pub(crate) fn disconnect(&mut self, id: &str, code: u16, out: &mut Effects) {
         let mut at = self.identities.get(&self.hash.of(id)).copied();
         while let Some(slot) = at {
             let Some(identity) = self.identity_mut(slot) else { return };
             at = identity.next;
             // Ids with the same hash share a list.
             if &*identity.id == id {
-                self.close(slot, CloseCode::GOING_AWAY, out);
+                self.close(slot, code, out);
             }
         }
     }
@@ -101,6 +100,7 @@ mod tests {
     use crate::limits::Limits;
     use proptest::prelude::*;
     use proto::phoenix::Version;
+    use proto::ws::CloseCode;
     use std::collections::BTreeSet;
 
     const SOCKETS: u32 = 3000;
@@ -161,9 +161,9 @@ mod tests {
                 }
             }
             assert_eq!(listed(&mut hub), open);
-            hub.disconnect("user:2", &mut out);
+            hub.disconnect("user:2", CloseCode::GOING_AWAY, &mut out);
             assert!(out.list.is_empty(), "nobody has this id");
-            hub.disconnect("user:1", &mut out);
+            hub.disconnect("user:1", CloseCode::GOING_AWAY, &mut out);
             let closed = out.list.iter().map(|effect| match effect {
                 Effect::Close { slot, code: CloseCode::GOING_AWAY } => *slot,
                 other => panic!("not a close: {other:?}"),

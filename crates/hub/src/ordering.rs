@@ -133,6 +133,7 @@ impl Hub {
             | ShardMessage::PresenceWanted { .. }
             | ShardMessage::PresenceState { .. }
             | ShardMessage::Disconnect(_)
+            | ShardMessage::DisconnectWith { .. }
             | ShardMessage::PublishNow { .. } => debug_assert!(false, "only these are durable"),
         }
     }

@@ -10,6 +10,7 @@ use crate::place::Position;
 use crate::presence::{Presence, with_reference};
 use crate::publication::{Draft, Publication};
 use crate::topic::Interest;
+use proto::ws::CloseCode;
 use std::sync::Arc;
 
 impl ShardMessage {
@@ -28,7 +29,8 @@ impl ShardMessage {
             | ShardMessage::HistoryWanted { topic, .. }
             | ShardMessage::History { topic, .. }
             | ShardMessage::Head { topic, .. }
-            | ShardMessage::Disconnect(topic) => topic,
+            | ShardMessage::Disconnect(topic)
+            | ShardMessage::DisconnectWith { id: topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
             ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } => "",
         }
@@ -79,7 +81,8 @@ impl Hub {
             ShardMessage::PresenceState { owner, event, json } => {
                 self.push_presence(owner, event, &json, out)
             }
-            ShardMessage::Disconnect(id) => self.disconnect(&id, out),
+            ShardMessage::Disconnect(id) => self.disconnect(&id, CloseCode::GOING_AWAY, out),
+            ShardMessage::DisconnectWith { id, code } => self.disconnect(&id, code, out),
             ShardMessage::PublishNow { topic, event, payload } if self.is_recoverable(&topic) => {
                 let draft = Draft { topic, event, payload, received: self.now, except: None };
                 self.append(draft, None, out);

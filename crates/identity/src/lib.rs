@@ -41,10 +41,12 @@ pub use session::{
     CLOSE_TOKEN_EXPIRED, CLOSE_TOKEN_REVOKED, Ended, Revocation, RevocationsFull, Revoked, SessionId,
     Sessions, SessionsLimits,
 };
-pub use signature::{BadSecret, SIGNATURE_AGE_MAX, SignatureError, SigningSecret, sign, verify};
+pub use signature::{
+    BadSecret, SIGNATURE_AGE_MAX, SignatureError, SigningSecret, SigningSecrets, sign, verify,
+};
 pub use token::{
     AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, Algorithm, ClaimFault, Claims, Code, GUEST_PREFIX,
-    ID_BYTES_MAX, LABEL_BYTES_MAX, NAME_CHARS_MAX, Part, Presented, ROLES_MAX, ROOMS_MAX, Refusal,
+    ID_BYTES_MAX, LABEL_BYTES_MAX, NAME_BYTES_MAX, Part, Presented, ROLES_MAX, ROOMS_MAX, Refusal,
     SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX, Token, UnixSeconds,
 };
 pub use webhooks::{

@@ -1,6 +1,6 @@
 //! How requests to a host site are signed, so that it can tell them from anybody else's.
 //!
-//! The scheme is Standard Webhooks (https://www.standardwebhooks.com, specification 1.0.0), for which there are
+//! The scheme is Standard Webhooks (<https://www.standardwebhooks.com>, specification 1.0.0), for which there are
 //! libraries in a dozen languages. The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` belong to it;
 //! what is signed is `id.timestamp.body`, by HMAC-SHA256.
 
@@ -61,17 +61,32 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The headers of a signed request, in lower case. With several secrets there are several signatures: while a secret is
-/// changed, the receiver may know either.
-pub fn sign(
-    secrets: &[SigningSecret],
-    id: &str,
-    at: UnixSeconds,
-    body: &[u8],
-) -> [(&'static str, String); 3] {
-    let signatures: Vec<String> = secrets
-        .iter()
-        .take(SIGNATURES_MAX)
+/// The secrets that requests to one receiver are signed with: the newest, and while it is changed the older ones too,
+/// since the receiver may know either.
+#[derive(Clone, Debug)]
+pub struct SigningSecrets {
+    newest: SigningSecret,
+    older: Vec<SigningSecret>,
+}
+
+impl SigningSecrets {
+    /// Of the older ones, those beyond the seventh are left out.
+    pub fn new(newest: SigningSecret, mut older: Vec<SigningSecret>) -> Self {
+        older.truncate(SIGNATURES_MAX - 1);
+        SigningSecrets { newest, older }
+    }
+}
+
+impl From<SigningSecret> for SigningSecrets {
+    fn from(only: SigningSecret) -> Self {
+        SigningSecrets::new(only, Vec::new())
+    }
+}
+
+/// The headers of a signed request, in lower case: a signature by each secret.
+pub fn sign(secrets: &SigningSecrets, id: &str, at: UnixSeconds, body: &[u8]) -> [(&'static str, String); 3] {
+    let signatures: Vec<String> = std::iter::once(&secrets.newest)
+        .chain(&secrets.older)
         .map(|secret| format!("v1,{}", STANDARD.encode(hmac::sign(&secret.key(), &signed(id, at, body)))))
         .collect();
     [
@@ -158,7 +173,7 @@ impl std::error::Error for SignatureError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{BadSecret, SignatureError, SigningSecret, sign, verify};
+    use super::{BadSecret, SignatureError, SigningSecret, SigningSecrets, sign, verify};
     use crate::token::UnixSeconds;
 
     const NOW: UnixSeconds = UnixSeconds(1_614_265_330);
@@ -168,7 +183,7 @@ mod tests {
     fn the_reference_libraries_sign_the_same() {
         let secret = SigningSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").expect("a secret");
         let [id, timestamp, signature] =
-            sign(&[secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", NOW, br#"{"test": 2432232314}"#);
+            sign(&secret.into(), "msg_p5jXN8AQM9LWM0D4loKWxJek", NOW, br#"{"test": 2432232314}"#);
         assert_eq!(id.1, "msg_p5jXN8AQM9LWM0D4loKWxJek");
         assert_eq!(timestamp.1, "1614265330");
         assert_eq!(signature.1, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -178,7 +193,8 @@ mod tests {
     fn either_secret_verifies_while_one_is_changed() {
         let (old, new, other) =
             (SigningSecret::mint([1; 32]), SigningSecret::mint([2; 32]), SigningSecret::mint([3; 32]));
-        let [id, timestamp, signatures] = sign(&[new.clone(), old.clone()], "m1", NOW, b"{}");
+        let [id, timestamp, signatures] =
+            sign(&SigningSecrets::new(new.clone(), vec![old.clone()]), "m1", NOW, b"{}");
         let judge = |secret, body: &[u8], now| verify(secret, &id.1, &timestamp.1, &signatures.1, body, now);
         assert_eq!(judge(&old, b"{}", NOW), Ok(()));
         assert_eq!(judge(&new, b"{}", UnixSeconds(NOW.0 + 300)), Ok(()));

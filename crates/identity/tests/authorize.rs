@@ -19,7 +19,7 @@ fn secret() -> SigningSecret {
 }
 
 fn asking(site: &Site, settings: AuthorizerSettings) -> Arc<Authorizer> {
-    Authorizer::new(site.target("/may"), vec![secret()], outbound(), settings)
+    Authorizer::new(site.target("/may"), secret().into(), outbound(), settings)
 }
 
 fn question(person: &str, object: &str) -> Question {

@@ -34,7 +34,7 @@ fn secret() -> SigningSecret {
 
 fn endpoint(id: u64, target: Target) -> Endpoint {
     let community = Community::new(&(id / 10).to_string());
-    Endpoint { id: EndpointId(id), community, target, secrets: vec![secret()] }
+    Endpoint { id: EndpointId(id), community, target, secrets: secret().into() }
 }
 
 fn now_ms() -> UnixMillis {
@@ -216,7 +216,7 @@ async fn endpoints_that_hang_do_not_hold_up_the_others() {
         sending.push(40, &format!("{n}"));
     }
     eventually("the others are told", || sending.deliveries.counts().delivered == 40).await;
-    assert_eq!(sending.deliveries.counts().under_way, 3);
+    eventually("the others have nothing left", || sending.deliveries.counts().under_way == 3).await;
     gate.add_permits(10);
     assert_eq!(sending.is_done().await.delivered, 50);
     sending.stop().await;
@@ -299,7 +299,8 @@ fn a_queue_in_memory_is_bounded() {
     let not_first = runtime.block_on(identity::Queue::delivered(&queue, EndpointId(1), &id("b")));
     assert!(not_first.is_err(), "only the oldest can be told");
     for one in ["a", "b"] {
-        let dead = identity::Queue::dead(&queue, EndpointId(1), &id(one), why.clone(), UnixMillis(0));
+        let one = id(one);
+        let dead = identity::Queue::dead(&queue, EndpointId(1), &one, why.clone(), UnixMillis(0));
         runtime.block_on(dead).expect("it is the oldest");
     }
     let dead: Vec<String> =

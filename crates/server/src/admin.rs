@@ -10,6 +10,7 @@ mod token;
 use crate::health::{self, Readiness};
 use axum::Router;
 use gateway::Handle;
+use messenger::Messenger;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -74,11 +75,17 @@ impl Admin {
     }
 
     /// Answers until the process ends.
-    pub(crate) fn start(self, handle: Handle, readiness: Readiness, rest: Router) -> Result<(), AdminError> {
+    pub(crate) fn start(
+        self,
+        handle: Handle,
+        messenger: Messenger,
+        readiness: Readiness,
+        rest: Router,
+    ) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
         status::begin();
-        let paths = router(handle, readiness, self.token, rest);
+        let paths = router(handle, messenger, readiness, self.token, rest);
         let listener = self.listener;
         let serve = move || {
             gateway::ask_for_short_turns();
@@ -91,6 +98,8 @@ impl Admin {
     }
 }
 
-fn router(handle: Handle, readiness: Readiness, token: Token, rest: Router) -> Router {
-    health::router(readiness).merge(metrics::router(handle.clone())).merge(api::router(handle, token, rest))
+fn router(handle: Handle, messenger: Messenger, readiness: Readiness, token: Token, rest: Router) -> Router {
+    health::router(readiness)
+        .merge(metrics::router(handle.clone(), messenger))
+        .merge(api::router(handle, token, rest))
 }

@@ -7,6 +7,7 @@ mod capacity;
 mod cli;
 mod config;
 mod doctor;
+mod durable;
 mod file_watch;
 mod health;
 mod lobby;

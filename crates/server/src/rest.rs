@@ -1,24 +1,20 @@
-//! The messenger's API in this server: over its store, with the gateway for what is live.
+//! The messenger's API in this server: with the gateway for what is live.
 
-use api::{Api, Later, Live, Messenger, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
+use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
 use axum::Router;
-use chat::Store;
 use gateway::{BroadcastError, Handle, Outgoing};
-use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, Rules, system_trust};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, system_trust};
+use messenger::Messenger;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
-use store::OpenError;
 
 /// Why there is no API.
 #[derive(Debug)]
 pub(crate) enum RestError {
-    /// The store cannot be opened.
-    Store(OpenError),
     /// There is nobody whom a connection to a host site could trust.
     Trust(String),
     /// The thread that sends webhooks cannot be started.
@@ -28,7 +24,6 @@ pub(crate) enum RestError {
 impl fmt::Display for RestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RestError::Store(error) => error.fmt(f),
             RestError::Trust(error) => write!(f, "{error}: install the system's ca-certificates"),
             RestError::Thread(error) => write!(f, "cannot start the thread of webhooks: {error}"),
         }
@@ -44,17 +39,14 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Opens the store below the data directory.
-    pub(crate) fn open(data_dir: &Path) -> Result<Rest, RestError> {
-        let store: Arc<dyn Store> = store::open(None, data_dir).map_err(RestError::Store)?;
+    /// Over that messenger.
+    pub(crate) fn new(messenger: Messenger) -> Result<Rest, RestError> {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
         let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
         let api = Api::new(Parts {
-            messenger: Messenger::new(store),
+            messenger,
             live: channels.clone(),
             outbound,
-            guests: None,
-            rules: Rules::default(),
             rate: RATE_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
@@ -103,13 +95,6 @@ impl Live for Channels {
                 Err(TopicBusy)
             }
         }
-    }
-
-    fn presence<'a>(&'a self, topic: &'a str) -> Later<'a, serde_json::Map<String, serde_json::Value>> {
-        Box::pin(async move {
-            tracing::debug!(topic, "presence was asked for");
-            serde_json::Map::new()
-        })
     }
 
     fn stats(&self) -> ServerStats {

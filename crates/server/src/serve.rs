@@ -2,6 +2,7 @@
 
 use crate::admin::{Admin, AdminError};
 use crate::config::{Config, Profile};
+use crate::durable::{self, DurableError};
 use crate::health::Readiness;
 use crate::rest::{Rest, RestError};
 use crate::signals::BlockedSignals;
@@ -21,6 +22,8 @@ pub(crate) enum ServeError {
     Admin(AdminError),
     /// The messenger's API cannot be set up.
     Rest(RestError),
+    /// The messenger cannot start.
+    Messenger(DurableError),
     /// The gateway did not start.
     Gateway(gateway::StartError),
     /// The main thread has no runtime, or cannot wait for signals.
@@ -33,6 +36,7 @@ impl fmt::Display for ServeError {
             ServeError::Certificate(error) => error.fmt(f),
             ServeError::Admin(error) => error.fmt(f),
             ServeError::Rest(error) => error.fmt(f),
+            ServeError::Messenger(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
         }
@@ -57,13 +61,18 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let rest = Rest::open(&config.data_dir).map_err(ServeError::Rest)?;
-    let running = wiring::start(config, tls, &readiness, rest.public()).map_err(ServeError::Gateway)?;
+    let messenger = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
+    let rest = Rest::new(messenger.clone()).map_err(ServeError::Rest)?;
+    let running =
+        wiring::start(config, tls, &readiness, &messenger, rest.public()).map_err(ServeError::Gateway)?;
+    messenger.tell_through(running.handle());
     rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
-        admin.start(running.handle(), readiness.clone(), rest.operators()).map_err(ServeError::Admin)?;
+        admin
+            .start(running.handle(), messenger.clone(), readiness.clone(), rest.operators())
+            .map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);

@@ -9,6 +9,7 @@ use axum::Router;
 use gateway::{
     ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Refusal, Running, Socket, StartError, machine,
 };
+use messenger::Messenger;
 use rustls::ServerConfig;
 use std::sync::Arc;
 use std::thread;
@@ -27,6 +28,7 @@ pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
     readiness: &Readiness,
+    messenger: &Messenger,
     rest: Router,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
@@ -40,7 +42,7 @@ pub(crate) fn start(
         .shards(capacity.shards)
         .tables(capacity.tables)
         .limits(limits(&config.limits, &config.history))
-        .mount(channels(&config.socket.path, &config.socket))
+        .mount(channels(&config.socket.path, &config.socket, messenger))
         .http(health::router(readiness.clone()).merge(rest).merge(page::router()));
     builder = match config.proxy_protocol {
         ProxyProtocol::Off => builder.listen(config.listen),
@@ -61,18 +63,23 @@ pub(crate) fn start(
     // Last, so that no room is taken for one of the mounts before.
     if config.socket.room_in_path {
         let path = format!("{}/:{ROOM_PARAMETER}", config.socket.path);
-        builder = builder.mount(channels(&path, &config.socket));
+        builder = builder.mount(channels(&path, &config.socket, messenger));
     }
     builder.start()
 }
 
-fn channels(path: &str, socket: &SocketConfig) -> Mount {
-    with_conditions(Mount::channels(path), socket)
+fn channels(path: &str, socket: &SocketConfig, messenger: &Messenger) -> Mount {
+    let people = messenger.clone();
+    let mount = with_conditions(Mount::channels(path), socket)
         .auth_token(socket.auth_token)
         .channels_max(socket.channels_max)
         .longpoll(socket.longpoll.then_some(LONGPOLL_WINDOW))
-        .connect(name_socket)
-        .channel(lobby::PATTERN, Room::default)
+        .connect(move |request| match people.socket(request)? {
+            Some(socket) => Ok(socket),
+            None => name_socket(request),
+        })
+        .channel(lobby::PATTERN, Room::default);
+    messenger.channels(mount)
 }
 
 fn echo(path: &str, socket: &SocketConfig) -> Mount {
@@ -91,6 +98,8 @@ fn with_conditions(mount: Mount, socket: &SocketConfig) -> Mount {
 fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     match request.param(ID_PARAMETER) {
         None | Some("") => Ok(Socket::new()),
+        // The messenger's own begin so: nobody must be closed in its name.
+        Some(id) if id.starts_with('~') => Err(Refusal::with(400, "the id must not begin with ~")),
         Some(id) if id.len() <= ID_BYTES_MAX => Ok(Socket::new().id(id)),
         Some(_) => Err(Refusal::with(400, "the id is too long")),
     }

@@ -7,9 +7,11 @@ use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::Found;
-use crate::shapes::{Conversation, Describe, Scope};
+use crate::shapes::{Conversation, Describe, Scope, ids};
 use axum::http::Method;
+use chat::PersonId;
 use chat::verbs::{ChangeRoom, ReadConversation};
+use messenger::{Presence, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,7 +32,7 @@ pub(super) fn group() -> Group {
                 Method::GET,
                 "/communities/{community}/conversations/{conversation}/presence",
                 "read_presence",
-                "See who is present in a room",
+                "See who is present",
             )
             .by(Callers::keys(Scope::Presence))
             .runs(presence),
@@ -53,17 +55,32 @@ async fn change(
     Ok(Found(desk.ask(change).await?.into()))
 }
 
-/// Who is present.
+/// Who is present in a conversation.
 #[derive(Serialize, JsonSchema)]
-struct Presence {
-    /// People, each with what their devices say of themselves.
-    people: serde_json::Map<String, serde_json::Value>,
+struct InConversation {
+    /// How many are online, without the invisible.
+    count: u64,
+    /// Who they are, unless they are too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    people: Option<Vec<Present>>,
 }
 
-async fn presence(desk: Desk, input: Input<AtConversation>) -> Result<Found<Presence>, Problem> {
+/// Somebody who is present.
+#[derive(Serialize, JsonSchema)]
+struct Present {
+    /// Who.
+    #[schemars(with = "ids::Person")]
+    person: PersonId,
+    /// `online`, `away` or `busy`.
+    #[schemars(with = "String")]
+    status: Status,
+}
+
+async fn presence(desk: Desk, input: Input<AtConversation>) -> Result<Found<InConversation>, Problem> {
     let conversation = desk.find(&input.path.conversation).await?;
-    let room = desk.ask(ReadConversation { conversation }).await?.0;
-    let name = room.name.ok_or_else(Problem::not_found)?;
-    let topic = format!("room:{}/{name}", desk.community()?);
-    Ok(Found(Presence { people: desk.shared.live.presence(&topic).await }))
+    desk.ask(ReadConversation { conversation }).await?;
+    let (count, people) = desk.shared.messenger.present_in(desk.community()?, conversation);
+    let present = |one: Presence| Present { person: one.person, status: one.status };
+    let people = people.map(|people| people.into_iter().map(present).collect());
+    Ok(Found(InConversation { count: count as u64, people }))
 }

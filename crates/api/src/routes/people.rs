@@ -2,18 +2,19 @@
 
 use super::paths::{After, AtPerson};
 use crate::caller::Callers;
-use crate::desk::{Desk, cursor};
+use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::Problem;
-use crate::reply::{Done, Found};
+use crate::problem::{Code, Problem};
+use crate::reply::{Done, Found, Made};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Block, List, Page, Person, Profile, Scope};
 use axum::http::Method;
 use chat::verbs::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
 use chat::{By, PersonId};
+use identity::{Revocation, Revoked, UnixSeconds};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub(super) fn group() -> Group {
     let one = "/communities/{community}/people/{person}";
@@ -43,6 +44,15 @@ pub(super) fn group() -> Group {
             )
             .by(own)
             .runs(set_receipts),
+            operation(
+                Method::POST,
+                "/communities/{community}/people/{person}/revocations",
+                "revoke_tokens",
+                "Revoke a person's tokens, and close what stands on them",
+            )
+            .by(Callers::keys(Scope::ManagePeople))
+            .about("The one with a `jti`, or all that were issued until now. It counts on this server and until it restarts.")
+            .runs(revoke),
             operation(Method::GET, blocks, "list_blocks", "List whom a person blocks")
                 .by(own)
                 .runs(list_blocks),
@@ -113,4 +123,49 @@ async fn unblock(desk: Desk, input: Input<AtBlock>) -> Result<Done, Problem> {
     let by = desk.by_person(&input.path.person)?;
     desk.ask_as(by, UnblockPerson { person: input.path.other }).await?;
     Ok(Done)
+}
+
+/// Which tokens.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WhichTokens {
+    /// The one with this `jti`; absent: all that were issued until now, and those that do not say when they were.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 128))]
+    token_id: Option<String>,
+}
+
+/// What was revoked.
+#[derive(Serialize, JsonSchema)]
+struct RevokedTokens {
+    /// Connections that are closed for it.
+    connections: u64,
+}
+
+async fn revoke(
+    desk: Desk,
+    input: Input<AtPerson, Nothing, Json<WhichTokens>>,
+) -> Result<Made<RevokedTokens>, Problem> {
+    let what = match input.body.0.token_id {
+        Some(id) if id.is_empty() || id.len() > identity::ID_BYTES_MAX => {
+            return Err(invalid(
+                "token_id",
+                "length",
+                format!("must have 1 to {} bytes", identity::ID_BYTES_MAX),
+            ));
+        }
+        Some(id) => Revoked::TokenId(id),
+        None => Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000)),
+    };
+    desk.ask(ReadPerson { person: input.path.person.clone() }).await?;
+    let community = identity::Community::new(desk.community()?.as_str());
+    let revocation = Revocation { community, subject: input.path.person.to_string(), what };
+    let closed = desk.shared.messenger.revoke(&revocation).map_err(|error| {
+        tracing::error!(?error, "a token cannot be revoked");
+        Problem::new(
+            Code::LimitReached,
+            "as many tokens are revoked as may be: wait until some of them expire",
+        )
+    })?;
+    Ok(Made(RevokedTokens { connections: closed as u64 }))
 }

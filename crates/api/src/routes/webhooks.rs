@@ -64,6 +64,7 @@ async fn create(
     let purpose = Purpose::Webhook { url, events, secret };
     let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash: Vec::new() }).await?;
     desk.shared.keyring.forget(desk.community()?);
+    desk.shared.webhooks.look_again(desk.community()?);
     Webhook::of(made, true).map(Made).ok_or_else(Problem::not_found)
 }
 

@@ -1,7 +1,7 @@
 //! An API over a store in memory, asked without a socket.
 #![allow(dead_code, reason = "each test uses a part")]
 
-use api::{Api, Later, Live, Messenger, Parts, Rate, ServerStats, TopicBusy};
+use api::{Api, Live, Parts, Rate, ServerStats, TopicBusy};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -9,10 +9,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{Export, Import};
 use chat::{Ask as _, By, Call, CommunityId, Entropy, MemoryStore, Moment, Store, rows::Record};
-use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, Retries, Rules};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, Retries};
+use messenger::{Messenger, Settings};
 use ring::hmac;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tower_service::Service as _;
@@ -68,11 +69,9 @@ impl House {
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
         let api = Api::new(Parts {
-            messenger: Messenger::new(store.clone()),
+            messenger: Messenger::new(store.clone(), Settings::default()),
             live: live.clone(),
             outbound: outbound(),
-            guests: None,
-            rules: Rules::default(),
             rate,
             deliveries: DeliverySettings { retries: impatient(), ..DeliverySettings::default() },
             webhook_limits: MemoryLimits::default(),
@@ -238,10 +237,6 @@ impl Live for FakeLive {
         let publication = (topic.to_owned(), event.to_owned(), payload.get().to_owned());
         self.published.lock().expect("not poisoned").push(publication);
         Ok(())
-    }
-
-    fn presence<'a>(&'a self, topic: &'a str) -> Later<'a, Map<String, Value>> {
-        Box::pin(async move { Map::from_iter([("ann".to_owned(), json!({ "topic": topic }))]) })
     }
 
     fn stats(&self) -> ServerStats {

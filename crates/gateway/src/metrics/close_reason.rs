@@ -17,7 +17,7 @@ pub enum CloseReason {
     Violation,
     /// Sent what cannot be decoded, or too much behind an undecided join (1011, 1008).
     Undecodable,
-    /// Disconnected by its socket id (1001).
+    /// Disconnected by its socket id (1001, or the application's own code).
     Disconnected,
     /// The server shut down (1012).
     Drained,

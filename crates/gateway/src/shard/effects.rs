@@ -72,7 +72,7 @@ impl ShardDriver {
 
     fn close_for_hub(&mut self, io: &mut ShardIo<'_>, slot: u32, code: u16) {
         let reason = match code {
-            CloseCode::GOING_AWAY => CloseReason::Disconnected,
+            CloseCode::GOING_AWAY | 4000..5000 => CloseReason::Disconnected,
             _ => CloseReason::Undecodable,
         };
         if slot >= SECOND_LANE {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::outbound::{Outbound, Target};
-use crate::signature::{SigningSecret, sign};
+use crate::signature::{SigningSecrets, sign};
 use crate::token::UnixSeconds;
 use asking::{Asking, Step};
 
@@ -81,7 +81,7 @@ const ANSWER_BYTES_MAX: usize = 4096;
 /// Asks one host site. It needs a tokio runtime with time and IO.
 pub struct Authorizer {
     target: Target,
-    secrets: Vec<SigningSecret>,
+    secrets: SigningSecrets,
     outbound: Outbound,
     settings: AuthorizerSettings,
     turns: Semaphore,
@@ -92,7 +92,7 @@ impl Authorizer {
     /// Asks at `target`, with requests signed by each of `secrets`.
     pub fn new(
         target: Target,
-        secrets: Vec<SigningSecret>,
+        secrets: SigningSecrets,
         outbound: Outbound,
         settings: AuthorizerSettings,
     ) -> Arc<Self> {

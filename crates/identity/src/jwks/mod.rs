@@ -75,9 +75,8 @@ impl Jwks {
     /// # Errors
     /// [`Refusal::KeyUnknown`], or [`Refusal::KeysUnavailable`] when that is not known.
     pub(crate) async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, Refusal> {
-        // From before the first look, so that an end right after it is not missed.
-        let mut ended = self.ended.subscribe();
-        match self.look(kid) {
+        let (step, mut ended) = self.look(kid);
+        match step {
             Step::Use { keys, refresh } => {
                 if refresh {
                     tokio::spawn(self.clone().fetch());
@@ -95,29 +94,30 @@ impl Jwks {
         if tokio::time::timeout(self.settings.timeout, ended.changed()).await.is_err() {
             return Err(Refusal::KeysUnavailable);
         }
-        match self.look_again(kid) {
+        let step = self.cache().peek(kid, Instant::now());
+        match step {
             Step::Use { keys, .. } => Ok(keys),
             Step::Unknown => Err(Refusal::KeyUnknown { kid: Some(kid.to_owned()) }),
             Step::Unavailable | Step::Wait { .. } => Err(Refusal::KeysUnavailable),
         }
     }
 
-    fn look(&self, kid: &str) -> Step {
-        self.cache().look(kid, Instant::now())
-    }
-
-    fn look_again(&self, kid: &str) -> Step {
-        self.cache().peek(kid, Instant::now())
+    /// What is to be done, and who hears of the end of the request that is waited for: of that one and no earlier, since
+    /// both are taken, and ends are told, under the same lock.
+    fn look(&self, kid: &str) -> (Step, watch::Receiver<u64>) {
+        let mut cache = self.cache();
+        (cache.look(kid, Instant::now()), self.ended.subscribe())
     }
 
     async fn fetch(self: Arc<Self>) {
         let fetched = self.request().await;
         let now = Instant::now();
+        let mut cache = self.cache();
         match fetched {
-            Ok((keys, max_age)) => self.cache().fetched(keys, max_age, now),
+            Ok((keys, max_age)) => cache.fetched(keys, max_age, now),
             Err(why) => {
                 tracing::warn!(url = %self.target, %why, "the published keys could not be fetched");
-                self.cache().failed(now);
+                cache.failed(now);
             }
         }
         self.ended.send_modify(|count| *count += 1);

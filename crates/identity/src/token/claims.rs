@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::field;
 use super::{
     AUDIENCE_BYTES_MAX, AUDIENCES_MAX, AVATAR_BYTES_MAX, ClaimFault, ID_BYTES_MAX, LABEL_BYTES_MAX,
-    NAME_CHARS_MAX, Part, ROLES_MAX, ROOMS_MAX, Refusal, SUBJECT_BYTES_MAX, UnixSeconds,
+    NAME_BYTES_MAX, Part, ROLES_MAX, ROOMS_MAX, Refusal, SUBJECT_BYTES_MAX, UnixSeconds,
 };
 
 /// How the ids of guests begin, so that no host site's person can be taken for one, nor the other way round.
@@ -16,7 +16,8 @@ pub const GUEST_PREFIX: &str = "guest:";
 /// [`crate::Rules::check`]'s to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// `sub`: who, as the host site calls them; the same for all their devices.
+    /// `sub`: who, as the host site calls them; the same for all their devices. Visible ASCII without `/`, `"` and `\`,
+    /// not beginning with `~`.
     pub subject: String,
     /// `aud`: for which communities.
     pub audiences: Vec<String>,
@@ -30,7 +31,7 @@ pub struct Claims {
     pub token_id: Option<String>,
     /// `name`: what others see.
     pub name: Option<String>,
-    /// `avatar`: the address of a picture, beginning with `https://` or `http://`.
+    /// `avatar`: the address of a picture, beginning with `https://`.
     pub avatar: Option<String>,
     /// `roles`: what the host site calls the person.
     pub roles: Vec<String>,
@@ -67,16 +68,13 @@ impl Claims {
         let seconds =
             |value: Option<Value>, name| value.map(|value| field::seconds(&value, name)).transpose();
         Ok(Claims {
-            subject: field::text(&required(written.sub, "sub")?, "sub", SUBJECT_BYTES_MAX)?,
+            subject: field::subject(&required(written.sub, "sub")?, "sub", SUBJECT_BYTES_MAX)?,
             audiences: audiences(&required(written.aud, "aud")?)?,
             expires: field::seconds(&required(written.exp, "exp")?, "exp")?,
             not_before: seconds(written.nbf, "nbf")?,
             issued: seconds(written.iat, "iat")?,
             token_id: written.jti.map(|value| field::text(&value, "jti", ID_BYTES_MAX)).transpose()?,
-            name: written
-                .name
-                .map(|value| field::text_of_chars(&value, "name", NAME_CHARS_MAX))
-                .transpose()?,
+            name: written.name.map(|value| field::text(&value, "name", NAME_BYTES_MAX)).transpose()?,
             avatar: written
                 .avatar
                 .map(|value| field::address(&value, "avatar", AVATAR_BYTES_MAX))

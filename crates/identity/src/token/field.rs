@@ -18,13 +18,28 @@ pub(super) fn object<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
 /// Text that is not blank, has at most `bytes_max` bytes, no control character, and no blank at an end.
 pub(super) fn text(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = value.as_str().ok_or_else(|| wrong_type(name, "a string"))?;
-    checked(text, name, bytes_max, text.len())
+    let fault = if text.trim().is_empty() {
+        ClaimFault::Empty
+    } else if text.len() > bytes_max {
+        ClaimFault::TooLong { max: bytes_max }
+    } else if text.trim() != text || text.chars().any(is_not_text) {
+        ClaimFault::Character
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(Refusal::claim(name, fault))
 }
 
-/// The same with a bound in characters.
-pub(super) fn text_of_chars(value: &Value, name: &'static str, chars_max: usize) -> Result<String, Refusal> {
-    let text = value.as_str().ok_or_else(|| wrong_type(name, "a string"))?;
-    checked(text, name, chars_max, text.chars().count())
+/// A person's id. It stands in topics and addresses, so it is visible ASCII without what would cut or quote those; what
+/// begins with `~` means no person.
+pub(super) fn subject(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
+    let text = text(value, name, bytes_max)?;
+    let fits = |byte: u8| byte.is_ascii_graphic() && !b"/\"\\".contains(&byte);
+    if text.bytes().all(fits) && !text.starts_with('~') {
+        Ok(text)
+    } else {
+        Err(Refusal::claim(name, ClaimFault::Character))
+    }
 }
 
 /// Up to `entries_max` texts.
@@ -57,28 +72,15 @@ pub(super) fn seconds(value: &Value, name: &'static str) -> Result<UnixSeconds, 
 /// scheme that runs anything.
 pub(super) fn address(value: &Value, name: &'static str, bytes_max: usize) -> Result<String, Refusal> {
     let text = text(value, name, bytes_max)?;
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let host_follows =
-        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
+    let host_follows = text
+        .strip_prefix("https://")
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
     let harmless = |c: char| c.is_ascii_graphic() && !"\"'<>\\^`{|}".contains(c);
     if host_follows && text.chars().all(harmless) {
         Ok(text)
     } else {
         Err(Refusal::claim(name, ClaimFault::Address))
     }
-}
-
-fn checked(text: &str, name: &'static str, max: usize, length: usize) -> Result<String, Refusal> {
-    let fault = if text.trim().is_empty() {
-        ClaimFault::Empty
-    } else if length > max {
-        ClaimFault::TooLong { max }
-    } else if text.trim() != text || text.chars().any(is_not_text) {
-        ClaimFault::Character
-    } else {
-        return Ok(text.to_owned());
-    };
-    Err(Refusal::claim(name, fault))
 }
 
 /// Control characters, and those that turn the direction of everything after them: a name with one would rewrite the

@@ -26,8 +26,8 @@ pub const TOKEN_BYTES_MAX: usize = 8 << 10;
 pub const ID_BYTES_MAX: usize = 128;
 /// `sub`, in bytes.
 pub const SUBJECT_BYTES_MAX: usize = 128;
-/// `name`, in characters.
-pub const NAME_CHARS_MAX: usize = 64;
+/// `name`, in bytes.
+pub const NAME_BYTES_MAX: usize = 200;
 /// `avatar`, in bytes.
 pub const AVATAR_BYTES_MAX: usize = 1024;
 /// Audiences of one token.

@@ -89,7 +89,7 @@ pub enum ClaimFault {
     },
     /// It has a character that it must not have.
     Character,
-    /// It is not an address that begins with `https://` or `http://`.
+    /// It is not an address that begins with `https://`.
     Address,
     /// None of its audiences is this community.
     Audience,
@@ -196,7 +196,7 @@ impl fmt::Display for ClaimFault {
             ClaimFault::Empty => to.write_str("empty"),
             ClaimFault::TooLong { max } => write!(to, "longer than {max}"),
             ClaimFault::Character => to.write_str("has a character that is not allowed"),
-            ClaimFault::Address => to.write_str("not an address that begins with https:// or http://"),
+            ClaimFault::Address => to.write_str("not an address that begins with https://"),
             ClaimFault::Audience => to.write_str("does not name this community"),
             ClaimFault::InFuture => to.write_str("is later than now"),
             ClaimFault::TooFar => to.write_str("is farther in the future than tokens may last"),

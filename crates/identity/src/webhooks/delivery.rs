@@ -144,9 +144,11 @@ impl<Q: Queue> Deliveries<Q> {
                 requests.spawn(async move { this.work(endpoint, failures).await });
             }
             tokio::select! {
+                // When all ends, nothing more begins.
+                biased;
                 () = &mut stop => break,
-                () = self.changed.notified() => {}
                 Some(_) = requests.join_next() => {}
+                () = self.changed.notified() => {}
                 () = self.sleep_until_due() => {}
             }
         }

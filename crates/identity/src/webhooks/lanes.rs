@@ -4,7 +4,7 @@
 //! kinds of places for requests, for prompt endpoints and for slow ones, which failed or took long the last time. In each
 //! kind communities take turns, and none has more places than its share.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::queue::{EndpointId, UnixMillis};
 use crate::authority::Community;
@@ -60,6 +60,8 @@ enum State {
 pub(super) struct Lanes {
     lanes: HashMap<EndpointId, Lane>,
     sleeping: BTreeSet<(UnixMillis, EndpointId)>,
+    /// Endpoints without a lane that were slow the last time.
+    slow_when_last_seen: HashSet<EndpointId>,
     prompt: Turns,
     slow: Turns,
 }
@@ -69,6 +71,7 @@ impl Lanes {
         Lanes {
             lanes: HashMap::new(),
             sleeping: BTreeSet::new(),
+            slow_when_last_seen: HashSet::new(),
             prompt: Turns::new(places.prompt, places.prompt_per_community),
             slow: Turns::new(places.slow, places.slow_per_community),
         }
@@ -89,7 +92,8 @@ impl Lanes {
             return;
         }
         let state = State::Sleeping(not_before);
-        let lane = Lane { community: community.clone(), state, failures, slow: failures > 0 };
+        let slow = self.slow_when_last_seen.remove(&endpoint) || failures > 0;
+        let lane = Lane { community: community.clone(), state, failures, slow };
         self.lanes.insert(endpoint, lane);
         self.sleeping.insert((not_before, endpoint));
     }
@@ -116,6 +120,9 @@ impl Lanes {
         match next {
             Next::Empty if !woken => {
                 self.lanes.remove(&endpoint);
+                if slow {
+                    self.slow_when_last_seen.insert(endpoint);
+                }
             }
             Next::Empty | Next::Ready => self.make_ready(endpoint),
             Next::Sleep(until) => {
@@ -259,6 +266,18 @@ mod tests {
             [10, 30],
             "it is prompt again, and its place goes to the next"
         );
+    }
+
+    #[test]
+    fn that_an_endpoint_was_slow_is_known_when_it_has_something_again() {
+        let mut lanes = lanes();
+        wake(&mut lanes, 10, 0);
+        assert_eq!(begin_all(&mut lanes, NOW), [10]);
+        lanes.finished(EndpointId(10), 0, true, Next::Empty);
+        wake(&mut lanes, 10, 0);
+        wake(&mut lanes, 20, 1);
+        wake(&mut lanes, 30, 1);
+        assert_eq!(begin_all(&mut lanes, NOW), [10, 20], "there are two places for slow ones");
     }
 
     #[test]

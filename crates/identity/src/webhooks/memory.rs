@@ -114,24 +114,21 @@ impl MemoryQueue {
     }
 
     /// Does something with a line whose oldest message is the one that is meant; with any other the attempt was
-    /// somebody else's.
-    fn with_head<T>(
+    /// somebody else's. What is done says how many bytes of bodies it has taken out.
+    fn with_head(
         &self,
         endpoint: EndpointId,
         message: &MessageId,
-        act: impl FnOnce(&mut Line) -> T,
-    ) -> Result<T, QueueError> {
+        act: impl FnOnce(&mut Line) -> usize,
+    ) -> Result<(), QueueError> {
         let mut lines = self.lines();
         let Lines { by_endpoint, bytes } = &mut *lines;
         let is_head = |line: &&mut Line| line.waiting.front().is_some_and(|head| head.id == *message);
         let line = by_endpoint.get_mut(&endpoint).filter(is_head);
         let line =
             line.ok_or_else(|| QueueError(format!("{} is not the oldest of its endpoint", message.0)))?;
-        let held = |line: &Line| line.waiting.iter().map(|message| message.body.len()).sum::<usize>();
-        let before = held(line);
-        let done = act(line);
-        *bytes -= before - held(line);
-        Ok(done)
+        *bytes -= act(line);
+        Ok(())
     }
 }
 
@@ -159,8 +156,8 @@ impl Queue for MemoryQueue {
 
     async fn delivered(&self, endpoint: EndpointId, message: &MessageId) -> Result<(), QueueError> {
         self.with_head(endpoint, message, |line| {
-            line.waiting.pop_front();
             line.failures = 0;
+            line.waiting.pop_front().map_or(0, |message| message.body.len())
         })
     }
 
@@ -177,6 +174,7 @@ impl Queue for MemoryQueue {
             if let Some(head) = line.waiting.front_mut() {
                 head.attempts = attempts;
             }
+            0
         })
     }
 
@@ -191,11 +189,14 @@ impl Queue for MemoryQueue {
         self.with_head(endpoint, message, |line| {
             line.gone = why == WhyDead::Gone;
             let given_up = if line.gone { line.waiting.len() } else { 1 };
+            let mut bytes = 0;
             for message in line.waiting.drain(..given_up) {
+                bytes += message.body.len();
                 line.dead.push_back(DeadLetter { message, why: why.clone(), at });
             }
             let surplus = line.dead.len().saturating_sub(dead_max);
             line.dead.drain(..surplus);
+            bytes
         })
     }
 }

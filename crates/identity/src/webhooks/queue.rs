@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::authority::Community;
 use crate::outbound::Target;
-use crate::signature::SigningSecret;
+use crate::signature::SigningSecrets;
 
 /// Milliseconds since 1970-01-01T00:00:00Z. They are stored, so they must mean the same after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,8 +30,8 @@ pub struct Endpoint {
     pub community: Community,
     /// Where.
     pub target: Target,
-    /// What requests are signed with: the newest first, more than one while they are changed.
-    pub secrets: Vec<SigningSecret>,
+    /// What requests are signed with.
+    pub secrets: SigningSecrets,
 }
 
 /// Something to tell.

@@ -2,6 +2,7 @@
 
 mod memory;
 mod page;
+mod people;
 mod process;
 
 use axum::Router;
@@ -12,7 +13,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use exposition::Format;
 use gateway::{CloseReason, Handle, Snapshot};
+use messenger::Messenger;
 use page::Page;
+use people::MessengerCollector;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
@@ -21,11 +24,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The path of the scrapes.
-pub(super) fn router(handle: Handle) -> Router {
+pub(super) fn router(handle: Handle, messenger: Messenger) -> Router {
     let mut registry = Registry::default();
     let resident_bytes_at_start = handle.memory().resident_bytes;
     let started = SystemTime::now();
     registry.register_collector(Box::new(GatewayCollector { handle, resident_bytes_at_start, started }));
+    registry.register_collector(Box::new(MessengerCollector { messenger }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 

@@ -273,6 +273,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Messages that one client may be given as missed, up to half of `limits.outbox_bytes`; past it the client\nis told that it missed too many.",
     },
     Key {
+        path: "store.url",
+        default: r#""file""#,
+        about: "Where the messenger keeps communities, rooms and messages: \"file\" is a file below `data_dir`; or the URL of a\nPostgreSQL database, 15 or newer, such as \"postgres://throng@localhost/throng\".",
+    },
+    Key {
+        path: "store.cache",
+        default: r#""64MiB""#,
+        about: "Memory for what was read of it lately: people, rooms, newest messages.",
+    },
+    Key {
         path: "log.level",
         default: r#""info""#,
         about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",

@@ -2,6 +2,7 @@
 
 use super::profile::Profile;
 use gateway::{Network, OriginRule, Retention, Tables};
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsConfig>,
     pub(crate) limits: LimitsConfig,
     pub(crate) history: HistoryConfig,
+    pub(crate) store: StoreConfig,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
@@ -101,6 +103,25 @@ pub(crate) struct HistoryConfig {
     pub(crate) topics: Vec<(String, Retention)>,
     pub(crate) memory: usize,
     pub(crate) recovery_messages: usize,
+}
+
+/// Where the messenger keeps what it keeps.
+#[derive(Clone)]
+pub(crate) struct StoreConfig {
+    /// `None`: a file below the data directory.
+    pub(crate) url: Option<String>,
+    /// Memory for what was read lately.
+    pub(crate) cache: usize,
+}
+
+/// A URL may have a password in it.
+impl fmt::Debug for StoreConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreConfig")
+            .field("url", &self.url.as_ref().map(|_| "…"))
+            .field("cache", &self.cache)
+            .finish()
+    }
 }
 
 /// What is logged, and how.

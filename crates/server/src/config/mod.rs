@@ -22,7 +22,7 @@ mod tests;
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
     Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
-    TlsConfig,
+    StoreConfig, TlsConfig,
 };
 pub(crate) use print::default_file;
 pub(crate) use profile::Profile;

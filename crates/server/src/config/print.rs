@@ -38,10 +38,22 @@ pub(crate) fn in_force(written: &Written) -> String {
         let entry = written.entry(key);
         let _ = match entry.place {
             Place::Default => writeln!(text, "{name} = {}", entry.raw),
-            place => writeln!(text, "{name} = {}  # {place}", entry.raw),
+            place => writeln!(text, "{name} = {}  # {place}", without_password(&entry.raw.to_string())),
         };
     });
     text
+}
+
+/// A URL without the password that may be in it: what is printed ends up in tickets.
+fn without_password(value: &str) -> String {
+    let Some((scheme, rest)) = value.split_once("://") else { return value.to_owned() };
+    match rest.split_once('@') {
+        Some((user, host)) if user.contains(':') && !user.contains('/') => {
+            let name = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{name}:***@{host}")
+        }
+        Some(_) | None => value.to_owned(),
+    }
 }
 
 /// Calls `write` for every key with its name, and with its table where a new one begins.
@@ -51,5 +63,23 @@ fn each_key(mut write: impl FnMut(Option<&'static str>, &'static str, &'static K
         let (table, name) = key.table_and_name();
         write((table != current).then_some(table), name, key);
         current = table;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_password;
+
+    #[test]
+    fn a_password_in_a_url_is_not_printed() {
+        let table = [
+            ("\"postgres://ann:secret@db:5432/throng\"", "\"postgres://ann:***@db:5432/throng\""),
+            ("\"postgres://ann@db/throng\"", "\"postgres://ann@db/throng\""),
+            ("\"http://a/b:c@d\"", "\"http://a/b:c@d\""),
+            ("\"127.0.0.1:4000\"", "\"127.0.0.1:4000\""),
+        ];
+        for (value, printed) in table {
+            assert_eq!(without_password(value), printed);
+        }
     }
 }

@@ -5,14 +5,16 @@ use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
     Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig, SocketConfig,
-    TlsConfig,
+    StoreConfig, TlsConfig,
 };
 use super::networks::Networks;
 use super::origins::Origins;
 use super::paths;
 use super::profile::Profile;
 use super::raw::Raw;
-use super::shape::{Address, Boolean, Bytes, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole};
+use super::shape::{
+    Address, Boolean, Bytes, DatabaseUrl, Folder, MountPath, OneOf, Or, Shape, Text, Time, Whole,
+};
 use super::written::Written;
 use gateway::Tables;
 use std::collections::BTreeSet;
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             tls: self.tls(),
             limits: self.limits(),
             history: self.history(),
+            store: self.store(),
             log: self.log(),
             shutdown: self.shutdown(),
         }
@@ -125,6 +128,13 @@ impl<'a> Reader<'a> {
             frame_bytes: self.read("socket.frame_bytes", &Bytes(KIB..=GIB)),
             channels_max: self.read("socket.channels_max", &Whole(1..=10_000)) as usize,
             longpoll: self.read("socket.longpoll", &Boolean),
+        }
+    }
+
+    fn store(&mut self) -> StoreConfig {
+        StoreConfig {
+            url: self.read("store.url", &Or("file", DatabaseUrl)),
+            cache: self.read("store.cache", &Bytes(MIB..=64 * GIB)),
         }
     }
 

@@ -131,6 +131,23 @@ impl Shape for Text {
     }
 }
 
+/// The URL of a PostgreSQL database; whether it is one shows when it is opened.
+pub(crate) struct DatabaseUrl;
+
+impl Shape for DatabaseUrl {
+    type Value = String;
+
+    fn expected(&self) -> String {
+        "the URL of a PostgreSQL database, such as \"postgres://throng@localhost/throng\"".into()
+    }
+
+    fn parse(&self, raw: &Raw) -> Option<String> {
+        let text = raw.text()?;
+        let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+        is_url.then(|| text.to_owned())
+    }
+}
+
 /// A folder; it need not exist.
 pub(crate) struct Folder;
 

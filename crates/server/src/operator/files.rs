@@ -129,7 +129,7 @@ fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
 
 fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
     require_nobody_runs(config)?;
-    let store: Arc<dyn Store> = store::open(None, &config.data_dir)?;
+    let store: Arc<dyn Store> = store::open(config.store.url.as_deref(), &config.data_dir)?;
     let mut progress = Progress::new();
     let failed = |error| FilesError::File { path: file.to_owned(), error };
     let count = if file.as_os_str() == "-" {

@@ -1,0 +1,315 @@
+//! Who is here, what they follow, and which rooms are open: whom news can reach.
+//!
+//! Everything is in memory and of one community at a time; a community with nobody online takes nothing. Of a person it
+//! keeps their devices, their status and the conversations that they are in; of a conversation that somebody online is in,
+//! or whose room is open, who they are. It is asked on shards and on the store's thread: under a lock each step is short,
+//! and nothing is told while it is held.
+
+mod community;
+mod gathering;
+mod present;
+mod status;
+#[cfg(test)]
+mod tests;
+
+pub use status::{Presence, Status};
+
+pub(crate) use community::{Announcement, Followed, Newer, Reach};
+pub(crate) use present::DeviceId;
+pub(crate) use status::{Activity, Choice};
+
+use crate::topics::room_topic;
+use chat::{CommunityId, ConversationId, Message, Moment, PersonId, Revision, RoomName, Seq};
+use community::Gathered;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Locks, by community.
+const PARTS: usize = 64;
+/// For so long somebody without a device is not gone yet: connections break and come back.
+pub(crate) const LEASE: Duration = Duration::from_secs(10);
+/// Devices of one person.
+pub(crate) const DEVICES_MAX: usize = 32;
+/// In rooms with more people online than this, a message is told to those who have the room open and to whom it
+/// mentions; the others' conversations tabs are told the newest one once a second.
+pub(crate) const TABS_EACH_MAX: usize = 200;
+/// In rooms with more people online than this, who is there is told as a number.
+pub(crate) const PRESENCE_EACH_MAX: usize = 500;
+
+/// See the module.
+pub(crate) struct Audience {
+    parts: Box<[Mutex<HashMap<CommunityId, Gathered>>]>,
+    hasher: RandomState,
+}
+
+impl Audience {
+    pub(crate) fn new() -> Self {
+        let parts = std::iter::repeat_with(Mutex::default).take(PARTS).collect();
+        Self { parts, hasher: RandomState::new() }
+    }
+
+    /// A device comes. Says what is to be announced.
+    pub(crate) fn arrive(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        device: DeviceId,
+    ) -> Result<Announcement, Full> {
+        self.part(community).entry(community.clone()).or_default().arrive(community, person, device)
+    }
+
+    /// A device goes.
+    pub(crate) fn depart(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        device: DeviceId,
+        now: Moment,
+    ) -> Announcement {
+        let mut part = self.part(community);
+        let Some(gathered) = part.get_mut(community) else { return Announcement::default() };
+        let announcement = gathered.depart(person, device, now, Instant::now() + LEASE);
+        if gathered.is_empty() {
+            part.remove(community);
+        }
+        announcement
+    }
+
+    /// A device says what its person does.
+    pub(crate) fn set_status(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        device: DeviceId,
+        activity: Option<Activity>,
+        choice: Option<Choice>,
+    ) -> Announcement {
+        self.with(community, |gathered| gathered.set_status(person, device, activity, choice))
+    }
+
+    /// A person's conversations begin to be read: what they leave until [`Audience::follow_all`] is not followed then.
+    pub(crate) fn begin_following(&self, community: &CommunityId, person: &PersonId) {
+        self.with(community, |gathered| gathered.begin_following(person));
+    }
+
+    /// A person is in these conversations, and in no others. Says what is to be announced.
+    pub(crate) fn follow_all(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        followed: &[Followed],
+    ) -> Announcement {
+        self.with(community, |gathered| gathered.follow_all(person, followed))
+    }
+
+    /// A person's conversations could not be read.
+    pub(crate) fn abandon_following(&self, community: &CommunityId, person: &PersonId) {
+        self.with(community, |gathered| gathered.abandon_following(person));
+    }
+
+    /// Of what was read of conversations, what has moved on since; and whether somebody is in others by now.
+    pub(crate) fn newer(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        read: &[(ConversationId, Seq)],
+    ) -> Newer {
+        self.with(community, |gathered| gathered.newer(person, read))
+    }
+
+    /// A person came into a conversation. Says whether that is new to their devices.
+    pub(crate) fn follow(&self, community: &CommunityId, person: &PersonId, followed: &Followed) -> bool {
+        self.with(community, |gathered| gathered.follow(person, followed))
+    }
+
+    /// A person is to hear nothing of a conversation any more.
+    pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
+        self.with(community, |gathered| gathered.unfollow(person, conversation));
+    }
+
+    /// A person's conversations have to be read again.
+    pub(crate) fn follow_again(&self, community: &CommunityId, person: &PersonId) {
+        self.with(community, |gathered| gathered.follow_again(person));
+    }
+
+    /// A room is joined by one more.
+    pub(crate) fn open_room(&self, community: &CommunityId, conversation: ConversationId, room: &RoomName) {
+        let topic = room_topic(community, room);
+        self.part(community).entry(community.clone()).or_default().open_room(conversation, topic);
+    }
+
+    /// One of those who joined a room is gone.
+    pub(crate) fn close_room(&self, community: &CommunityId, conversation: ConversationId) {
+        let mut part = self.part(community);
+        let Some(gathered) = part.get_mut(community) else { return };
+        gathered.close_room(conversation);
+        if gathered.is_empty() {
+            part.remove(community);
+        }
+    }
+
+    /// A message is there: whom to tell.
+    pub(crate) fn said(&self, community: &CommunityId, message: &Message, payload: &str) -> Reach {
+        self.with(community, |gathered| gathered.said(message, payload))
+    }
+
+    /// Who follows a conversation.
+    pub(crate) fn reach(&self, community: &CommunityId, conversation: ConversationId) -> Reach {
+        self.with(community, |gathered| gathered.reach(conversation))
+    }
+
+    /// A message was edited, deleted or reacted to.
+    pub(crate) fn revised(&self, community: &CommunityId, message: &Message) {
+        self.with(community, |gathered| gathered.revised(message));
+    }
+
+    /// The newest edit, delete or reaction in an open room that was told.
+    pub(crate) fn revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
+        self.with(community, |gathered| gathered.revision(conversation))
+    }
+
+    /// The newest message of an open room that was told.
+    pub(crate) fn head(&self, community: &CommunityId, conversation: ConversationId) -> Seq {
+        self.with(community, |gathered| gathered.head(conversation))
+    }
+
+    /// A person's topic, if a device of theirs is here.
+    pub(crate) fn topic_of(&self, community: &CommunityId, person: &PersonId) -> Option<Arc<str>> {
+        self.with(community, |gathered| gathered.topic_of(person))
+    }
+
+    /// The topics of the others online in a conversation of few.
+    pub(crate) fn others_in(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Vec<Arc<str>> {
+        self.with(community, |gathered| gathered.others_in(conversation, person))
+    }
+
+    /// Whether a person online is in a conversation.
+    pub(crate) fn is_in(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> bool {
+        self.with(community, |gathered| gathered.is_in(conversation, person))
+    }
+
+    /// The topics of those online who share a conversation with a person, and of the rooms that they are in.
+    pub(crate) fn acquaintances(&self, community: &CommunityId, person: &PersonId) -> Vec<Arc<str>> {
+        self.with(community, |gathered| gathered.acquaintances(person))
+    }
+
+    /// The statuses of those who share a direct conversation or group with a person and are here.
+    pub(crate) fn friends(&self, community: &CommunityId, person: &PersonId) -> Vec<Presence> {
+        self.with(community, |gathered| gathered.friends(person))
+    }
+
+    /// Who of a conversation is here: how many, and who they are unless they are too many.
+    pub(crate) fn present_in(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+    ) -> (usize, Option<Vec<Presence>>) {
+        self.with(community, |gathered| gathered.present_in(conversation))
+    }
+
+    /// A person's own status, as they chose it.
+    pub(crate) fn own_status(&self, community: &CommunityId, person: &PersonId) -> Status {
+        self.with(community, |gathered| gathered.own_status(person))
+    }
+
+    /// People online in a community.
+    pub(crate) fn people_online(&self, community: &CommunityId) -> usize {
+        self.with(community, |gathered| gathered.people())
+    }
+
+    /// Takes a token of a person's budget of messages, or says how many milliseconds to wait.
+    pub(crate) fn spend(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        per_minute: u32,
+        now: Instant,
+    ) -> Result<(), u64> {
+        let mut part = self.part(community);
+        match part.get_mut(community) {
+            Some(gathered) => gathered.spend(person, per_minute, now),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs, people to be read again.
+    pub(crate) fn sweep(&self, now: Instant, moment: Moment) -> Due {
+        let mut due = Due::default();
+        for part in &self.parts {
+            let mut part = lock(part);
+            part.retain(|community, gathered| {
+                gathered.sweep(community, now, moment, &mut due);
+                !gathered.is_empty()
+            });
+        }
+        due
+    }
+
+    /// Communities, people, devices and open rooms.
+    pub(crate) fn counts(&self) -> [u64; 4] {
+        let mut counts = [0; 4];
+        for part in &self.parts {
+            for gathered in lock(part).values() {
+                let [people, devices, rooms] = gathered.counts();
+                counts[0] += 1;
+                counts[1] += people;
+                counts[2] += devices;
+                counts[3] += rooms;
+            }
+        }
+        counts
+    }
+
+    /// The heads of all open rooms, for those who may have missed something.
+    pub(crate) fn heads(&self) -> Vec<(Arc<str>, ConversationId, Seq)> {
+        let mut heads = Vec::new();
+        for part in &self.parts {
+            for gathered in lock(part).values() {
+                gathered.heads(&mut heads);
+            }
+        }
+        heads
+    }
+
+    /// Nobody of a community is here: then the answer is that of an empty one.
+    fn with<T: Default>(&self, community: &CommunityId, act: impl FnOnce(&mut Gathered) -> T) -> T {
+        self.part(community).get_mut(community).map(act).unwrap_or_default()
+    }
+
+    fn part(&self, community: &CommunityId) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
+        let place = self.hasher.hash_one(community) as usize % PARTS;
+        lock(&self.parts[place])
+    }
+}
+
+/// A panic while it was held left a count wrong at worst; who is online must not depend on that.
+fn lock(part: &Mutex<HashMap<CommunityId, Gathered>>) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A person has as many devices as they may.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Full;
+
+/// What a sweep found.
+#[derive(Default)]
+pub(crate) struct Due {
+    /// Who is away for longer than a lease.
+    pub(crate) announcements: Vec<Announcement>,
+    /// For topics of people: the newest message of a large room.
+    pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
+    /// Whose conversations are to be read again.
+    pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
+}

@@ -1,0 +1,114 @@
+//! A person who is here.
+
+use super::status::{Activity, Choice, Presence, Status, merged};
+use chat::{ConversationId, Moment, PersonId};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A connection of a person, by a number that is its own in this process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct DeviceId(pub(crate) u64);
+
+/// A device of a person.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Device {
+    pub(crate) id: DeviceId,
+    pub(crate) activity: Activity,
+}
+
+/// Somebody who is here, or was a moment ago.
+#[derive(Debug)]
+pub(super) struct Present {
+    pub(super) topic: Arc<str>,
+    pub(super) devices: Vec<Device>,
+    pub(super) choice: Choice,
+    /// What they are in, in order.
+    pub(super) conversations: Vec<ConversationId>,
+    /// How many are reading their conversations.
+    pub(super) reading: usize,
+    /// What they left while their conversations were read.
+    pub(super) left_meanwhile: Option<Vec<ConversationId>>,
+    /// Whether their conversations have to be read again.
+    pub(super) stale: bool,
+    /// The end of the time in which a device may come back.
+    pub(super) lease: Option<Instant>,
+    pub(super) seen: Option<Moment>,
+    /// What others were told last.
+    pub(super) told: Status,
+    pub(super) budget: Budget,
+}
+
+impl Present {
+    pub(super) fn new(topic: Arc<str>) -> Self {
+        Self {
+            topic,
+            devices: Vec::new(),
+            choice: Choice::Auto,
+            conversations: Vec::new(),
+            reading: 0,
+            left_meanwhile: None,
+            stale: false,
+            lease: None,
+            seen: None,
+            told: Status::Offline,
+            budget: Budget::default(),
+        }
+    }
+
+    pub(super) fn status(&self) -> Status {
+        let here = !self.devices.is_empty() || self.lease.is_some();
+        merged(here, self.choice, self.devices.iter().map(|device| device.activity))
+    }
+
+    pub(super) fn presence(&self, person: &PersonId) -> Presence {
+        let status = self.status().for_others();
+        let seen = if status == Status::Offline { self.seen } else { None };
+        // When somebody invisible was here says that they are.
+        let seen = if self.choice == Choice::Invisible && !self.devices.is_empty() { None } else { seen };
+        Presence { person: person.clone(), status, seen }
+    }
+
+    pub(super) fn is_in(&self, conversation: ConversationId) -> bool {
+        self.conversations.binary_search(&conversation).is_ok()
+    }
+}
+
+/// A person's messages of a minute, on all devices together: a bucket that fills evenly.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    spent: f64,
+    since: Option<Instant>,
+}
+
+impl Budget {
+    /// Takes one, or says how many milliseconds to wait for it.
+    pub(super) fn spend(&mut self, per_minute: u32, now: Instant) -> Result<(), u64> {
+        let (size, per_ms) = (f64::from(per_minute), f64::from(per_minute) / 60_000.0);
+        let passed =
+            self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64() * 1_000.0);
+        let spent = (self.spent - passed * per_ms).max(0.0);
+        (self.spent, self.since) = (spent, Some(now));
+        if spent + 1.0 > size {
+            return Err(((spent + 1.0 - size) / per_ms).ceil() as u64);
+        }
+        self.spent += 1.0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_minutes_messages_may_come_at_once_and_then_evenly() {
+        let (mut budget, start) = (Budget::default(), Instant::now());
+        for _ in 0..60 {
+            assert_eq!(budget.spend(60, start), Ok(()));
+        }
+        assert_eq!(budget.spend(60, start), Err(1_000));
+        assert_eq!(budget.spend(60, start + Duration::from_millis(1_001)), Ok(()));
+        assert!(budget.spend(60, start + Duration::from_millis(1_002)).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Who is reached, and who is not.
+
+use super::*;
+use crate::scene::{self, by, id, run, somebody};
+use chat::verbs::Append;
+use chat::{By, ConversationId, Draft, Ulid};
+
+fn conversation(number: u8) -> ConversationId {
+    ConversationId(Ulid::from_bytes([number; 16]))
+}
+
+fn direct(number: u8) -> Followed {
+    Followed { id: conversation(number), is_room: false }
+}
+
+fn room(number: u8) -> Followed {
+    Followed { id: conversation(number), is_room: true }
+}
+
+/// People who are here and follow a conversation.
+fn here(audience: &Audience, people: &[&str], followed: Followed) {
+    for (number, name) in people.iter().enumerate() {
+        audience.arrive(&id("one"), &somebody(name), DeviceId(number as u64)).expect("there is room");
+        audience.begin_following(&id("one"), &somebody(name));
+        audience.follow_all(&id("one"), &somebody(name), &[followed]);
+    }
+}
+
+fn topics(announcement: &Announcement) -> Vec<&str> {
+    let mut topics: Vec<&str> = announcement.topics.iter().map(|topic| &**topic).collect();
+    topics.sort_unstable();
+    topics
+}
+
+#[test]
+fn a_status_is_told_to_those_who_share_a_conversation_and_to_nobody_else() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], direct(1));
+    here(&audience, &["cat"], direct(2));
+    let idle = Some(Activity::Idle);
+    let told = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None);
+    assert_eq!(topics(&told), ["person:one/ann", "person:one/bob"]);
+    assert!(told.payload.contains(r#""status":"away""#), "{}", told.payload);
+    let again = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None);
+    assert!(again.topics.is_empty());
+    let friends = audience.friends(&id("one"), &somebody("ann"));
+    assert_eq!(friends, [Presence { person: somebody("bob"), status: Status::Away, seen: None }]);
+    assert!(audience.friends(&id("two"), &somebody("ann")).is_empty());
+}
+
+#[test]
+fn somebody_is_gone_when_no_device_came_back_within_the_lease() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], direct(1));
+    let (start, seen) = (Instant::now(), Moment::from_millis(5));
+    assert!(audience.depart(&id("one"), &somebody("bob"), DeviceId(1), seen).topics.is_empty());
+    assert!(audience.sweep(start, seen).announcements.is_empty());
+    let told = audience.sweep(start + 2 * LEASE, Moment::from_millis(9)).announcements;
+    assert!(told[0].payload.contains(r#""status":"offline""#) && told[0].payload.contains(r#""seen":5"#));
+    assert_eq!(audience.friends(&id("one"), &somebody("ann")), []);
+}
+
+#[test]
+fn nothing_is_left_of_a_community_when_all_are_gone() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], room(1));
+    for (number, name) in ["ann", "bob"].iter().enumerate() {
+        audience.depart(&id("one"), &somebody(name), DeviceId(number as u64), Moment::default());
+    }
+    audience.sweep(Instant::now() + 2 * LEASE, Moment::default());
+    assert_eq!(audience.counts(), [0; 4]);
+}
+
+#[test]
+fn what_is_left_while_it_is_read_is_not_followed() {
+    let audience = Audience::new();
+    audience.arrive(&id("one"), &somebody("ann"), DeviceId(1)).expect("there is room");
+    audience.begin_following(&id("one"), &somebody("ann"));
+    audience.unfollow(&id("one"), &somebody("ann"), conversation(1));
+    audience.follow_all(&id("one"), &somebody("ann"), &[direct(1), direct(2)]);
+    assert!(!audience.is_in(&id("one"), &somebody("ann"), conversation(1)));
+    assert!(audience.is_in(&id("one"), &somebody("ann"), conversation(2)));
+}
+
+#[test]
+fn a_person_has_a_bounded_number_of_devices() {
+    let audience = Audience::new();
+    for device in 0..DEVICES_MAX as u64 {
+        assert!(audience.arrive(&id("one"), &somebody("ann"), DeviceId(device)).is_ok());
+    }
+    assert!(matches!(audience.arrive(&id("one"), &somebody("ann"), DeviceId(99)), Err(Full)));
+}
+
+#[test]
+fn what_is_said_while_conversations_are_read_is_known_when_they_are() {
+    run(async {
+        let (messenger, _) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        scene::person(&messenger, "one", "ann", &lobby).await;
+        let audience = &messenger.inner.audience;
+        let (one, ann) = (id("one"), somebody("ann"));
+        audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
+        audience.begin_following(&one, &ann);
+        let (_, _, read) = messenger.conversations(&one, &ann).await.expect("conversations");
+        let append = Append { conversation: lobby.id, draft: Draft::text(None, "meanwhile") };
+        messenger.ask(&one, By::Service, append).await.expect("a message");
+        let followed: Vec<_> = read.iter().map(|(followed, _)| *followed).collect();
+        audience.follow_all(&one, &ann, &followed);
+        let read: Vec<_> = read.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
+        let newer = audience.newer(&one, &ann, &read);
+        assert_eq!(newer.after, [(lobby.id, Seq(0))]);
+        assert!(!newer.others);
+    });
+}
+
+#[test]
+fn a_large_room_tells_its_tabs_once_a_second_and_whom_a_message_mentions_at_once() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        scene::person(&messenger, "one", "ann", &lobby).await;
+        let audience = &messenger.inner.audience;
+        let crowd: Vec<String> = (0..=TABS_EACH_MAX).map(|number| format!("p{number}")).collect();
+        let names: Vec<&str> = crowd.iter().map(String::as_str).chain(["ann"]).collect();
+        here(audience, &names, Followed::of(&lobby));
+        told.take();
+        let draft = Draft { mentions: vec![somebody("ann")], ..Draft::text(None, "hi") };
+        messenger
+            .ask(&id("one"), by("ann"), Append { conversation: lobby.id, draft })
+            .await
+            .expect("a message");
+        assert_eq!(told.events(), [("person:one/ann".to_owned(), "msg:new".to_owned())]);
+        messenger.go_round();
+        assert_eq!(told.events().len(), names.len());
+    });
+}

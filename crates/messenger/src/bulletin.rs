@@ -1,0 +1,222 @@
+//! What news can do: tell topics, note who follows what, forget what is stale.
+
+use crate::audience::{Announcement, Audience, Followed};
+use crate::cache::{Cache, Key};
+use crate::entrance::Entrance;
+use crate::outlet::WayOut;
+use crate::witness::Happening;
+use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
+use serde_json::json;
+
+/// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
+pub struct Bulletin<'a> {
+    pub(crate) audience: &'a Audience,
+    pub(crate) cache: &'a Cache,
+    pub(crate) entrance: &'a Entrance,
+    pub(crate) out: &'a WayOut,
+}
+
+/// What rooms are asked by which to look again who may be there; channels keep it from their clients.
+pub(crate) const JUDGE: &str = "~judge";
+
+impl Bulletin<'_> {
+    /// Whoever wants to know everything is told. What a store's answer made stale or told does not matter for it.
+    pub(crate) fn happened<C>(&mut self, asked: &Asked<C>, happening: &Happening<'_>) {
+        self.out.happened(&asked.call.community, &asked.call.by.name(), happening);
+    }
+
+    /// A message is there. `payload` is its JSON.
+    pub(crate) fn said(&mut self, community: &CommunityId, message: &Message, payload: &str) {
+        let conversation = message.conversation;
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        // It moved the sender's cursors, too.
+        self.forget_standing(community, conversation, &message.sender);
+        let reach = self.audience.said(community, message, payload);
+        if let Some(topic) = &reach.room {
+            self.out.tell(topic, "msg:new", payload);
+        }
+        for topic in &reach.people {
+            self.out.tell(topic, "msg:new", payload);
+        }
+    }
+
+    /// A message was edited, deleted or reacted to.
+    pub(crate) fn revised(&mut self, community: &CommunityId, message: &Message, event: &str, payload: &str) {
+        self.audience.revised(community, message);
+        self.changed(community, message.conversation, event, payload);
+    }
+
+    /// Something of a conversation changed: whoever follows it is told.
+    pub(crate) fn changed(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        event: &str,
+        payload: &str,
+    ) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        let reach = self.audience.reach(community, conversation);
+        for topic in reach.room.iter().chain(&reach.people) {
+            self.out.tell(topic, event, payload);
+        }
+    }
+
+    /// All devices of a person are told.
+    pub(crate) fn person(&mut self, community: &CommunityId, person: &PersonId, event: &str, payload: &str) {
+        if let Some(topic) = self.audience.topic_of(community, person) {
+            self.out.tell(&topic, event, payload);
+        }
+    }
+
+    /// How far somebody has read: the others of a small conversation are told, each for themselves; a large one tells
+    /// nobody, and who wants to know asks how many.
+    pub(crate) fn receipt(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        payload: &str,
+    ) {
+        for topic in self.audience.others_in(community, conversation, person) {
+            self.out.tell(&topic, "receipt", payload);
+        }
+    }
+
+    /// Somebody came into a conversation.
+    pub(crate) fn entered(&mut self, community: &CommunityId, conversation: &Conversation, member: &Member) {
+        let person = &member.person;
+        self.forget_standing(community, conversation.id, person);
+        self.cache.forget(&Key::Newest(community.clone(), conversation.id));
+        self.audience.follow(community, person, &Followed::of(conversation));
+        let payload = json!({ "conversation": conversation, "member": member }).to_string();
+        self.person(community, person, "conversation:new", &payload);
+        let payload = json!({ "conversation": conversation.id, "person": person, "role": member.role });
+        self.changed(community, conversation.id, "member:in", &payload.to_string());
+    }
+
+    /// People are in a conversation that was just opened, or was there already.
+    pub(crate) fn opened(
+        &mut self,
+        community: &CommunityId,
+        conversation: &Conversation,
+        people: &[PersonId],
+    ) {
+        let payload = json!({ "conversation": conversation }).to_string();
+        for person in people {
+            self.forget_standing(community, conversation.id, person);
+            if self.audience.follow(community, person, &Followed::of(conversation)) {
+                self.person(community, person, "conversation:new", &payload);
+            }
+        }
+    }
+
+    /// Somebody is in a conversation no more.
+    pub(crate) fn left(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        why: &str,
+    ) {
+        self.forget_standing(community, conversation, person);
+        let payload = json!({ "conversation": conversation, "person": person, "why": why }).to_string();
+        self.changed(community, conversation, "member:out", &payload);
+        self.audience.unfollow(community, person, conversation);
+        self.judge_again(community, conversation, Some(person));
+    }
+
+    /// Somebody is kept out of a room: they stay a member, and hear nothing of it.
+    pub(crate) fn banned(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) {
+        self.audience.unfollow(community, person, conversation);
+        self.judge_again(community, conversation, Some(person));
+    }
+
+    /// Joins of a room are judged again: those of one person, or all.
+    pub(crate) fn judge_again(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: Option<&PersonId>,
+    ) {
+        if person.is_none() {
+            self.cache.forget_standings(|of, at, _| of == community && at == conversation);
+        }
+        if let Some(topic) = self.audience.reach(community, conversation).room {
+            self.out.tell(&topic, JUDGE, &json!({ "person": person }).to_string());
+        }
+    }
+
+    /// Somebody is kept out of the whole community: their connections end.
+    pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
+        for socket in self.entrance.sockets_of(community, person) {
+            self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
+        }
+    }
+
+    /// Somebody is no more.
+    pub(crate) fn erased(&mut self, community: &CommunityId, person: &PersonId) {
+        self.expelled(community, person);
+    }
+
+    /// What somebody may follow is read again, by and by.
+    pub(crate) fn follow_again(&mut self, community: &CommunityId, person: &PersonId) {
+        self.forget_person(community, person);
+        self.audience.follow_again(community, person);
+    }
+
+    /// Somebody said who they are. If others see something else of them now, those who know them are told.
+    pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) {
+        let known = self.cache.replace_person(community, person);
+        if known.is_some_and(|known| known.profile == person.profile && known.receipts == person.receipts) {
+            return;
+        }
+        self.cache.forget_standings(|of, _, who| of == community && *who == person.id);
+        let payload = json!({ "person": person.id, "profile": person.profile }).to_string();
+        for topic in self.audience.acquaintances(community, &person.id) {
+            self.out.tell(&topic, "profile", &payload);
+        }
+    }
+
+    /// How somebody's presence changed.
+    pub(crate) fn announce(&mut self, announcement: &Announcement) {
+        for topic in &announcement.topics {
+            self.out.tell(topic, "presence", &announcement.payload);
+        }
+    }
+
+    /// How somebody stands to a conversation is stale.
+    pub(crate) fn forget_standing(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) {
+        self.cache.forget(&Key::Standing(community.clone(), conversation, person.clone()));
+    }
+
+    /// Everything about a person is stale.
+    pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
+        self.cache.forget(&Key::Person(community.clone(), person.clone()));
+        self.cache.forget_standings(|of, _, who| of == community && who == person);
+    }
+
+    /// A community's settings and keys are stale.
+    pub(crate) fn forget_settings(&mut self, community: &CommunityId) {
+        self.cache.forget(&Key::Community(community.clone()));
+    }
+
+    /// Pages of a community's messages are stale.
+    pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
+        self.cache.forget_where(|key| matches!(key, Key::Newest(of, _) if of == community));
+    }
+
+    /// Everything of a community is stale.
+    pub(crate) fn forget_community(&mut self, community: &CommunityId) {
+        self.cache.forget_where(|key| key.community() == community);
+    }
+}

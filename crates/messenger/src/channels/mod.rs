@@ -1,0 +1,88 @@
+//! The channels `room:COMMUNITY/ROOM` and `person:COMMUNITY/PERSON`, and the connections that they are joined on.
+//!
+//! A channel owns one join: what it waits for, and what only that client may know. What can be asked through it is one
+//! table for both ([`EVENTS`]); rules are asked of the store, which decides again with each event.
+
+mod connection;
+mod person;
+mod request;
+mod room;
+mod throttle;
+mod waiting;
+
+pub use request::{EVENTS, EventRow, Surface};
+
+use crate::fault::{ErrorCode, Fault};
+use crate::messenger::Messenger;
+use crate::topics::{PERSON, ROOM};
+use connection::Connection;
+use gateway::{ConnectRequest, Context, Joining, Mount, Payload, Refusal, Socket};
+use identity::{TOKEN_BYTES_MAX, Token};
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// The connect parameter that names the community.
+const COMMUNITY_PARAMETER: &str = "community";
+/// The connect parameter with a person's token, where the client has no other way to give it.
+const TOKEN_PARAMETER: &str = "token";
+/// The connect parameter by which a guest who comes for the first time says how they want to be called.
+const NAME_PARAMETER: &str = "name";
+const NAME_BYTES_MAX: usize = 256;
+
+impl Messenger {
+    /// Serves the messenger's topics on a mount, beside those that are there. The mount's connect callback must hand on
+    /// what [`Messenger::socket`] makes.
+    #[must_use]
+    pub fn channels(&self, mount: Mount) -> Mount {
+        mount
+            .channel(&format!("{ROOM}*"), room::RoomChannel::default)
+            .channel(&format!("{PERSON}*"), person::PersonChannel::default)
+    }
+
+    /// The socket of a client that names a community; none for one that does not, which is no business of the
+    /// messenger's. Who they are is found out with the first join, where the answer can say what is wrong: a refused
+    /// handshake tells a browser nothing.
+    ///
+    /// # Errors
+    /// A parameter that cannot be one.
+    pub fn socket(&self, request: &ConnectRequest<'_>) -> Result<Option<Socket>, Refusal> {
+        let Some(community) = request.param(COMMUNITY_PARAMETER) else { return Ok(None) };
+        let refuse = |why: &str| Refusal::with(400, why);
+        let community =
+            chat::CommunityId::parse(community).map_err(|_| refuse("the community is not an id"))?;
+        let token = request.auth_token().or(request.param(TOKEN_PARAMETER)).filter(|token| !token.is_empty());
+        if token.is_some_and(|token| token.len() > TOKEN_BYTES_MAX) {
+            return Err(refuse("the token is too long"));
+        }
+        let name = request.param(NAME_PARAMETER).filter(|name| !name.is_empty());
+        if name.is_some_and(|name| name.len() > NAME_BYTES_MAX) {
+            return Err(refuse("the name is too long"));
+        }
+        let credentials =
+            crate::Credentials { community, token: token.map(Token::new), name: name.map(str::to_owned) };
+        let origin = request.header("origin").map(str::to_owned);
+        let connection = Connection::new(self.clone(), credentials, origin);
+        Ok(Some(Socket::new().id(&connection.socket_id()).assign(Arc::new(connection))))
+    }
+}
+
+/// The connection that a join stands on.
+fn connection(cx: &Context<'_>) -> Option<Arc<Connection>> {
+    cx.assigns::<Arc<Connection>>().cloned()
+}
+
+fn refuse(fault: &Fault) -> Joining {
+    Joining::Refuse(fault.json().into())
+}
+
+/// The payload of a message; one without anything in it may be left out.
+fn read<T: DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault> {
+    let bad = |why: String| Fault::new(ErrorCode::BadPayload, why);
+    match payload {
+        Payload::Json(text) => {
+            let text = if text.trim() == "null" { "{}" } else { text };
+            serde_json::from_str(text).map_err(|error| bad(error.to_string()))
+        }
+        Payload::Binary(_) => Err(bad("bytes are not taken here: send JSON".to_owned())),
+    }
+}

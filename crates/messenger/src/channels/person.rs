@@ -1,0 +1,270 @@
+//! `person:COMMUNITY/PERSON`: one device of a person.
+//!
+//! It carries what concerns them wherever it happens: their conversations, messages of those that have no topic of their
+//! own, cursors, invitations, and the presence of those with whom they share one.
+
+use super::connection::{Connection, Me};
+use super::request::{self, Asker};
+use super::throttle::Throttle;
+use super::waiting::Waiting;
+use super::{connection, read, refuse};
+use crate::audience::{Activity, Choice, DEVICES_MAX, Newer};
+use crate::fault::{ErrorCode, Fault};
+use crate::messenger::{Messenger, now};
+use crate::reading::PAGE;
+use crate::topics::{PERSON, parts};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Around, Invitations, Page, ReadPage};
+use chat::{ConversationId, Failure, Seq};
+use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(super) struct PersonChannel {
+    stands: Option<Box<Stands>>,
+}
+
+struct Stands {
+    device: Device,
+    me: Arc<Me>,
+    waiting: Waiting,
+    typing: Throttle,
+    /// What was read of their conversations, until the join stands.
+    read: Vec<(ConversationId, Seq)>,
+}
+
+/// A device that is here, until it is dropped.
+struct Device {
+    connection: Arc<Connection>,
+    me: Arc<Me>,
+}
+
+impl Device {
+    fn arrive(connection: &Arc<Connection>, me: &Arc<Me>) -> Result<Self, Fault> {
+        let inner = &connection.messenger.inner;
+        let arrived = inner.audience.arrive(&me.community, me.id(), connection.socket.0);
+        let announcement = arrived.map_err(|_| {
+            Fault::new(ErrorCode::TooManyDevices, "too many devices are here").with("max", DEVICES_MAX)
+        })?;
+        inner.bulletin().announce(&announcement);
+        Ok(Self { connection: connection.clone(), me: me.clone() })
+    }
+
+    fn messenger(&self) -> &Messenger {
+        &self.connection.messenger
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let inner = &self.messenger().inner;
+        let (community, person, device) = (&self.me.community, self.me.id(), self.connection.socket.0);
+        let announcement = inner.audience.depart(community, person, device, now());
+        inner.bulletin().announce(&announcement);
+    }
+}
+
+/// What comes back to the shard.
+enum Brought {
+    Join(Result<Box<(Stands, Value)>, Fault>),
+    Missed(Result<Page, Failure>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JoinRequest {}
+
+/// What a device says of its person's presence.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StatusRequest {
+    /// Whether this device is in use.
+    #[serde(default)]
+    activity: Option<Activity>,
+    /// What the person wishes on all devices.
+    #[serde(default)]
+    status: Option<Choice>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefreshRequest {
+    token: String,
+}
+
+impl Channel for PersonChannel {
+    fn join(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) -> Joining {
+        let Some(connection) = connection(cx) else {
+            return refuse(&Fault::new(ErrorCode::NoCommunity, "connect with the parameter `community`"));
+        };
+        if let Err(fault) = read::<JoinRequest>(payload) {
+            return refuse(&fault);
+        }
+        let person = parts(cx.topic(), PERSON).filter(|(community, _)| *community == connection.community);
+        let Some(person) = person.map(|(_, person)| person.to_owned()) else {
+            return refuse(&Fault::not_found());
+        };
+        Joining::Later(Task::future(
+            async move { Brought::Join(enter(&connection, &person).await.map(Box::new)) },
+        ))
+    }
+
+    fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {
+        match answer.downcast::<Brought>().map(|brought| *brought) {
+            Ok(Brought::Join(Ok(entered))) => {
+                let (stands, response) = *entered;
+                self.stands = Some(Box::new(stands));
+                Joining::Accept(response.into())
+            }
+            Ok(Brought::Join(Err(fault))) => refuse(&fault),
+            Ok(Brought::Missed(_)) | Err(_) => refuse(&Fault::new(ErrorCode::Internal, "the join failed")),
+        }
+    }
+
+    fn joined(&mut self, cx: &mut Context<'_>) {
+        if let Some(stands) = &mut self.stands {
+            stands.tell_what_came_meanwhile(cx);
+        }
+    }
+
+    fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
+        let Some(stands) = &mut self.stands else { return cx.fail() };
+        match event {
+            "typing" => return stands.typing(cx, payload),
+            "status" => return Waiting::answer_now(cx, stands.status(payload)),
+            _ => {}
+        }
+        if !stands.waiting.has_room(cx) {
+            return;
+        }
+        if event == "token:refresh" {
+            return stands.refresh(cx, payload);
+        }
+        let asker = Asker { messenger: stands.device.messenger(), me: &stands.me, room: None };
+        match request::answer(&asker, event, payload) {
+            Ok(answer) => stands.waiting.answer_later(cx, answer),
+            Err(fault) => Waiting::answer_now(cx, Err(fault)),
+        }
+    }
+
+    fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
+        let Some(stands) = &mut self.stands else { return };
+        let Err(info) = stands.waiting.settle(cx, info) else { return };
+        match info.downcast::<Brought>().map(|brought| *brought) {
+            Ok(Brought::Missed(Ok(page))) => {
+                for shown in &page.messages {
+                    cx.push("msg:new", json!(shown));
+                }
+                if page.more {
+                    cx.push("conversations:changed", json!({}));
+                }
+            }
+            // Who may not read it any more has missed nothing; who asked a store in trouble asks again.
+            Ok(Brought::Missed(Err(Failure::Unavailable(_)))) => cx.fail(),
+            Ok(Brought::Missed(Err(_)) | Brought::Join(_)) | Err(_) => {}
+        }
+    }
+
+    fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
+        self.stands = None;
+    }
+}
+
+/// Conversations that are read anew at once when a join stands; with more, the client lists them again.
+const MISSED_MAX: usize = 8;
+
+impl Stands {
+    fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
+        let read = std::mem::take(&mut self.read);
+        let messenger = self.device.messenger();
+        let Newer { after, others } = messenger.inner.audience.newer(&self.me.community, self.me.id(), &read);
+        if others || after.len() > MISSED_MAX {
+            cx.push("conversations:changed", json!({}));
+        }
+        for (conversation, seq) in after.into_iter().take(MISSED_MAX) {
+            let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
+            let answer = messenger.ask(&self.me.community, self.me.by(), read);
+            cx.spawn(Task::future(async move { Brought::Missed(answer.await) }));
+        }
+    }
+
+    /// In a conversation of theirs, which they follow: a person cannot make others see them where they are not.
+    fn typing(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
+        let typing = match read::<request::Typing>(payload) {
+            Ok(typing) => typing,
+            Err(fault) => return Waiting::answer_now(cx, Err(fault)),
+        };
+        let audience = &self.device.messenger().inner.audience;
+        let (community, me) = (&self.me.community, self.me.id());
+        let place = typing.conversation.filter(|place| audience.is_in(community, *place, me));
+        let Some(conversation) = place else { return Waiting::answer_now(cx, Err(Fault::not_found())) };
+        if self.typing.passes(cx.now()) || !typing.on {
+            let told = json!({ "conversation": conversation, "person": me, "on": typing.on });
+            for topic in audience.others_in(community, conversation, me) {
+                cx.broadcast_to(&topic, "typing", told.clone());
+            }
+        }
+        Waiting::answer_now(cx, Ok(json!({})));
+    }
+
+    fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
+        let request = read::<StatusRequest>(payload)?;
+        let inner = &self.device.messenger().inner;
+        let (community, me, device) = (&self.me.community, self.me.id(), self.device.connection.socket.0);
+        let announcement = inner.audience.set_status(community, me, device, request.activity, request.status);
+        inner.bulletin().announce(&announcement);
+        let status = inner.audience.own_status(community, me);
+        // Their other devices show what they chose, which others do not see.
+        inner.bulletin().person(community, me, "status", &json!({ "status": status }).to_string());
+        Ok(json!({ "status": status }))
+    }
+
+    fn refresh(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
+        match read::<RefreshRequest>(payload) {
+            Ok(request) => {
+                let connection = self.device.connection.clone();
+                let token = identity::Token::new(request.token);
+                self.waiting.answer_later(cx, async move { connection.refresh(token).await });
+            }
+            Err(fault) => Waiting::answer_now(cx, Err(fault)),
+        }
+    }
+}
+
+async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Value), Fault> {
+    let (messenger, me) = (&connection.messenger, connection.me().await?);
+    if person != me.id().as_str() {
+        return Err(Fault::not_found());
+    }
+    let audience = &messenger.inner.audience;
+    let device = Device::arrive(connection, &me)?;
+    audience.begin_following(&me.community, me.id());
+    let conversations = messenger.conversations(&me.community, me.id()).await;
+    let (tabs, next, all) =
+        conversations.inspect_err(|_| audience.abandon_following(&me.community, me.id()))?;
+    let followed: Vec<_> = all.iter().map(|(followed, _)| *followed).collect();
+    let announcement = audience.follow_all(&me.community, me.id(), &followed);
+    messenger.inner.bulletin().announce(&announcement);
+    let invitations = messenger.ask(&me.community, me.by(), Invitations { conversation: None }).await?;
+    let tabs: Vec<Value> = tabs.iter().filter(|tab| may_see(&me, tab)).map(request::tab).collect();
+    let response = json!({
+        "me": me.json(),
+        "epoch": messenger.epoch(),
+        "receipts": me.person.receipts,
+        "status": audience.own_status(&me.community, me.id()),
+        "conversations": tabs,
+        "next": next.map(request::tab_position),
+        "page": PAGE,
+        "invitations": invitations,
+        "presence": audience.friends(&me.community, me.id()),
+    });
+    let read = all.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
+    Ok((Stands { device, me, waiting: Waiting::default(), typing: Throttle::default(), read }, response))
+}
+
+/// Whether a token is for the room of that line, too.
+fn may_see(me: &Me, tab: &chat::verbs::Tab) -> bool {
+    tab.conversation.name.as_ref().is_none_or(|room| me.may_enter(room))
+}

@@ -1,0 +1,221 @@
+//! Messages and cursors.
+
+use super::{Answering, Asker, payload, yes};
+use crate::fault::{ErrorCode, Fault};
+use crate::reading::PAGE;
+use chat::verbs::{
+    Advance, Advanced, Append, Appended, Around, Changed, Cursors, Delete, EditText, EditsOf, Keep, Listed,
+    Page, React, ReadPage, ReadReceipts, Receipts, SearchMessages,
+};
+use chat::{
+    Attachment, ClientId, ConversationId, Draft, Edit, Member, Message, MessageId, PersonId, Revision, Seq,
+};
+use gateway::Payload;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Send {
+    conversation: Option<ConversationId>,
+    client_id: Option<ClientId>,
+    #[serde(default)]
+    text: String,
+    reply_to: Option<Seq>,
+    #[serde(default)]
+    mentions: Vec<PersonId>,
+    #[serde(default)]
+    attachments: Vec<Attachment>,
+}
+
+pub(super) fn send(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let Send { conversation, client_id, text, reply_to, mentions, attachments } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    asker.spend()?;
+    let draft = Draft { client_id, text, reply_to, mentions, attachments };
+    Ok(asker.ask_about(conversation, Append { conversation, draft }, |Appended { message, repeated }| {
+        json!({
+            "conversation": message.conversation,
+            "seq": message.seq,
+            "id": message.id,
+            "client_id": message.client_id,
+            "at": message.at,
+            "repeated": repeated,
+        })
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EditRequest {
+    conversation: Option<ConversationId>,
+    seq: Seq,
+    text: String,
+    #[serde(default)]
+    mentions: Vec<PersonId>,
+}
+
+pub(super) fn edit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let EditRequest { conversation, seq, text, mentions } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    asker.spend()?;
+    Ok(asker.ask_about(conversation, EditText { conversation, seq, text, mentions }, changed))
+}
+
+/// One message of a conversation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct One {
+    conversation: Option<ConversationId>,
+    seq: Seq,
+}
+
+pub(super) fn delete(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let One { conversation, seq } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    Ok(asker.ask_about(conversation, Delete { conversation, seq }, changed))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReactRequest {
+    conversation: Option<ConversationId>,
+    seq: Seq,
+    emoji: String,
+    #[serde(default = "yes")]
+    on: bool,
+}
+
+pub(super) fn react(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let ReactRequest { conversation, seq, emoji, on } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    asker.spend()?;
+    Ok(asker.ask_about(conversation, React { conversation, seq, emoji, on }, changed))
+}
+
+fn changed(Changed { message, reactions, changed }: Changed) -> Value {
+    json!({ "message": message, "reactions": reactions, "changed": changed })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct History {
+    conversation: Option<ConversationId>,
+    before: Option<Seq>,
+    after: Option<Seq>,
+    around: Option<Seq>,
+    changed: Option<Revision>,
+    #[serde(default = "page")]
+    limit: usize,
+}
+
+const fn page() -> usize {
+    PAGE
+}
+
+pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let History { conversation, before, after, around, changed, limit } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    let around = match (before, after, around, changed) {
+        (None, None, None, None) => Around::Newest,
+        (Some(seq), None, None, None) => Around::Before(seq),
+        (None, Some(seq), None, None) => Around::After(seq),
+        (None, None, Some(seq), None) => Around::Place(seq),
+        (None, None, None, Some(revision)) => Around::Changed(revision),
+        (..) => {
+            let message = "name at most one of `before`, `after`, `around` and `changed`";
+            return Err(Fault::new(ErrorCode::BadPayload, message));
+        }
+    };
+    let read = ReadPage { conversation, around, limit };
+    Ok(asker.ask_about(conversation, read, |Page { messages, conversation, more }| {
+        json!({ "messages": messages, "conversation": conversation, "more": more })
+    }))
+}
+
+pub(super) fn edits(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let One { conversation, seq } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    Ok(asker.ask_about(
+        conversation,
+        EditsOf { conversation, seq },
+        |edits: Vec<Edit>| json!({ "edits": edits }),
+    ))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    conversation: Option<ConversationId>,
+    query: String,
+    before: Option<MessageId>,
+    #[serde(default = "page")]
+    limit: usize,
+}
+
+pub(super) fn search(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let Search { conversation, query, before, limit } = payload(body)?;
+    // On one's own topic all conversations are searched, unless one is named; a token for some rooms is for no others.
+    let named = match (asker.room, conversation) {
+        (None, None) if asker.me.rooms.is_none() => None,
+        _ => Some(asker.conversation(conversation)?),
+    };
+    let search = SearchMessages { query, conversation: named, before, limit };
+    let write = |Listed { rows, next }: Listed<Message, MessageId>| json!({ "messages": rows, "next": next });
+    Ok(match named {
+        Some(conversation) => asker.ask_about(conversation, search, write),
+        None => asker.ask(search, write),
+    })
+}
+
+pub(super) fn read(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let One { conversation, seq } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    let advance = Advance { conversation, delivered: seq, read: seq };
+    Ok(asker.ask_about(conversation, advance, advanced))
+}
+
+pub(super) fn delivered(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let One { conversation, seq } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    let advance = Advance { conversation, delivered: seq, read: Seq(0) };
+    Ok(asker.ask_about(conversation, advance, advanced))
+}
+
+fn advanced(Advanced { member, unread, .. }: Advanced) -> Value {
+    json!({
+        "conversation": member.conversation,
+        "read": member.read,
+        "delivered": member.delivered,
+        "unread": unread,
+    })
+}
+
+pub(super) fn receipts(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let One { conversation, seq } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    Ok(asker.ask_about(conversation, ReadReceipts { conversation, seq }, |receipts: Receipts| match receipts {
+        Receipts::Each(each) => {
+            let line = |Cursors { person, delivered, read }: &Cursors| {
+                json!({ "person": person, "delivered": delivered, "read": read })
+            };
+            json!({ "people": each.iter().map(line).collect::<Vec<_>>() })
+        }
+        Receipts::Counts(counts) => json!({ "delivered": counts.delivered, "read": counts.read }),
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeepRequest {
+    conversation: Option<ConversationId>,
+    muted: Option<bool>,
+    archived: Option<bool>,
+}
+
+pub(super) fn keep(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let KeepRequest { conversation, muted, archived } = payload(body)?;
+    let conversation = asker.conversation(conversation)?;
+    let keep = Keep { conversation, muted, archived };
+    Ok(asker.ask_about(conversation, keep, |member: Member| json!({ "member": member })))
+}

@@ -1,0 +1,142 @@
+//! What a client can ask on its topics: one table for rooms and people.
+//!
+//! In a room the conversation is the room's; on a person's topic the payload names it. An event becomes a command of
+//! `chat`'s, asked at once on behalf of the person; what comes of it decides the store.
+
+#[cfg(test)]
+mod isolation;
+mod listing;
+mod messages;
+mod moderation;
+mod people;
+mod rooms;
+mod table;
+
+pub use table::{EVENTS, EventRow, Surface};
+
+pub(super) use listing::{tab, tab_position};
+
+use super::connection::Me;
+use super::read;
+use crate::fault::{ErrorCode, Fault};
+use crate::messenger::Messenger;
+use crate::news::News;
+use chat::{Asked, ConversationId, Verb};
+use gateway::Payload;
+use serde::Deserialize;
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// An answer on its way.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
+
+/// Who asks, and where.
+pub(super) struct Asker<'a> {
+    pub(super) messenger: &'a Messenger,
+    pub(super) me: &'a Arc<Me>,
+    /// The room whose topic it is; none on a person's topic.
+    pub(super) room: Option<ConversationId>,
+}
+
+/// That somebody types, or has stopped.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Typing {
+    #[serde(default = "yes")]
+    pub(super) on: bool,
+    #[serde(default)]
+    pub(super) conversation: Option<ConversationId>,
+}
+
+pub(super) const fn yes() -> bool {
+    true
+}
+
+/// Asks what the event says.
+///
+/// # Errors
+/// There is no such event here, or its payload is another one. What the store says comes with the answer.
+pub(super) fn answer(asker: &Asker<'_>, event: &str, payload: Payload<'_>) -> Result<Answering, Fault> {
+    let here = if asker.room.is_some() { Surface::Room } else { Surface::Person };
+    let row = EVENTS.iter().find(|row| row.event == event && row.surface.covers(here));
+    let ask = row.and_then(|row| row.ask);
+    let ask =
+        ask.ok_or_else(|| Fault::new(ErrorCode::UnknownEvent, "there is no such event on this topic"))?;
+    ask(asker, payload)
+}
+
+impl Asker<'_> {
+    /// The conversation that is meant.
+    ///
+    /// # Errors
+    /// None is named, or another than the room's.
+    pub(super) fn conversation(&self, named: Option<ConversationId>) -> Result<ConversationId, Fault> {
+        match (self.room, named) {
+            (Some(room), None) => Ok(room),
+            (Some(room), Some(named)) if room == named => Ok(room),
+            (Some(_), Some(_)) => Err(Fault::not_found()),
+            (None, Some(named)) => Ok(named),
+            (None, None) => {
+                Err(Fault::new(ErrorCode::BadPayload, "missing field `conversation`: which one is meant?"))
+            }
+        }
+    }
+
+    /// Takes one of the person's messages of a minute.
+    ///
+    /// # Errors
+    /// They have sent as many as they may.
+    pub(super) fn spend(&self) -> Result<(), Fault> {
+        let limit = self.messenger.messages_per_minute(&self.me.community);
+        let audience = &self.messenger.inner.audience;
+        let spent = audience.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
+        spent.map_err(|retry_after_ms| {
+            let fault = Fault::new(ErrorCode::RateLimited, "too many messages in a minute");
+            fault.with("retry_after_ms", retry_after_ms)
+        })
+    }
+
+    /// Asks a command about a conversation, and writes its answer as JSON.
+    pub(super) fn ask_about<C>(
+        &self,
+        conversation: ConversationId,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        // On a room's topic the token was looked at when it was joined.
+        let open = self.me.rooms.is_none() || self.room.is_some();
+        if open {
+            return self.ask(command, write);
+        }
+        let (messenger, me) = (self.messenger.clone(), self.me.clone());
+        Box::pin(async move {
+            let standing = messenger.standing(&me.community, conversation, me.id()).await?;
+            if standing.conversation.name.as_ref().is_some_and(|room| !me.may_enter(room)) {
+                return Err(Fault::not_found());
+            }
+            Ok(write(messenger.ask(&me.community, me.by(), command).await?))
+        })
+    }
+
+    /// Asks a command, and writes its answer as JSON.
+    pub(super) fn ask<C>(&self, command: C, write: fn(<Asked<C> as Verb>::Answer) -> Value) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
+        let answer = self.messenger.ask(&self.me.community, self.me.by(), command);
+        Box::pin(async move { Ok(write(answer.await?)) })
+    }
+}
+
+/// Reads a payload.
+pub(super) fn payload<T: serde::de::DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault> {
+    read(payload)
+}

@@ -1,0 +1,336 @@
+//! `room:COMMUNITY/ROOM`: one client in one room.
+//!
+//! A join carries the newest messages, or what was missed since `recover`. The page is read before the join stands, and
+//! the topic is heard from then on: when it stands, what was said in between is known by the room's head and is pushed, so
+//! that no client has a hole.
+
+use super::connection::{Connection, Me};
+use super::request::{self, Asker};
+use super::throttle::Throttle;
+use super::waiting::Waiting;
+use super::{connection, read, refuse};
+use crate::bulletin::JUDGE;
+use crate::fault::{ErrorCode, Fault};
+use crate::messenger::Messenger;
+use crate::topics::{ROOM, parts};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Around, Join, Page, ReadPage};
+use chat::{ConversationId, Failure, InvitationId, PersonId, Refusal, Revision, RoomName, Seq};
+use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(super) struct RoomChannel {
+    stands: Option<Box<Stands>>,
+}
+
+/// A join that was let in.
+struct Stands {
+    place: Place,
+    me: Arc<Me>,
+    waiting: Waiting,
+    typing: Throttle,
+    /// The newest message of the page that the join carried.
+    last: Seq,
+    /// The newest edit, delete or reaction on it.
+    revision: Revision,
+}
+
+/// A place in an open room, which is given back when it is dropped.
+struct Place {
+    messenger: Messenger,
+    community: chat::CommunityId,
+    conversation: ConversationId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.messenger.inner.audience.close_room(&self.community, self.conversation);
+    }
+}
+
+/// What a join may say.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct JoinRequest {
+    /// Where the client stood.
+    recover: Option<Recover>,
+    /// The invitation to a room that needs one.
+    invitation: Option<InvitationId>,
+    /// Only to look, without becoming a member.
+    visit: bool,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recover {
+    epoch: String,
+    seq: Seq,
+    /// What is known of edits, deletes and reactions.
+    #[serde(default)]
+    revision: Option<Revision>,
+}
+
+/// What comes back to the shard.
+enum Brought {
+    Join(Result<Box<(Stands, Value)>, Fault>),
+    Missed(Result<Page, Failure>),
+    Changed(Result<Page, Failure>),
+    Judged(Result<(), Fault>),
+}
+
+impl Channel for RoomChannel {
+    fn join(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) -> Joining {
+        let Some(connection) = connection(cx) else {
+            return refuse(&Fault::new(ErrorCode::NoCommunity, "connect with the parameter `community`"));
+        };
+        let request = match read::<JoinRequest>(payload) {
+            Ok(request) => request,
+            Err(fault) => return refuse(&fault),
+        };
+        let room = parts(cx.topic(), ROOM).filter(|(community, _)| *community == connection.community);
+        let Some(room) = room.and_then(|(_, room)| RoomName::parse(room).ok()) else {
+            return refuse(&Fault::not_found());
+        };
+        Joining::Later(Task::future(async move {
+            Brought::Join(enter(&connection, room, request).await.map(Box::new))
+        }))
+    }
+
+    fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {
+        match answer.downcast::<Brought>().map(|brought| *brought) {
+            Ok(Brought::Join(Ok(entered))) => {
+                let (stands, response) = *entered;
+                self.stands = Some(Box::new(stands));
+                Joining::Accept(response.into())
+            }
+            Ok(Brought::Join(Err(fault))) => refuse(&fault),
+            Ok(Brought::Missed(_) | Brought::Changed(_) | Brought::Judged(_)) | Err(_) => {
+                refuse(&Fault::new(ErrorCode::Internal, "the join failed"))
+            }
+        }
+    }
+
+    fn joined(&mut self, cx: &mut Context<'_>) {
+        if let Some(stands) = &self.stands {
+            stands.read_what_came_meanwhile(cx);
+        }
+    }
+
+    fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
+        let Some(stands) = &mut self.stands else { return cx.fail() };
+        if event == "typing" {
+            return stands.typing(cx, payload);
+        }
+        if !stands.waiting.has_room(cx) {
+            return;
+        }
+        let asker = Asker {
+            messenger: &stands.place.messenger,
+            me: &stands.me,
+            room: Some(stands.place.conversation),
+        };
+        match request::answer(&asker, event, payload) {
+            Ok(answer) => stands.waiting.answer_later(cx, answer),
+            Err(fault) => Waiting::answer_now(cx, Err(fault)),
+        }
+    }
+
+    fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
+        let Some(stands) = &mut self.stands else { return };
+        let Err(info) = stands.waiting.settle(cx, info) else { return };
+        match info.downcast::<Brought>().map(|brought| *brought) {
+            Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
+            // Without it the client would have a hole: it comes back and recovers.
+            Ok(Brought::Missed(Err(_)) | Brought::Changed(Err(_))) => cx.fail(),
+            Ok(Brought::Changed(Ok(page))) => {
+                for shown in &page.messages {
+                    cx.push("msg:changed", json!(shown));
+                }
+            }
+            Ok(Brought::Judged(Err(fault))) => {
+                cx.push("out", fault.json());
+                cx.stop();
+            }
+            Ok(Brought::Judged(Ok(())) | Brought::Join(_)) | Err(_) => {}
+        }
+    }
+
+    fn intercepts(&self) -> &'static [&'static str] {
+        &[JUDGE]
+    }
+
+    /// Somebody may have to go: whoever it is about asks again.
+    fn handle_out(&mut self, cx: &mut Context<'_>, _: &str, payload: Payload<'_>) {
+        #[derive(Deserialize)]
+        struct Judge {
+            person: Option<PersonId>,
+        }
+        let (Some(stands), Ok(judge)) = (&self.stands, read::<Judge>(payload)) else { return };
+        if judge.person.as_ref().is_some_and(|person| person != stands.me.id()) {
+            return;
+        }
+        let (messenger, me) = (stands.place.messenger.clone(), stands.me.clone());
+        let conversation = stands.place.conversation;
+        cx.spawn(Task::future(async move {
+            let judged = messenger.standing(&me.community, conversation, me.id()).await;
+            Brought::Judged(judged.map(drop).map_err(Fault::from))
+        }));
+    }
+
+    fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
+        self.stands = None;
+    }
+}
+
+impl Stands {
+    fn read_what_came_meanwhile(&self, cx: &mut Context<'_>) {
+        let Place { messenger, community, conversation } = &self.place;
+        let (conversation, limit) = (*conversation, PAGE_MAX);
+        if messenger.inner.audience.head(community, conversation) > self.last {
+            let read = ReadPage { conversation, around: Around::After(self.last), limit };
+            let answer = messenger.ask(community, self.me.by(), read);
+            cx.spawn(Task::future(async move { Brought::Missed(answer.await) }));
+        }
+        if messenger.inner.audience.revision(community, conversation) > self.revision {
+            let read = ReadPage { conversation, around: Around::Changed(self.revision), limit };
+            let answer = messenger.ask(community, self.me.by(), read);
+            cx.spawn(Task::future(async move { Brought::Changed(answer.await) }));
+        }
+    }
+
+    /// What is heard twice has the same place twice.
+    fn push_missed(&mut self, cx: &mut Context<'_>, page: &Page) {
+        for shown in &page.messages {
+            self.last = self.last.max(shown.message.seq);
+            cx.push("msg:new", json!(shown));
+        }
+        if page.more {
+            self.read_what_came_meanwhile(cx);
+        }
+    }
+
+    fn typing(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
+        let typing = match read::<request::Typing>(payload) {
+            Ok(typing) => typing,
+            Err(fault) => return Waiting::answer_now(cx, Err(fault)),
+        };
+        // Who stopped is told at once: else they seem to type for ever.
+        if self.typing.passes(cx.now()) || !typing.on {
+            let told = json!({
+                "conversation": self.place.conversation,
+                "person": self.me.id(),
+                "on": typing.on,
+            });
+            cx.broadcast_from("typing", told);
+        }
+        Waiting::answer_now(cx, Ok(json!({})));
+    }
+}
+
+/// Lets somebody into a room, and reads what they see first.
+async fn enter(
+    connection: &Arc<Connection>,
+    room: RoomName,
+    request: JoinRequest,
+) -> Result<(Stands, Value), Fault> {
+    let (messenger, me) = (&connection.messenger, connection.me().await?);
+    if !me.may_enter(&room) {
+        return Err(Fault::not_found());
+    }
+    let community = &connection.community;
+    let conversation = messenger.room(community, &room).await?;
+    become_member(messenger, &me, conversation, &request).await?;
+    let standing = messenger.standing(community, conversation, me.id()).await?;
+    // From here on the room's head is known: what is said after this is either on the page or found by it.
+    messenger.inner.audience.open_room(community, conversation, &room);
+    let place = Place { messenger: messenger.clone(), community: community.clone(), conversation };
+    let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
+    let (count, people) = messenger.inner.audience.present_in(community, conversation);
+    let page = &seen.page;
+    let response = json!({
+        "me": me.json(),
+        "epoch": messenger.epoch(),
+        "conversation": page.conversation,
+        "member": standing.member,
+        "messages": page.messages,
+        "more": page.more,
+        "recovered": seen.recovered,
+        "reason": seen.reason,
+        "changed": seen.changed,
+        "presence": { "count": count, "people": people },
+    });
+    let (last, revision) = (page.conversation.last, page.conversation.revision);
+    let (waiting, typing) = (Waiting::default(), Throttle::default());
+    Ok((Stands { place, me, waiting, typing, last, revision }, response))
+}
+
+/// Who may become a member by coming becomes one, unless they only look.
+async fn become_member(
+    messenger: &Messenger,
+    me: &Me,
+    conversation: ConversationId,
+    request: &JoinRequest,
+) -> Result<(), Fault> {
+    let standing = messenger.standing(&me.community, conversation, me.id()).await;
+    let readable = match &standing {
+        Ok(standing) if standing.member.is_some() || request.visit => return Ok(()),
+        Ok(_) => true,
+        Err(Failure::Absent(_) | Failure::Refused(Refusal::NotPermitted(_))) if !request.visit => false,
+        Err(failure) => return Err(failure.clone().into()),
+    };
+    let join = Join { conversation, invitation: request.invitation };
+    match messenger.ask(&me.community, me.by(), join).await {
+        // A moderator of the whole community need not be a member to read.
+        Err(Failure::Refused(Refusal::NotPermitted(_))) if readable => Ok(()),
+        outcome => outcome.map(drop).map_err(Fault::from),
+    }
+}
+
+/// What a client sees first.
+struct Seen {
+    page: Arc<Page>,
+    /// Whether the page is all that was missed; none if nothing was asked for.
+    recovered: Option<bool>,
+    reason: Option<&'static str>,
+    /// Messages that were edited, deleted or reacted to meanwhile.
+    changed: Vec<chat::Shown>,
+}
+
+impl Seen {
+    async fn read(
+        messenger: &Messenger,
+        me: &Me,
+        conversation: ConversationId,
+        recover: Option<Recover>,
+    ) -> Result<Self, Failure> {
+        let newest = || messenger.newest(&me.community, conversation, me.id());
+        let whole = |page, recovered, reason| Self { page, recovered, reason, changed: Vec::new() };
+        let Some(recover) = recover else { return Ok(whole(newest().await?, None, None)) };
+        if recover.epoch != messenger.epoch() {
+            return Ok(whole(newest().await?, Some(false), Some("epoch")));
+        }
+        let missed = messenger.missed(&me.community, conversation, me.id(), recover.seq).await?;
+        let conversation_now = &missed.conversation;
+        if recover.seq > conversation_now.last {
+            return Ok(whole(newest().await?, Some(false), Some("epoch")));
+        }
+        if recover.seq.next() < conversation_now.first {
+            return Ok(whole(newest().await?, Some(false), Some("too_old")));
+        }
+        if missed.more {
+            return Ok(whole(newest().await?, Some(false), Some("too_many")));
+        }
+        let Some(since) = recover.revision.filter(|known| *known < conversation_now.revision) else {
+            return Ok(whole(missed, Some(true), None));
+        };
+        let read = ReadPage { conversation, around: Around::Changed(since), limit: PAGE_MAX };
+        let changed = messenger.ask(&me.community, me.by(), read).await?;
+        if changed.more {
+            return Ok(whole(newest().await?, Some(false), Some("too_many")));
+        }
+        Ok(Self { page: missed, recovered: Some(true), reason: None, changed: changed.messages })
+    }
+}

@@ -1,0 +1,28 @@
+//! The messenger's numbers, for metrics.
+
+/// The numbers of one moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Communities with somebody here.
+    pub communities: u64,
+    /// People who are here, or were a moment ago.
+    pub people: u64,
+    /// Their devices.
+    pub devices: u64,
+    /// Rooms that somebody has open.
+    pub rooms_open: u64,
+    /// Live connections that stand on a token.
+    pub sessions: u64,
+    /// What was asked of the store.
+    pub asked_total: u64,
+    /// What of it failed because the store is in trouble.
+    pub unavailable_total: u64,
+    /// News that were not told because too much waited.
+    pub untold_total: u64,
+    /// The read cache by kind: hits and misses.
+    pub cache: Vec<(&'static str, u64, u64)>,
+    /// Bytes in the read cache.
+    pub cache_bytes: u64,
+    /// Bytes that may be in it.
+    pub cache_bytes_max: u64,
+}

@@ -1,0 +1,71 @@
+//! A community, as coming in needs it.
+
+use super::keys::{key_set, published_at};
+use crate::cache::{Found, Key};
+use crate::messenger::Messenger;
+use chat::verbs::{Keys, ReadCommunity};
+use chat::{By, Community, CommunityId, Failure, Thing};
+use identity::{Authority, GuestPolicy, NamePattern};
+use std::sync::Arc;
+
+/// A community with what verifies its tokens.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    pub(crate) community: Community,
+    pub(crate) authority: Authority,
+}
+
+impl Directory {
+    /// What it takes in the cache, roughly.
+    pub(crate) fn bytes(&self) -> u64 {
+        let settings = &self.community.settings;
+        8_192 + settings.origins.iter().map(|origin| origin.len() as u64 + 24).sum::<u64>()
+    }
+
+    /// Whether new guests are welcome. What they may do is for the rules to say.
+    pub(crate) fn guests(&self) -> GuestPolicy {
+        match self.community.settings.guests {
+            chat::GuestPolicy::Refused => GuestPolicy::Off,
+            chat::GuestPolicy::Read | chat::GuestPolicy::Write => {
+                NamePattern::parse("*").map_or(GuestPolicy::Off, |names| GuestPolicy::On { names })
+            }
+        }
+    }
+}
+
+/// Where a community's limits are not known yet.
+const MESSAGES_PER_MINUTE: u32 = 120;
+
+impl Messenger {
+    /// How many messages a minute one person may send, as far as it is known without asking.
+    pub(crate) fn messages_per_minute(&self, id: &CommunityId) -> u32 {
+        let known = self.inner.cache.known_community(id);
+        known.map_or(MESSAGES_PER_MINUTE, |known| known.community.settings.limits.messages_per_minute)
+    }
+
+    /// A community's settings, and who verifies its tokens.
+    ///
+    /// # Errors
+    /// There is no such community, or the store cannot be asked.
+    pub(crate) async fn directory(&self, id: &CommunityId) -> Result<Arc<Directory>, Failure> {
+        let found = self.inner.cache.get(Key::Community(id.clone()), async {
+            let (community, keys) =
+                (self.ask(id, By::Service, ReadCommunity), self.ask(id, By::Service, Keys));
+            let (community, keys) = (community.await?, keys.await?);
+            let entrance = &self.inner.entrance;
+            let name = identity::Community::new(id.as_str());
+            let set = key_set(&keys, entrance.guests.keys(&name));
+            let mut authority = Authority::new(name, set, entrance.rules);
+            if let Some(jwks) = entrance.published.of(id, published_at(&keys)) {
+                authority = authority.with_published(jwks);
+            }
+            Ok(Found::Community(Arc::new(Directory { community, authority })))
+        });
+        match found.await? {
+            Found::Community(directory) => Ok(directory),
+            Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_) => {
+                Err(Failure::Absent(Thing::Community))
+            }
+        }
+    }
+}

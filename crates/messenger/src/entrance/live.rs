@@ -1,0 +1,100 @@
+//! Live connections by person, and when they end.
+
+use crate::audience::DeviceId;
+use chat::{CommunityId, PersonId};
+use identity::{
+    Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
+    Verified,
+};
+use std::collections::HashMap;
+
+/// A connection to the messenger.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct SocketId(pub(crate) DeviceId);
+
+impl SocketId {
+    /// As the gateway knows it. The prefix keeps it apart from names that clients choose, which have none of ours.
+    pub(crate) fn text(self) -> String {
+        format!("~messenger:{}", self.0.0)
+    }
+
+    fn session(self) -> SessionId {
+        SessionId(self.0.0)
+    }
+}
+
+pub(super) struct Live {
+    sessions: Sessions,
+    people: HashMap<SocketId, (CommunityId, PersonId)>,
+    sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
+    last: u64,
+}
+
+impl Live {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self {
+            sessions: Sessions::new(rules, SessionsLimits::default()),
+            people: HashMap::new(),
+            sockets: HashMap::new(),
+            last: 0,
+        }
+    }
+
+    pub(super) fn socket(&mut self) -> SocketId {
+        self.last += 1;
+        SocketId(DeviceId(self.last))
+    }
+
+    pub(super) fn stand(
+        &mut self,
+        socket: SocketId,
+        community: &CommunityId,
+        person: &PersonId,
+        verified: &Verified,
+        now: UnixSeconds,
+    ) -> Result<(), Refusal> {
+        if self.people.contains_key(&socket) {
+            return self.sessions.refresh(socket.session(), verified, now);
+        }
+        self.sessions.open(socket.session(), verified, now)?;
+        let key = (community.clone(), person.clone());
+        self.people.insert(socket, key.clone());
+        self.sockets.entry(key).or_default().push(socket);
+        Ok(())
+    }
+
+    pub(super) fn ended(&mut self, socket: SocketId) {
+        self.sessions.closed(socket.session());
+        let Some(key) = self.people.remove(&socket) else { return };
+        if let Some(sockets) = self.sockets.get_mut(&key) {
+            sockets.retain(|other| *other != socket);
+            if sockets.is_empty() {
+                self.sockets.remove(&key);
+            }
+        }
+    }
+
+    pub(super) fn of(&self, community: &CommunityId, person: &PersonId) -> impl Iterator<Item = SocketId> {
+        self.sockets.get(&(community.clone(), person.clone())).into_iter().flatten().copied()
+    }
+
+    pub(super) fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {
+        self.sessions.expire(now, max)
+    }
+
+    pub(super) fn revoke(
+        &mut self,
+        revocation: &Revocation,
+        now: UnixSeconds,
+    ) -> Result<Vec<Ended>, RevocationsFull> {
+        self.sessions.revoke(revocation, now)
+    }
+
+    pub(super) fn judge(&self, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
+        self.sessions.check(verified, now)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.sessions.len()
+    }
+}

@@ -1,0 +1,116 @@
+//! How people come in: who a token says they are, whether the community takes them, and when their connections end.
+//!
+//! It owns what a community's keys make of a token, the guests' tokens, and the live connections by person. Whether
+//! somebody is banned is a rule of `chat`'s, asked when they come in ([`Meet`](chat::verbs::Meet)).
+
+mod admit;
+mod credentials;
+mod directory;
+mod keys;
+mod live;
+
+pub use admit::{Admitted, Rejection};
+pub use credentials::{Credentials, InstallationSecret};
+pub use keys::TokenKey;
+
+pub(crate) use directory::Directory;
+pub(crate) use live::SocketId;
+
+use crate::audience::DeviceId;
+use chat::{CommunityId, PersonId};
+use identity::{
+    Ended, GuestBook, GuestSecret, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds, Verified,
+};
+use live::Live;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a guest is the same guest without coming back; each connection begins it anew.
+const GUEST_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+/// So many expired connections are closed in one second: those of one expiry do not all come back at once.
+const EXPIRED_PER_SECOND_MAX: usize = 1_000;
+
+/// See the module.
+pub(crate) struct Entrance {
+    rules: Rules,
+    guests: GuestBook,
+    published: keys::Published,
+    live: Mutex<Live>,
+}
+
+impl Entrance {
+    pub(crate) fn new(secret: InstallationSecret) -> Self {
+        let rules = Rules::default();
+        Self {
+            rules,
+            guests: GuestBook::new(GuestSecret::new(secret.expose()), Vec::new(), GUEST_LIFETIME),
+            published: keys::Published::default(),
+            live: Mutex::new(Live::new(rules)),
+        }
+    }
+
+    /// A number for one more connection, and its socket's id.
+    pub(crate) fn socket(&self) -> SocketId {
+        self.live().socket()
+    }
+
+    /// A connection stands on a verified token from now on, or on a newer one of the same person.
+    ///
+    /// # Errors
+    /// As [`identity::Sessions::open`] and [`identity::Sessions::refresh`] say.
+    pub(crate) fn stand(
+        &self,
+        socket: SocketId,
+        community: &CommunityId,
+        person: &PersonId,
+        verified: &Verified,
+    ) -> Result<(), Refusal> {
+        self.live().stand(socket, community, person, verified, seconds())
+    }
+
+    /// A connection has ended.
+    pub(crate) fn ended(&self, socket: SocketId) {
+        self.live().ended(socket);
+    }
+
+    /// The connections of a person, by their sockets' ids.
+    pub(crate) fn sockets_of(&self, community: &CommunityId, person: &PersonId) -> Vec<String> {
+        self.live().of(community, person).map(|socket| socket.text()).collect()
+    }
+
+    /// Connections whose tokens have expired, with the code to close them with; a part of them, if they are many.
+    pub(crate) fn expire(&self) -> Vec<(String, u16)> {
+        named(self.live().expire(seconds(), EXPIRED_PER_SECOND_MAX))
+    }
+
+    /// Revokes tokens, and says which connections end.
+    pub(crate) fn revoke(&self, revocation: &Revocation) -> Result<Vec<(String, u16)>, RevocationsFull> {
+        Ok(named(self.live().revoke(revocation, seconds())?))
+    }
+
+    /// Whether a token counts now that was verified before.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::Expired`].
+    pub(crate) fn judge(&self, verified: &Verified) -> Result<(), Refusal> {
+        self.live().judge(verified, seconds())
+    }
+
+    /// How many connections stand on a token.
+    pub(crate) fn sessions(&self) -> usize {
+        self.live().len()
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn named(ended: Vec<Ended>) -> Vec<(String, u16)> {
+    ended.into_iter().map(|ended| (SocketId(DeviceId(ended.session.0)).text(), ended.code)).collect()
+}
+
+/// The time, for tokens.
+pub(crate) fn seconds() -> UnixSeconds {
+    UnixSeconds(crate::messenger::now().millis() / 1_000)
+}

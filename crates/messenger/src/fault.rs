@@ -1,0 +1,163 @@
+//! What clients are told when something did not happen: `{code, message, details}`.
+
+use chat::{Failure, FieldProblem, Refusal};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Why something did not happen, for clients. It names nothing that they may not know.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Fault {
+    /// For programs; see the table in `docs/protocol.md`.
+    pub code: &'static str,
+    /// For people, in English.
+    pub message: String,
+    /// What else is worth knowing, by code; may be empty.
+    pub details: Map<String, Value>,
+}
+
+macro_rules! codes {
+    ($($(#[$docs:meta])* $name:ident $text:literal)*) => {
+        /// Codes of faults that are not [`chat::Failure`]'s.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum ErrorCode {
+            $($(#[$docs])* $name,)*
+        }
+
+        impl ErrorCode {
+            /// All.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// As it is told.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The payload is not what the event takes.
+    BadPayload "bad_payload"
+    /// There is no such event on this topic.
+    UnknownEvent "unknown_event"
+    /// The topic is not of the connection's person or community.
+    NotYours "not_found"
+    /// Too much is under way, or too much in a minute.
+    RateLimited "rate_limited"
+    /// There is no room for one more device of this person.
+    TooManyDevices "too_many_devices"
+    /// The token was good once.
+    TokenExpired "token_expired"
+    /// The token is not acceptable.
+    TokenInvalid "token_invalid"
+    /// The token was revoked.
+    TokenRevoked "token_revoked"
+    /// The token cannot be judged now.
+    TokenUnverifiable "token_unverifiable"
+    /// The community takes no guests.
+    GuestsRefused "guests_refused"
+    /// The name that a guest wants cannot be one.
+    NameInvalid "name_invalid"
+    /// The community holds as many people as it may.
+    CommunityFull "community_full"
+    /// The connection named no community.
+    NoCommunity "no_community"
+    /// The community takes no connections from this page.
+    OriginRefused "origin_refused"
+    /// Something went wrong here.
+    Internal "internal"
+}
+
+impl Fault {
+    /// One without details.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code: code.name(), message: message.into(), details: Map::new() }
+    }
+
+    /// There is no such thing, or not for the asker.
+    pub(crate) fn not_found() -> Self {
+        Self::new(ErrorCode::NotYours, "there is no such conversation")
+    }
+
+    /// With one more detail.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// As JSON.
+    pub(crate) fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl From<FieldProblem> for Fault {
+    fn from(problem: FieldProblem) -> Self {
+        Failure::Invalid(vec![problem]).into()
+    }
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        let fault = Self { code: failure.code(), message: message(&failure), details: Map::new() };
+        match failure {
+            Failure::Invalid(problems) => fault.with("fields", json!(problems)),
+            Failure::Refused(
+                Refusal::Banned { until: Some(until) } | Refusal::Muted { until: Some(until) },
+            ) => fault.with("until", until.millis()),
+            Failure::Refused(Refusal::SlowMode { retry_after_ms }) => {
+                fault.with("retry_after_ms", retry_after_ms)
+            }
+            Failure::Refused(Refusal::LimitReached { limit, max }) => {
+                fault.with("limit", limit).with("max", max)
+            }
+            Failure::Refused(
+                Refusal::NotPermitted(_) | Refusal::Banned { .. } | Refusal::Muted { .. } | Refusal::Blocked,
+            )
+            | Failure::Absent(_)
+            | Failure::Conflict(_)
+            | Failure::Unavailable(_) => fault,
+        }
+    }
+}
+
+/// What a database says may name paths and hosts: it is for the log.
+fn message(failure: &Failure) -> String {
+    match failure {
+        Failure::Unavailable(trouble) => {
+            tracing::warn!(%trouble, "the store did not do what was asked");
+            "the store cannot do that now; try again later".to_owned()
+        }
+        Failure::Invalid(_) | Failure::Absent(_) | Failure::Refused(_) | Failure::Conflict(_) => {
+            failure.to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::{Trouble, TroubleKind};
+
+    #[test]
+    fn what_a_database_says_is_not_told() {
+        let trouble = Trouble::new(TroubleKind::Io, "/var/lib/throng/messenger.db: bad sector");
+        let fault = Fault::from(Failure::Unavailable(trouble));
+        assert!(!fault.json().to_string().contains("/var/lib"), "{fault:?}");
+    }
+
+    #[test]
+    fn every_code_is_documented() {
+        let document = include_str!("../../../docs/protocol.md");
+        for code in ErrorCode::ALL {
+            assert!(document.contains(&format!("`{}`", code.name())), "{} is not documented", code.name());
+        }
+    }
+
+    #[test]
+    fn slow_mode_says_how_long_to_wait() {
+        let fault = Fault::from(Failure::from(Refusal::SlowMode { retry_after_ms: 700 }));
+        assert_eq!(fault.json()["details"]["retry_after_ms"], 700);
+    }
+}

@@ -1,0 +1,55 @@
+//! The messenger over channels: `chat`'s verbs asked of a store, and who is told of what came of them.
+//!
+//! It owns the one place through which every surface acts ([`Messenger::perform`]), what each verb's answer means for
+//! whom ([`News`]), who is here and in which status, the read cache, how people come in, and the channels `room:` and
+//! `person:`. Rules are `chat`'s, rows are a store's, frames are `gateway`'s: it must never know SQL or a byte of the
+//! protocol, and hold no rule of the messenger.
+//!
+//! ```
+//! # use chat::verbs::{CreateCommunity, Append};
+//! # use chat::*;
+//! # use std::sync::Arc;
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! use messenger::{Messenger, Settings};
+//!
+//! let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
+//! messenger.prepare_default().await?;
+//! let community = CommunityId::parse("default").unwrap();
+//! let room = messenger.room(&community, &RoomName::parse("lobby").unwrap()).await?;
+//! let draft = Draft::text(None, "Hello, everybody");
+//! let said = messenger.ask(&community, By::Service, Append { conversation: room, draft }).await?;
+//! assert_eq!(said.message.seq, Seq(1));
+//! # Ok::<(), Failure>(())
+//! # }).unwrap();
+//! ```
+
+mod audience;
+mod bulletin;
+mod cache;
+mod channels;
+mod counters;
+mod entrance;
+mod fault;
+mod housekeeping;
+mod messenger;
+mod news;
+mod outlet;
+mod reading;
+#[cfg(test)]
+mod scene;
+mod start;
+mod surfaces;
+mod topics;
+mod witness;
+
+pub use audience::{Presence, Status};
+pub use bulletin::Bulletin;
+pub use channels::{EVENTS, EventRow, Surface};
+pub use counters::Counts;
+pub use entrance::{Admitted, Credentials, InstallationSecret, Rejection, TokenKey};
+pub use fault::{ErrorCode, Fault};
+pub use messenger::{Answer, Messenger, Settings};
+pub use news::News;
+pub use outlet::Outlet;
+pub use topics::{person_topic, room_topic};
+pub use witness::{Happening, Witness};

@@ -1,0 +1,169 @@
+//! The one place through which everything acts.
+
+use crate::audience::Audience;
+use crate::bulletin::Bulletin;
+use crate::cache::Cache;
+use crate::counters::Counts;
+use crate::entrance::{Entrance, InstallationSecret};
+use crate::news::News;
+use crate::outlet::{Outlet, WayOut};
+use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
+
+/// What a messenger may use.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The read cache, in bytes.
+    pub cache_bytes_max: u64,
+    /// From which the keys of guests and of communities are derived. By default one that ends with the process.
+    pub secret: InstallationSecret,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { cache_bytes_max: 64 << 20, secret: InstallationSecret::fleeting() }
+    }
+}
+
+/// The messenger: a store, who is here, and who is told. Copies are cheap and the same.
+#[derive(Clone)]
+pub struct Messenger {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    store: Arc<dyn Store>,
+    pub(crate) audience: Audience,
+    pub(crate) cache: Cache,
+    pub(crate) entrance: Entrance,
+    pub(crate) out: WayOut,
+    asked: AtomicU64,
+    unavailable: AtomicU64,
+}
+
+impl Messenger {
+    /// A messenger on that store.
+    pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
+        let inner = Inner {
+            store,
+            audience: Audience::new(),
+            cache: Cache::new(settings.cache_bytes_max),
+            entrance: Entrance::new(settings.secret),
+            out: WayOut::default(),
+            asked: AtomicU64::new(0),
+            unavailable: AtomicU64::new(0),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Says where news go. Channels need the messenger before there is a gateway: until then nobody is told.
+    pub fn tell_through(&self, outlet: impl Outlet) {
+        self.inner.out.open(outlet);
+    }
+
+    /// Asks something of the store, now: what is asked one after the other is done in that order, whether or not the
+    /// answers are waited for. When it is durable those whom it concerns are told, then the answer is there.
+    ///
+    /// It never blocks, and needs no runtime; a shard may call it. The answer must be awaited elsewhere.
+    ///
+    /// # Errors
+    /// The answer is [`Failure`] as the verb's documentation says.
+    pub fn perform<V: News>(&self, verb: V) -> Answer<V::Answer> {
+        let (sender, receiver) = oneshot::channel();
+        let (inner, kept) = (self.inner.clone(), verb.keep());
+        self.inner.asked.fetch_add(1, Relaxed);
+        self.inner.store.submit_verb(verb, move |outcome| {
+            match &outcome {
+                Ok(answer) => V::tell(kept, answer, &mut inner.bulletin()),
+                Err(Failure::Unavailable(_)) => drop(inner.unavailable.fetch_add(1, Relaxed)),
+                Err(_) => {}
+            }
+            // Whoever asked may be gone; what they asked is done.
+            let _ = sender.send(outcome);
+        });
+        Answer(receiver)
+    }
+
+    /// As [`Messenger::perform`], for a command in a community.
+    pub fn ask<C>(
+        &self,
+        community: &CommunityId,
+        by: By,
+        command: C,
+    ) -> Answer<<chat::Asked<C> as Verb>::Answer>
+    where
+        chat::Asked<C>: News,
+    {
+        self.perform(self.call(community, by).ask(command))
+    }
+
+    /// A call of this moment.
+    pub fn call(&self, community: &CommunityId, by: By) -> Call {
+        let mut entropy = [0; 16];
+        // Without random numbers of the system there would be no connection, either: the gateway's sockets need them.
+        getrandom::fill(&mut entropy).expect("the system has random numbers");
+        Call { community: community.clone(), by, now: now(), entropy: Entropy(entropy) }
+    }
+
+    /// The epoch of the store's places; see [`Store::epoch`].
+    pub fn epoch(&self) -> &str {
+        self.inner.store().epoch()
+    }
+
+    /// The numbers of this moment.
+    pub fn counts(&self) -> Counts {
+        let inner = &self.inner;
+        let [communities, people, devices, rooms_open] = inner.audience.counts();
+        let (cache_bytes, cache_bytes_max) = inner.cache.bytes();
+        Counts {
+            communities,
+            people,
+            devices,
+            rooms_open,
+            sessions: inner.entrance.sessions() as u64,
+            asked_total: inner.asked.load(Relaxed),
+            unavailable_total: inner.unavailable.load(Relaxed),
+            untold_total: inner.out.untold(),
+            cache: inner.cache.counts().collect(),
+            cache_bytes,
+            cache_bytes_max,
+        }
+    }
+}
+
+impl Inner {
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    pub(crate) fn bulletin(&self) -> Bulletin<'_> {
+        Bulletin { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
+    }
+}
+
+/// The time, for calls.
+pub(crate) fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// What a store will answer. Dropping it takes nothing back.
+pub struct Answer<T>(oneshot::Receiver<Result<T, Failure>>);
+
+impl<T> Future for Answer<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|answered| {
+            answered.unwrap_or_else(|_| {
+                Err(Trouble::new(TroubleKind::Closed, "the store ended before it answered").into())
+            })
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! A community, its keys or what it keeps changed: what was read of it is stale.
+
+use super::{News, Told, news};
+use crate::bulletin::Bulletin;
+use chat::verbs::{ChangeCommunity, CreateCommunity, CreateKey, Expire, Expired, RevokeKey};
+use chat::{Asked, Community, CommunityId, Key};
+
+news! { CreateCommunity ChangeCommunity CreateKey RevokeKey }
+
+impl Told for CreateCommunity {
+    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_community(&asked.call.community);
+    }
+}
+
+impl Told for ChangeCommunity {
+    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_community(&asked.call.community);
+    }
+}
+
+impl Told for CreateKey {
+    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_settings(&asked.call.community);
+    }
+}
+
+impl Told for RevokeKey {
+    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_settings(&asked.call.community);
+    }
+}
+
+impl News for Asked<Expire> {
+    type Kept = CommunityId;
+
+    fn keep(&self) -> CommunityId {
+        self.call.community.clone()
+    }
+
+    fn tell(community: CommunityId, answer: &Expired, bulletin: &mut Bulletin<'_>) {
+        if answer.messages > 0 {
+            bulletin.forget_pages(&community);
+        }
+    }
+}

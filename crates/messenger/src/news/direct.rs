@@ -1,0 +1,26 @@
+//! Somebody began a conversation with others.
+
+use super::{Told, news};
+use crate::bulletin::Bulletin;
+use crate::witness::Happening;
+use chat::verbs::{OpenDirect, OpenGroup};
+use chat::{Asked, Conversation};
+
+news! { OpenDirect OpenGroup }
+
+impl Told for OpenDirect {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+        bulletin.opened(&asked.call.community, answer, &[asked.call.by.name(), asked.command.with]);
+    }
+}
+
+impl Told for OpenGroup {
+    fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Described(answer));
+        let mut people = asked.command.with;
+        people.push(asked.call.by.name());
+        people.sort();
+        people.dedup();
+        bulletin.opened(&asked.call.community, answer, &people);
+    }
+}

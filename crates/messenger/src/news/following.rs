@@ -1,0 +1,49 @@
+//! Somebody's cursors moved, or they muted or archived a conversation: their other devices follow, and where receipts are
+//! on the others see how far they are.
+
+use super::{Told, news};
+use crate::bulletin::Bulletin;
+use chat::Asked;
+use chat::verbs::{Advance, Advanced, Keep};
+use serde_json::json;
+
+news! { Advance Keep }
+
+impl Told for Advance {
+    fn told(asked: Asked<Self>, answer: &Advanced, bulletin: &mut Bulletin<'_>) {
+        if !answer.moved {
+            return;
+        }
+        let (community, member) = (&asked.call.community, &answer.member);
+        let own = json!({
+            "conversation": member.conversation,
+            "read": member.read,
+            "delivered": member.delivered,
+            "unread": answer.unread,
+        });
+        bulletin.person(community, &member.person, "cursors", &own.to_string());
+        bulletin.forget_standing(community, member.conversation, &member.person);
+        if answer.receipts {
+            let receipt = json!({
+                "conversation": member.conversation,
+                "person": member.person,
+                "read": member.read,
+                "delivered": member.delivered,
+            });
+            bulletin.receipt(community, member.conversation, &member.person, &receipt.to_string());
+        }
+    }
+}
+
+impl Told for Keep {
+    fn told(asked: Asked<Self>, member: &chat::Member, bulletin: &mut Bulletin<'_>) {
+        let community = &asked.call.community;
+        let payload = json!({
+            "conversation": member.conversation,
+            "muted": member.muted,
+            "archived": member.archived,
+        });
+        bulletin.forget_standing(community, member.conversation, &member.person);
+        bulletin.person(community, &member.person, "conversation:kept", &payload.to_string());
+    }
+}

@@ -1,0 +1,66 @@
+//! Somebody was here, changed how they are seen, blocked somebody, or was erased.
+
+use super::{Told, news};
+use crate::bulletin::Bulletin;
+use crate::witness::Happening;
+use chat::verbs::{BlockPerson, Erase, ErasureReport, Import, Meet, SetReceipts, UnblockPerson};
+use chat::{Asked, Block, By, Person};
+use serde_json::json;
+
+news! { Meet SetReceipts BlockPerson UnblockPerson Erase }
+
+impl Told for Meet {
+    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
+        bulletin.met(&asked.call.community, answer);
+    }
+}
+
+impl Told for SetReceipts {
+    fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
+        let community = &asked.call.community;
+        bulletin.forget_person(community, &answer.id);
+        let payload = json!({ "receipts": answer.receipts });
+        bulletin.person(community, &answer.id, "receipts", &payload.to_string());
+    }
+}
+
+impl Told for BlockPerson {
+    /// Only the blocker's devices learn of it.
+    fn told(asked: Asked<Self>, answer: &Block, bulletin: &mut Bulletin<'_>) {
+        let payload = json!({ "person": answer.person, "on": true });
+        bulletin.person(&asked.call.community, &answer.by, "block", &payload.to_string());
+    }
+}
+
+impl Told for UnblockPerson {
+    fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
+        if let By::Person(by) = &asked.call.by {
+            let payload = json!({ "person": asked.command.person, "on": false });
+            bulletin.person(&asked.call.community, by, "block", &payload.to_string());
+        }
+    }
+}
+
+impl Told for Erase {
+    fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut Bulletin<'_>) {
+        // Pages of any conversation of the community may hold what they wrote.
+        bulletin.forget_community(&asked.call.community);
+        if answer.done {
+            bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
+            bulletin.erased(&asked.call.community, &asked.command.person);
+        }
+    }
+}
+
+impl crate::news::News for Asked<Import> {
+    type Kept = chat::CommunityId;
+
+    fn keep(&self) -> chat::CommunityId {
+        self.call.community.clone()
+    }
+
+    /// It comes from another store, before anybody is here; what was read before is stale.
+    fn tell(community: chat::CommunityId, (): &(), bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_community(&community);
+    }
+}

@@ -1,0 +1,48 @@
+//! Verbs whose answers concern nobody but who asked: they read, or change what nobody sees.
+
+use super::News;
+use crate::bulletin::Bulletin;
+use chat::Asked;
+use chat::verbs::{
+    AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
+    Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
+    Reports, Rooms, Sanctions, SearchMessages, Settle,
+};
+
+macro_rules! quiet {
+    ($($verb:ty)*) => {
+        $(impl News for $verb {
+            type Kept = ();
+
+            fn keep(&self) {}
+
+            fn tell((): (), _: &Self::Answer, _: &mut Bulletin<'_>) {}
+        })*
+    };
+}
+
+quiet! {
+    Asked<AuditLog>
+    Asked<Blocks>
+    Asked<Conversations>
+    Asked<EditsOf>
+    Asked<Export>
+    Asked<FindKey>
+    Asked<FindRoom>
+    Asked<Invitations>
+    Asked<Keys>
+    Asked<Members>
+    Asked<People>
+    Asked<ReadCommunity>
+    Asked<ReadConversation>
+    Asked<ReadMessage>
+    Asked<ReadPage>
+    Asked<ReadPerson>
+    Asked<ReadReceipts>
+    Asked<Reports>
+    Asked<Rooms>
+    Asked<Sanctions>
+    Asked<SearchMessages>
+    Asked<Settle>
+    Communities
+}

@@ -1,0 +1,94 @@
+//! The way out to the clients.
+
+use crate::witness::{Happening, Witness};
+use chat::{CommunityId, PersonId};
+use gateway::{Handle, Outgoing};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What carries news to clients: a running gateway, or what a test puts in its place. It must not block.
+pub trait Outlet: Send + Sync + 'static {
+    /// Tells every member of a topic; `payload` is a JSON object. Says whether it was taken.
+    fn tell(&self, topic: &str, event: &str, payload: &str) -> bool;
+
+    /// Closes every socket with this id, with a close code.
+    fn close(&self, socket_id: &str, code: u16);
+
+    /// Counts what was lost on the way after it was taken.
+    fn lost(&self) -> u64 {
+        0
+    }
+}
+
+impl Outlet for Handle {
+    fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
+        self.broadcast(topic, event, Outgoing::json(payload)).is_ok()
+    }
+
+    fn close(&self, socket_id: &str, code: u16) {
+        self.disconnect_with(socket_id, code);
+    }
+
+    fn lost(&self) -> u64 {
+        let metrics = self.metrics();
+        let dropped: u64 = metrics.shards.iter().map(|shard| shard.mailbox_dropped_total).sum();
+        metrics.publications_dropped_total + dropped
+    }
+}
+
+/// The outlet, from the moment at which there is one: channels need the messenger before the gateway starts.
+#[derive(Default)]
+pub(crate) struct WayOut {
+    outlet: OnceLock<Box<dyn Outlet>>,
+    witness: OnceLock<Box<dyn Witness>>,
+    untold: AtomicU64,
+    /// What was lost when somebody looked last.
+    lost: AtomicU64,
+}
+
+impl WayOut {
+    /// Says where news go from now on. A second outlet is not taken.
+    pub(crate) fn open(&self, outlet: impl Outlet) {
+        if self.outlet.set(Box::new(outlet)).is_err() {
+            tracing::error!("the messenger has a gateway already, and keeps it");
+        }
+    }
+
+    /// Says who is told of everything. A second one is not taken.
+    pub(crate) fn be_witnessed(&self, witness: impl Witness) {
+        if self.witness.set(Box::new(witness)).is_err() {
+            tracing::error!("the messenger has a witness already, and keeps it");
+        }
+    }
+
+    /// That happened.
+    pub(crate) fn happened(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+        if let Some(witness) = self.witness.get() {
+            witness.witness(community, by, happening);
+        }
+    }
+
+    pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
+        // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
+        if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
+            self.untold.fetch_add(1, Relaxed);
+        }
+    }
+
+    pub(crate) fn close(&self, socket_id: &str, code: u16) {
+        if let Some(outlet) = self.outlet.get() {
+            outlet.close(socket_id, code);
+        }
+    }
+
+    /// Whether something was not taken or was lost since this was asked last.
+    pub(crate) fn has_lost_something(&self) -> bool {
+        let lost = self.outlet.get().map_or(0, |outlet| outlet.lost()) + self.untold();
+        self.lost.swap(lost, Relaxed) != lost
+    }
+
+    /// How much was not taken because too much waited.
+    pub(crate) fn untold(&self) -> u64 {
+        self.untold.load(Relaxed)
+    }
+}

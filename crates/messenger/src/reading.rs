@@ -1,0 +1,124 @@
+//! Readings that many want at once: through the cache, one for all.
+
+use crate::audience::Followed;
+use crate::cache::{Found, Key, Standing};
+use crate::messenger::Messenger;
+use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
+use chat::verbs::{Around, Conversations, FindRoom, Page, ReadConversation, ReadPage, Tab, TabPosition};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId, RoomName, Seq, Thing};
+use std::sync::Arc;
+
+/// Messages with a join, and on a page of which nobody said how long it is.
+pub(crate) const PAGE: usize = 50;
+
+impl Messenger {
+    /// Which conversation a room is. It says nothing of who may know that.
+    ///
+    /// # Errors
+    /// There is none of that name, or the store cannot be asked.
+    pub async fn room(&self, community: &CommunityId, name: &RoomName) -> Result<ConversationId, Failure> {
+        let found = self.inner.cache.get(Key::Room(community.clone(), name.clone()), async {
+            let room = self.ask(community, By::Service, FindRoom { name: name.clone() }).await?;
+            Ok(Found::Room(room.id))
+        });
+        match found.await? {
+            Found::Room(id) => Ok(id),
+            Found::Community(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_) => Err(absent()),
+        }
+    }
+
+    /// How somebody stands to a conversation that they may read.
+    ///
+    /// # Errors
+    /// They may not read it: absent or refused, as the rules have it.
+    pub(crate) async fn standing(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Result<Arc<Standing>, Failure> {
+        let key = Key::Standing(community.clone(), conversation, person.clone());
+        let found = self.inner.cache.get(key, async {
+            let by = || By::Person(person.clone());
+            // The page is asked for the sake of its rules: who may see a room may not always read it.
+            let page = self.ask(community, by(), ReadPage { conversation, around: Around::Newest, limit: 1 });
+            let read = self.ask(community, by(), ReadConversation { conversation });
+            page.await?;
+            let (conversation, member) = read.await?;
+            Ok(Found::Standing(Arc::new(Standing { conversation, member })))
+        });
+        match found.await? {
+            Found::Standing(standing) => Ok(standing),
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Newest(_) => Err(absent()),
+        }
+    }
+
+    /// The newest messages of a conversation, for somebody who [stands](Messenger::standing) to it so that they may read
+    /// them. One reading serves everybody, unless there are reactions on it: which of them are one's own is different for
+    /// each.
+    pub(crate) async fn newest(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Result<Arc<Page>, Failure> {
+        let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
+        let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
+            Ok(Found::Newest(Arc::new(self.ask(community, By::Service, read).await?)))
+        });
+        let page = match found.await? {
+            Found::Newest(page) => page,
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
+                return Err(absent());
+            }
+        };
+        if page.messages.iter().all(|shown| shown.reactions.is_empty()) {
+            return Ok(page);
+        }
+        self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
+    }
+
+    /// What somebody missed who stood at `seq`, from the newest page if it reaches so far back.
+    pub(crate) async fn missed(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        seq: Seq,
+    ) -> Result<Arc<Page>, Failure> {
+        let newest = self.newest(community, conversation, person).await?;
+        let reaches = newest.messages.first().is_some_and(|first| first.message.seq <= seq.next());
+        if reaches || newest.conversation.last <= seq {
+            let mut page = (*newest).clone();
+            page.messages.retain(|shown| shown.message.seq > seq);
+            page.more = false;
+            return Ok(Arc::new(page));
+        }
+        let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
+        self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
+    }
+
+    /// All conversations of a person, the first [`PAGE`] of them as lines of their tab.
+    pub(crate) async fn conversations(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+    ) -> Result<(Vec<Tab>, Option<TabPosition>, Vec<(Followed, Seq)>), Failure> {
+        let by = || By::Person(person.clone());
+        let first = self.ask(community, by(), Conversations { before: None, limit: PAGE }).await?;
+        let line = |tab: &Tab| (Followed::of(&tab.conversation), tab.conversation.last);
+        let mut all: Vec<(Followed, Seq)> = first.rows.iter().map(line).collect();
+        let mut next = first.next;
+        while let Some(before) = next.filter(|_| all.len() < CONVERSATIONS_MAX) {
+            let page = Conversations { before: Some(before), limit: PAGE_MAX };
+            let page = self.ask(community, by(), page).await?;
+            all.extend(page.rows.iter().map(line));
+            next = page.next;
+        }
+        Ok((first.rows, first.next, all))
+    }
+}
+
+fn absent() -> Failure {
+    Failure::Absent(Thing::Conversation)
+}

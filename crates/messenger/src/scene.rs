@@ -1,0 +1,81 @@
+//! A messenger for tests: on a store in memory, with communities that have the same names in them, and what was told kept.
+
+use crate::messenger::{Messenger, Settings};
+use crate::outlet::Outlet;
+use chat::verbs::{CreateCommunity, CreateRoom, Join, Meet};
+use chat::{By, CommunityId, Conversation, MemoryStore, Person, PersonId, Profile, RoomName};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was told: topic, event, payload.
+#[derive(Clone, Default)]
+pub(crate) struct Told(Arc<Mutex<Vec<(String, String, String)>>>);
+
+impl Told {
+    /// Takes everything so far.
+    pub(crate) fn take(&self) -> Vec<(String, String, String)> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes everything so far, as topics with events.
+    pub(crate) fn events(&self) -> Vec<(String, String)> {
+        self.take().into_iter().map(|(topic, event, _)| (topic, event)).collect()
+    }
+}
+
+impl Outlet for Told {
+    fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push((topic.to_owned(), event.to_owned(), payload.to_owned()));
+        true
+    }
+
+    fn close(&self, socket_id: &str, code: u16) {
+        self.tell(socket_id, "close", &code.to_string());
+    }
+}
+
+pub(crate) fn id(name: &str) -> CommunityId {
+    CommunityId::parse(name).expect("an id")
+}
+
+pub(crate) fn somebody(name: &str) -> PersonId {
+    PersonId::parse(name).expect("an id")
+}
+
+pub(crate) fn by(name: &str) -> By {
+    By::Person(somebody(name))
+}
+
+/// A messenger, and what it tells.
+pub(crate) fn messenger() -> (Messenger, Told) {
+    let (messenger, told) =
+        (Messenger::new(Arc::new(MemoryStore::default()), Settings::default()), Told::default());
+    messenger.tell_through(told.clone());
+    (messenger, told)
+}
+
+/// A community with the public room `lobby`.
+pub(crate) async fn community(messenger: &Messenger, name: &str) -> Conversation {
+    let settings = chat::Settings::named(name);
+    messenger.ask(&id(name), By::Service, CreateCommunity { settings }).await.expect("a community");
+    let room = RoomName::parse("lobby").expect("a name");
+    messenger.ask(&id(name), By::Service, CreateRoom::public(room, "Lobby")).await.expect("a room")
+}
+
+/// Somebody with an account in it, who is in the lobby.
+pub(crate) async fn person(
+    messenger: &Messenger,
+    community: &str,
+    name: &str,
+    lobby: &Conversation,
+) -> Person {
+    let profile = Profile { name: name.to_owned(), avatar: None, guest: false, role: None };
+    let person = messenger.ask(&id(community), by(name), Meet { profile }).await.expect("somebody");
+    let join = Join { conversation: lobby.id, invitation: None };
+    messenger.ask(&id(community), by(name), join).await.expect("a member");
+    person
+}
+
+pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+}

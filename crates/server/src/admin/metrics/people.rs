@@ -1,0 +1,57 @@
+//! The messenger's part of the page. No community is named: thousands of labels would be a page of their own.
+
+use super::page::Page;
+use messenger::{Counts, Messenger};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use std::fmt;
+
+/// Reads the messenger at each scrape.
+pub(super) struct MessengerCollector {
+    pub(super) messenger: Messenger,
+}
+
+impl fmt::Debug for MessengerCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MessengerCollector")
+    }
+}
+
+impl Collector for MessengerCollector {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let counts = self.messenger.counts();
+        let mut page = Page::new(encoder);
+        people(&mut page, &counts)?;
+        store(&mut page, &counts)?;
+        cache(&mut page, &counts)
+    }
+}
+
+fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
+    page.gauge("throng_communities_active", "Communities with somebody here.", counts.communities)?;
+    page.gauge("throng_people_online", "People who are here, or were a moment ago.", counts.people)?;
+    page.gauge("throng_devices_online", "Devices of people.", counts.devices)?;
+    page.gauge("throng_rooms_open", "Rooms that somebody has open.", counts.rooms_open)?;
+    page.gauge("throng_sessions", "Connections that stand on a token.", counts.sessions)
+}
+
+fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
+    page.counter("throng_store_requests", "What was asked of the store.", counts.asked_total)?;
+    let unavailable = counts.unavailable_total;
+    page.counter(
+        "throng_store_unavailable",
+        "What the store could not do because it is in trouble.",
+        unavailable,
+    )?;
+    let untold = counts.untold_total;
+    page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)
+}
+
+fn cache(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
+    let hits = counts.cache.iter().map(|(kind, hits, _)| (*kind, *hits));
+    page.counters("throng_cache_hits", "Readings that the cache answered, by kind.", "kind", hits)?;
+    let misses = counts.cache.iter().map(|(kind, _, misses)| (*kind, *misses));
+    page.counters("throng_cache_misses", "Readings that the store had to answer, by kind.", "kind", misses)?;
+    page.gauge("throng_cache_bytes", "Memory of the read cache.", counts.cache_bytes)?;
+    page.gauge("throng_cache_bytes_max", "What it may take.", counts.cache_bytes_max)
+}

@@ -1,0 +1,121 @@
+//! What the messenger keeps beyond the process: its store, and the secret of the installation.
+
+use crate::config::StoreConfig;
+use messenger::{InstallationSecret, Messenger, Settings};
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const SECRET_FILE: &str = "installation-secret";
+const SECRET_BYTES: usize = 32;
+
+/// Why the messenger cannot start.
+#[derive(Debug)]
+pub(crate) enum DurableError {
+    /// The store cannot be opened.
+    Store(store::OpenError),
+    /// The secret's file cannot be made or read.
+    Secret { path: PathBuf, error: io::Error },
+    /// Others may read or write the secret's file; `mode` is its permission bits.
+    Exposed { path: PathBuf, mode: u32 },
+    /// The secret's file does not hold 32 bytes.
+    Malformed { path: PathBuf },
+    /// The default community cannot be made.
+    Default(chat::Failure),
+    /// There is no thread or runtime for it.
+    System(io::Error),
+}
+
+impl fmt::Display for DurableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DurableError::Store(error) => write!(f, "the store cannot be opened: {error}"),
+            DurableError::Secret { path, error } => {
+                write!(f, "{}: {error}: set `data_dir` to a folder that the server may write", path.display())
+            }
+            DurableError::Exposed { path, mode } => {
+                let path = path.display();
+                write!(f, "{path}: others may use it (mode {mode:o}): run `chmod 600 {path}`")
+            }
+            DurableError::Malformed { path } => write!(
+                f,
+                "{}: not {SECRET_BYTES} bytes: restore it, or delete it, after which every guest is a new one",
+                path.display()
+            ),
+            DurableError::Default(failure) => write!(f, "the default community cannot be made: {failure}"),
+            DurableError::System(error) => write!(f, "the system refuses what the messenger needs: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for DurableError {}
+
+/// Opens the store and makes what must be there. It waits for disk and network.
+pub(crate) fn open(config: &StoreConfig, data_dir: &Path) -> Result<Messenger, DurableError> {
+    let secret = secret(data_dir)?;
+    let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
+    let cache_bytes_max = config.cache as u64;
+    let messenger = Messenger::new(store, Settings { cache_bytes_max, secret });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
+    runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
+    messenger.keep_house().map_err(DurableError::System)?;
+    Ok(messenger)
+}
+
+/// Reads the installation's secret, or makes it at the first start.
+fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
+    let path = data_dir.join(SECRET_FILE);
+    let failed = |error| DurableError::Secret { path: path.clone(), error };
+    DirBuilder::new().recursive(true).mode(0o700).create(data_dir).map_err(failed)?;
+    // One that is in use is never overwritten.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        Ok(file) => fill(file).map_err(failed)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let file = File::open(&path).map_err(failed)?;
+    let mode = file.metadata().map_err(failed)?.mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(DurableError::Exposed { path, mode });
+    }
+    let mut content = Vec::new();
+    file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut content).map_err(failed)?;
+    let bytes = content.try_into().map_err(|_| DurableError::Malformed { path: path.clone() })?;
+    Ok(InstallationSecret::new(bytes))
+}
+
+fn fill(mut file: File) -> io::Result<()> {
+    let mut random = [0; SECRET_BYTES];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    file.write_all(&random)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_secret_is_made_once_for_its_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        secret(folder.path()).expect("a secret");
+        let path = folder.path().join(SECRET_FILE);
+        let first = fs::read(&path).expect("it is there");
+        assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
+        secret(folder.path()).expect("the same secret");
+        assert_eq!(fs::read(&path).expect("it is there"), first);
+    }
+
+    #[test]
+    fn a_secret_that_others_may_read_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        secret(folder.path()).expect("a secret");
+        let path = folder.path().join(SECRET_FILE);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
+        assert!(matches!(secret(folder.path()), Err(DurableError::Exposed { mode: 0o644, .. })));
+    }
+}
