@@ -3,6 +3,7 @@
 use chat::{
     CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
 };
+use std::sync::Arc;
 
 /// Something that happened and is durable.
 #[derive(Clone, Debug)]
@@ -47,4 +48,10 @@ pub enum Happening<'a> {
 pub trait Witness: Send + Sync + 'static {
     /// That happened, by whom, in which community.
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>);
+}
+
+impl<W: Witness + ?Sized> Witness for Arc<W> {
+    fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+        (**self).witness(community, by, happening);
+    }
 }

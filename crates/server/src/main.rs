@@ -15,6 +15,7 @@ mod logging;
 mod operator;
 mod page;
 mod rest;
+mod retention;
 mod serve;
 mod signals;
 mod status;

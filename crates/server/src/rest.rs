@@ -1,5 +1,6 @@
 //! The messenger's API in this server: with the gateway for what is live.
 
+use crate::retention;
 use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
 use axum::Router;
 use gateway::{BroadcastError, Handle, Outgoing};
@@ -17,7 +18,7 @@ use std::time::Instant;
 pub(crate) enum RestError {
     /// There is nobody whom a connection to a host site could trust.
     Trust(String),
-    /// The thread that sends webhooks cannot be started.
+    /// The thread for webhooks and retention cannot be started.
     Thread(io::Error),
 }
 
@@ -25,7 +26,7 @@ impl fmt::Display for RestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RestError::Trust(error) => write!(f, "{error}: install the system's ca-certificates"),
-            RestError::Thread(error) => write!(f, "cannot start the thread of webhooks: {error}"),
+            RestError::Thread(error) => write!(f, "cannot start the background thread: {error}"),
         }
     }
 }
@@ -35,6 +36,7 @@ impl std::error::Error for RestError {}
 /// The API, which answers as soon as its routes are served.
 pub(crate) struct Rest {
     api: Api,
+    messenger: Messenger,
     channels: Arc<Channels>,
 }
 
@@ -44,14 +46,14 @@ impl Rest {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
         let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
         let api = Api::new(Parts {
-            messenger,
+            messenger: messenger.clone(),
             live: channels.clone(),
             outbound,
             rate: RATE_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
         });
-        Ok(Rest { api, channels })
+        Ok(Rest { api, messenger, channels })
     }
 
     /// For the public listeners.
@@ -64,16 +66,20 @@ impl Rest {
         self.api.operators()
     }
 
-    /// Tells it which gateway runs, and begins to send webhooks, on a thread of their own: a slow host site must not
-    /// slow anybody's connection.
+    /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a
+    /// slow host site must not slow anybody's connection, and retention.
     pub(crate) fn begin(&self, handle: Handle) -> Result<(), RestError> {
         // It is begun once; a second handle would be of the same gateway.
         let _ = self.channels.handle.set(handle);
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RestError::Thread)?;
-        let api = self.api.clone();
-        let deliver = move || runtime.block_on(api.deliver(std::future::pending()));
-        thread::Builder::new().name("webhooks".into()).spawn(deliver).map(drop).map_err(RestError::Thread)
+        let (api, messenger) = (self.api.clone(), self.messenger.clone());
+        let work = move || {
+            runtime.block_on(async {
+                tokio::join!(api.deliver(std::future::pending()), retention::apply(messenger))
+            })
+        };
+        thread::Builder::new().name("background".into()).spawn(work).map(drop).map_err(RestError::Thread)
     }
 }
 

@@ -49,7 +49,7 @@ struct Happened {
     body: Bytes,
 }
 
-impl Witness for Arc<Webhooks> {
+impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = now();
         if self.is_without(community, at) {
@@ -112,7 +112,7 @@ impl Webhooks {
     fn push(&self, endpoint: &keyring::Endpoint, happened: &Happened) {
         let (id, community) = (endpoint_id(endpoint.id), Community::new(happened.community.as_str()));
         if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
-            let (target, secrets) = (endpoint.target.clone(), vec![endpoint.secret.clone()]);
+            let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
             self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
         }
         let mut entropy = [0; 16];

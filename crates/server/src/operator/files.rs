@@ -47,6 +47,8 @@ pub(crate) enum FilesError {
     Exchange(ExchangeError),
     /// A file cannot be read or written.
     File { path: PathBuf, error: io::Error },
+    /// The store is a database server's, which has its own ways to be copied.
+    Database,
     /// There is no SQLite file.
     NoFile { path: PathBuf },
     /// A server is running.
@@ -60,6 +62,9 @@ impl fmt::Display for FilesError {
             FilesError::Store(trouble) => trouble.fmt(f),
             FilesError::Exchange(error) => error.fmt(f),
             FilesError::File { path, error } => write!(f, "{}: {error}", path.display()),
+            FilesError::Database => f.write_str(
+                "`store.url` names a PostgreSQL database: copy it with pg_dump, or `throng store export` it",
+            ),
             FilesError::NoFile { path } => write!(
                 f,
                 "{}: there is no such file: name the server's data directory with --data-dir or its configuration with --config",
@@ -112,17 +117,20 @@ pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String
 }
 
 fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
-    let store = existing(config)?;
+    let store: Arc<dyn Store> = match &config.store.url {
+        Some(url) => store::open(Some(url), &config.data_dir)?,
+        None => Arc::new(existing(config)?),
+    };
     let mut progress = Progress::new();
     if file.as_os_str() == "-" {
         let mut output = BufWriter::new(io::stdout().lock());
-        store::export(&store, now(), &mut output, |count| progress.tell(count))?;
+        store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
         return Ok(String::new());
     }
     let failed = |error| FilesError::File { path: file.to_owned(), error };
     let made = OpenOptions::new().write(true).create_new(true).open(file).map_err(failed)?;
     let mut output = BufWriter::new(made);
-    let count = store::export(&store, now(), &mut output, |count| progress.tell(count))?;
+    let count = store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
     output.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
     Ok(format!("{}: {count} records\n", file.display()))
 }
@@ -143,6 +151,9 @@ fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
 
 /// A command that copies must not make what it copies.
 fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
+    if config.store.url.is_some() {
+        return Err(FilesError::Database);
+    }
     let path = config.data_dir.join(store::FILE_NAME);
     if !path.exists() {
         return Err(FilesError::NoFile { path });
