@@ -90,7 +90,7 @@ async fn a_site_is_told_in_order_what_it_asked_for_and_can_tell_that_it_is_us() 
 #[tokio::test]
 async fn what_is_given_up_can_be_seen_and_a_removed_endpoint_is_told_nothing() {
     let mut site = Site::open().await;
-    let (house, key, hook) = furnished(&site.url, json!([])).await;
+    let (house, key, hook) = furnished(&site.url, json!(["message.sent"])).await;
     site.status.store(500, Ordering::Relaxed);
     house.ask("POST", MESSAGES, &key, Some(json!({ "text": "lost" }))).await.ok();
     let mut attempts = Vec::new();
