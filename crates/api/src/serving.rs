@@ -15,7 +15,8 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
 use bytes::Bytes;
-use chat::{CommunityId, Failure, Moment};
+use chat::verbs::ReadCommunity;
+use chat::{By, CommunityId, Failure, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
 use messenger::Rejection;
 use std::collections::BTreeMap;
@@ -116,6 +117,10 @@ async fn serve(
     let desk = Desk { shared, caller, acting, community, now };
     if desk.rooms().is_some() && !is_about_rooms(operation) {
         return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
+    }
+    if entrance == Entrance::Operators && desk.community.is_some() {
+        // Nothing else makes sure that a community that the operator names is there: its lists would just be empty.
+        desk.ask_as(By::Service, ReadCommunity).await?;
     }
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
     (operation.run)(desk, raw).await

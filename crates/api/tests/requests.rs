@@ -184,6 +184,22 @@ async fn a_token_for_some_rooms_is_for_those_alone() {
 }
 
 #[tokio::test]
+async fn a_community_that_the_operator_misspells_is_not_an_empty_one() {
+    let (house, _) = furnished().await;
+    for path in ["", "/keys", "/people", "/rooms", "/webhooks", "/sanctions", "/stats", "/export"] {
+        assert!(
+            house
+                .operate("GET", &format!("/api/v1/communities/acme{path}"), NOTHING)
+                .await
+                .status
+                .is_success()
+        );
+        let missing = house.operate("GET", &format!("/api/v1/communities/acne{path}"), NOTHING).await;
+        assert_eq!((missing.status.as_u16(), missing.code().as_str()), (404, "not_found"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_publication_reaches_topics_of_its_own_community_alone() {
     let (house, key) = furnished().await;
     let path = "/api/v1/communities/acme/publications";
