@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# `throng` refuses variables of its own prefix that set nothing.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
 THRONG = Path(os.environ.get("THRONG_BIN") or ROOT / "target" / "debug" / "throng")
 
 
@@ -27,7 +29,7 @@ class Server:
     def command(self, *words: str, succeeds: bool = True) -> str:
         """What `throng WORDS…` prints; with `succeeds` false, what it complains about."""
         flags = ["--data-dir", str(self.data), "--admin-listen", self.admin.removeprefix("http://")]
-        ended = subprocess.run([THRONG, *words, *flags], capture_output=True, text=True, timeout=120)
+        ended = subprocess.run([THRONG, *words, *flags], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
         if (ended.returncode == 0) != succeeds:
             raise AssertionError(f"throng {' '.join(words)}: exit code {ended.returncode}: {ended.stderr}")
         return ended.stdout if succeeds else ended.stderr
@@ -60,9 +62,9 @@ def running() -> Iterator[Server]:
         data = Path(folder) / "data"
         command = [THRONG, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data-dir", str(data)]
         with (Path(folder) / "log").open("w+") as log:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=ENVIRONMENT)
             try:
-                yield started(process, data)
+                yield started(process, data, Path(log.name))
             finally:
                 process.terminate()
                 try:
@@ -73,7 +75,7 @@ def running() -> Iterator[Server]:
                     process.stdout.close()
 
 
-def started(process: subprocess.Popen[str], data: Path) -> Server:
+def started(process: subprocess.Popen[str], data: Path, log: Path) -> Server:
     """Reads where it listens."""
     assert process.stdout is not None
     public = ""
@@ -82,4 +84,4 @@ def started(process: subprocess.Popen[str], data: Path) -> Server:
             public = found[1]
         if found := re.search(r"^administration on (http://[^,\s]+)", line):
             return Server(public, found[1], data)
-    raise AssertionError("the server ended before it listened")
+    raise AssertionError(f"the server ended before it listened: {log.read_text()}")

@@ -1,12 +1,11 @@
 """The examples of docs/api.md, run one after the other: each succeeds, and answers with the fields that the page shows."""
 
 import json
-import os
 import re
 import subprocess
 import unittest
 
-from server import ROOT, THRONG, running
+from server import ENVIRONMENT, ROOT, THRONG, running
 
 GUIDE = ROOT / "docs" / "api.md"
 BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -25,8 +24,8 @@ class Guide(unittest.TestCase):
                 parts.append("printf '\\n%s\\n' ----next----")
         with running() as server:
             variables = {
-                **os.environ,
-                "PATH": f"{THRONG.parent}:{os.environ['PATH']}",
+                **ENVIRONMENT,
+                "PATH": f"{THRONG.parent}:{ENVIRONMENT['PATH']}",
                 "BASE": server.public,
                 "THRONG_DATA_DIR": str(server.data),
                 "THRONG_ADMIN_LISTEN": server.admin.removeprefix("http://"),

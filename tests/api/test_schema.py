@@ -11,7 +11,7 @@ from typing import Any
 
 import environment
 from furniture import Furniture
-from server import Server, running
+from server import ENVIRONMENT, Server, running
 
 HERE = Path(__file__).resolve().parent
 SECONDS_MAX = int(os.environ.get("API_SECONDS") or 60)
@@ -52,7 +52,7 @@ def attack(
         "--no-color", "--warnings", "off",
     ]
     variables = {
-        **os.environ,
+        **ENVIRONMENT,
         "API_IDS": json.dumps(furniture.ids),
         "API_ANSWERS": str(answers),
         "SCHEMATHESIS_HOOKS": "hooks",
