@@ -122,7 +122,7 @@ struct Members {
     /// What went wrong and what to do, for people.
     detail: String,
     /// Each field that breaks a rule.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<FieldError>,
     /// When a ban or mute ends, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
