@@ -69,7 +69,6 @@ struct Limits {
     #[schemars(range(min = 1))]
     history_days: Option<u32>,
     /// A file, in bytes.
-    #[schemars(range(max = 9_007_199_254_740_991_u64))]
     upload_bytes: u64,
 }
 

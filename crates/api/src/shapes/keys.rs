@@ -63,7 +63,6 @@ pub(crate) enum NewKeyKind {
         scopes: Vec<Scope>,
         /// The last second, since 1970, in which it counts.
         #[serde(default)]
-        #[schemars(range(max = 9_007_199_254_740_991_u64))]
         not_after_s: Option<u64>,
     },
     /// The host site signs people's tokens with it.
@@ -80,7 +79,6 @@ pub(crate) enum NewKeyKind {
         material: String,
         /// The last second, since 1970, in which it is believed.
         #[serde(default)]
-        #[schemars(range(max = 9_007_199_254_740_991_u64))]
         not_after_s: Option<u64>,
     },
     /// The host site publishes its keys (RFC 7517).

@@ -108,7 +108,6 @@ pub(crate) struct Attachment {
     #[schemars(length(max = 127), example = &"image/png")]
     media_type: String,
     /// Its size.
-    #[schemars(range(max = 9_007_199_254_740_991_u64))]
     bytes: u64,
 }
 
