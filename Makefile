@@ -16,7 +16,7 @@ CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`.
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
@@ -182,7 +182,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 # the rest meanwhile. That begins with what asks for nothing in time.
 .PHONY: played
 played:
-	@$(IN_TURN) $(MAKE) stampede-quick clients balancer cluster-tests stampede-tests tsung deploy-tests record-smoke seeds-smoke \
+	@$(IN_TURN) $(MAKE) stampede-quick clients balancer cluster-tests stampede-tests tsung deploy-tests api-tests record-smoke seeds-smoke \
 		capacity-smoke soak-smoke sim-smoke competition-smoke bench-check-smoke
 
 .PHONY: meanwhile
@@ -220,6 +220,11 @@ stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stamp
 deploy-tests: build programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
 	THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		$(PYTHON) -m unittest discover --start-directory tests/deploy --pattern 'test_*.py' --top-level-directory tests/deploy
+
+.PHONY: api-tests
+api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
+	THRONG_BIN=$(TARGET_DIR)/debug/throng $(PYTHON) -m unittest discover --start-directory tests/api \
+		--pattern 'test_*.py' --top-level-directory tests/api
 
 .PHONY: competition-smoke
 competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
