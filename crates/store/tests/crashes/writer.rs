@@ -46,7 +46,7 @@ fn sender() -> By {
 
 /// The room, made if it is not there.
 pub fn room(store: &dyn Store, round: &str) -> ConversationId {
-    let service = |nth| call(By::Service, round, 1_000_000 + nth);
+    let service = |nth| call(By::Service, round, 1_000_000_u64 + nth);
     let name = RoomName::parse("room").expect("it is a name");
     if let Ok(room) = store.ask(service(0).ask(FindRoom { name: name.clone() })) {
         return room.id;
