@@ -17,7 +17,7 @@ fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
     scene.service(role).expect("a key may");
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("who is muted reads and does not write, until the mute is over", |scene| {
         let room = scene.lobby(&["mod", "bob"]);
         let other = scene.room(Kind::Public, "other", &["bob"]);

@@ -26,18 +26,18 @@ fn kill_again_and_again(target: &str, rounds: usize) {
     }
 }
 
-pub fn sqlite_is_killed() {
+pub(crate) fn sqlite_is_killed() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("killed.sqlite3");
     kill_again_and_again(file.to_str().expect("the path is text"), ROUNDS);
 }
 
-pub fn writer_is_killed() {
+pub(crate) fn writer_is_killed() {
     let server = PostgresServer::start();
     kill_again_and_again(&server.url(), ROUNDS_OF_POSTGRES);
 }
 
-pub fn server_is_killed() {
+pub(crate) fn server_is_killed() {
     let mut server = PostgresServer::start();
     let store = open(&server.url());
     let room = room(&*store, "before");
