@@ -159,7 +159,7 @@ impl World {
     /// Time passes, and everything that is there gets old; `through` even: it is dropped then.
     fn drop_old(&mut self, through: u64) {
         self.now = self.now.after_ms(3 * 24 * 60 * 60 * 1_000);
-        if through % 2 == 0 {
+        if through.is_multiple_of(2) {
             while self.ask(By::Service, Expire).more {}
             self.model.kept.clear();
         }
