@@ -61,13 +61,22 @@ struct World {
     drawn: u64,
     now: Moment,
     model: Model,
+    /// The newest message that each device knows of.
+    devices: BTreeMap<(usize, usize), u64>,
 }
 
 impl World {
     fn new() -> Self {
         let room = ConversationId(Ulid::from_bytes([0; 16]));
         let now = Moment::from_millis(1_700_000_000_000);
-        let mut world = Self { store: MemoryStore::default(), room, drawn: 0, now, model: Model::default() };
+        let mut world = Self {
+            store: MemoryStore::default(),
+            room,
+            drawn: 0,
+            now,
+            model: Model::default(),
+            devices: BTreeMap::new(),
+        };
         let limits = CommunityLimits { history_days: Some(1), ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("Everybody") };
         world.ask(By::Service, CreateCommunity { settings });
@@ -103,16 +112,25 @@ impl World {
                 self.model.advance(who, self.model.last, self.model.last);
                 assert_eq!(said.seq.0, self.model.last);
             }
-            Step::Read { who, seq, .. } => self.advance(who, 0, seq),
-            Step::Deliver { who, seq, .. } => self.advance(who, seq, 0),
+            // A device reads what it knows of; another one may be further.
+            Step::Read { who, device, seq } => self.advance(who, 0, seq.min(self.known(who, device))),
+            // What a device claims is not believed.
+            Step::Deliver { who, device, seq } => self.advance(who, seq + self.known(who, device), 0),
             Step::Delete { seq } if self.model.kept.contains(&seq) => {
                 // A tombstone keeps its place, and stays unread where it was.
                 self.ask(By::Service, Delete { conversation, seq: Seq(seq) });
             }
             Step::Delete { .. } => {}
-            Step::Look { who, .. } => self.look(who),
+            Step::Look { who, device } => {
+                self.look(who);
+                self.devices.insert((who, device), self.model.last);
+            }
             Step::Drop { through } => self.drop_old(through),
         }
+    }
+
+    fn known(&self, who: usize, device: usize) -> u64 {
+        self.devices.get(&(who, device)).copied().unwrap_or(0)
     }
 
     fn advance(&mut self, who: usize, delivered: u64, read: u64) {
@@ -141,7 +159,7 @@ impl World {
     /// Time passes, and everything that is there gets old; `through` even: it is dropped then.
     fn drop_old(&mut self, through: u64) {
         self.now = self.now.after_ms(3 * 24 * 60 * 60 * 1_000);
-        if through % 2 == 0 {
+        if through.is_multiple_of(2) {
             while self.ask(By::Service, Expire).more {}
             self.model.kept.clear();
         }

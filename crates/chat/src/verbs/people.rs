@@ -12,7 +12,8 @@ use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Notes who the asker is and that they are here: when they connect, and when their token or profile changes.
+/// Notes who the asker is and that they are here: when they connect, and when their token or profile changes. Whoever was
+/// never met finds every conversation absent.
 ///
 /// Fails with [`Refusal::Banned`] for who is banned from the community, and as absent for guests where there are none.
 #[derive(Clone, Debug)]

@@ -33,6 +33,20 @@ impl Reconnecting {
         Self { options, connection }
     }
 
+    /// Begins a transaction. That a connection was lost shows here first, when nothing has been asked yet: then another one
+    /// is as good.
+    fn begin(&mut self, begin: &str) -> Found<()> {
+        let fresh = self.connection.is_none();
+        let begun = self.connection()?.client.batch_execute(begin).map_err(|error| trouble(&error));
+        match begun {
+            Err(lost) if lost.kind == TroubleKind::Away && !fresh => {
+                self.connection = None;
+                self.connection()?.client.batch_execute(begin).map_err(|error| trouble(&error))
+            }
+            other => other,
+        }
+    }
+
     fn connection(&mut self) -> Result<&mut Connection, Trouble> {
         if self.connection.as_ref().is_some_and(|connection| connection.client.is_closed()) {
             self.connection = None;
@@ -53,12 +67,11 @@ impl Database for Reconnecting {
             Kind::Appends => "BEGIN ISOLATION LEVEL READ COMMITTED",
             Kind::Writes => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
+        self.begin(begin)?;
         let Connection { client, statements } = self.connection()?;
-        let begun = client.batch_execute(begin).map_err(|error| trouble(&error));
-        let outcome = begun.and_then(|()| {
-            run(&mut SqlRows(&mut PostgresSession { client: &mut *client, statements: &mut *statements }))?;
-            client.batch_execute("COMMIT").map_err(|error| trouble(&error))
-        });
+        let session = &mut PostgresSession { client: &mut *client, statements: &mut *statements };
+        let outcome = run(&mut SqlRows(session))
+            .and_then(|()| client.batch_execute("COMMIT").map_err(|error| trouble(&error)));
         if outcome.is_err() {
             self.take_back();
         }

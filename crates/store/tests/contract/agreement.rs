@@ -7,7 +7,7 @@ use chat::*;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub const CASES: &[Case] = &[("random histories have the answers that the memory has", |scene| {
+pub(crate) const CASES: &[Case] = &[("random histories have the answers that the memory has", |scene| {
     for seed in 1..=6 {
         Pair::new(scene, seed).run(150);
     }
@@ -36,9 +36,13 @@ impl Pair {
             rooms: Vec::new(),
             asked: 0,
         };
+        pair.other.service(CreateCommunity { settings: Settings::named("A community") }).expect("it is new");
         let settings = Settings { people_find_each_other: true, ..Settings::named("A community") };
-        pair.other.service(CreateCommunity { settings: settings.clone() }).expect("it is new");
-        pair.one.service(ChangeCommunity { settings }).expect("a key may");
+        // They were made at different times, and agree from here.
+        let call = pair.one.call(By::Service);
+        for store in [&pair.one.store, &pair.other.store] {
+            store.ask(call.clone().ask(ChangeCommunity { settings: settings.clone() })).expect("a key may");
+        }
         for name in PEOPLE {
             let profile = Profile { guest: name == "gus", ..crate::scene::profile(name) };
             pair.ask(Some(name), Meet { profile }).expect("they may come");
@@ -85,11 +89,11 @@ impl Pair {
         for _ in 0..steps {
             self.step();
         }
-        for (who, room) in
-            PEOPLE.iter().flat_map(|who| self.rooms.clone().into_iter().map(move |room| (who, room)))
-        {
-            let page = ReadPage { conversation: room, around: Around::Newest, limit: 200 };
-            let _ = self.ask(Some(who), page);
+        for who in PEOPLE {
+            for conversation in self.rooms.clone() {
+                let page = ReadPage { conversation, around: Around::Newest, limit: 200 };
+                let _ = self.ask(Some(who), page);
+            }
         }
     }
 
@@ -99,7 +103,8 @@ impl Pair {
         let who = PEOPLE[self.below(PEOPLE.len())];
         let by = Some(who);
         let whom = person(PEOPLE[self.below(PEOPLE.len())]);
-        let conversation = self.rooms[self.below(self.rooms.len())];
+        let nth = self.below(self.rooms.len());
+        let conversation = self.rooms[nth];
         let seq = Seq(self.below(12) as u64);
         let text = WORDS[self.below(WORDS.len())].to_owned();
         match self.below(24) {

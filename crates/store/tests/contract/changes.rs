@@ -24,7 +24,7 @@ fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
     scene.service(set).expect("a key may");
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("an edit keeps the place, and the former text for moderators", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
         moderator(scene, "mod", room);

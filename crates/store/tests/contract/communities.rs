@@ -5,7 +5,7 @@ use crate::scene::{Scene, client_id, person};
 use chat::verbs::*;
 use chat::*;
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("a community's name is taken once", |scene| {
         let again = scene.service(CreateCommunity { settings: Settings::named("Again") });
         assert_eq!(again, Err(Failure::Conflict(Conflict::NameTaken)));

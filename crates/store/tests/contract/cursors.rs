@@ -12,7 +12,7 @@ fn read(scene: &Scene, who: &str, conversation: ConversationId, seq: u64) -> Adv
     scene.ask(who, advance).expect("they may")
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("unread is newest minus read, on every device", |scene| {
         let room = scene.lobby(&["ann", "bob"]);
         for _ in 0..4 {

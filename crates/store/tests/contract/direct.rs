@@ -8,7 +8,7 @@ use chat::verbs::{
 };
 use chat::*;
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("two people have one conversation, whoever opens it", |scene| {
         scene.lobby(&["ann", "bob"]);
         let one = scene.direct("ann", "bob");

@@ -69,7 +69,7 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     room
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("nothing of an erased person is left, and the report says what went", |scene| {
         let room = leave_traces(scene);
         assert!(export(scene, Some("zoe")).contains("with a file"));

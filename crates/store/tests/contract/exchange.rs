@@ -5,7 +5,7 @@ use crate::scene::{Scene, person, texts};
 use chat::verbs::{Around, Export, Import, SearchMessages};
 use chat::*;
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("a community moves to another store with everything that it has", moves),
     ("records of another community are refused", |scene| {
         let part = scene.service(Export { person: None, after: None }).expect("a key may");

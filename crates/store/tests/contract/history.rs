@@ -6,7 +6,7 @@ use chat::verbs::{Append, Around, Expire, ReadMessage, ReadPage};
 use chat::*;
 use std::sync::mpsc;
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("places are numbered from one without a hole", |scene| {
         let room = scene.lobby(&["ann", "bob"]);
         let places: Vec<u64> = (0..5).map(|_| scene.send("ann", room, "x").message.seq.0).collect();

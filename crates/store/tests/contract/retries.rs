@@ -16,7 +16,7 @@ fn send(
     scene.ask(by, Append { conversation, draft: Draft::text(client_id(id), text) })
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("a retry returns the original and stores nothing", |scene| {
         let room = scene.lobby(&["ann", "bob"]);
         let first = send(scene, "ann", room, "a", "x").expect("she may");

@@ -14,7 +14,7 @@ fn name(name: &str) -> RoomName {
     RoomName::parse(name).expect("it is a name")
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("a room's name is taken once", |scene| {
         scene.lobby(&[]);
         let again = scene.service(CreateRoom::public(name("lobby"), "Again"));

@@ -14,11 +14,11 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// A folder for all cases of this run.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     FOLDER.clone()
 }
 
-pub fn remove_folder() {
+pub(crate) fn remove_folder() {
     // What is left is in the system's folder for such things.
     let _ = std::fs::remove_dir_all(folder());
 }
@@ -26,14 +26,14 @@ pub fn remove_folder() {
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 
 /// A store with a community that nobody else uses.
-pub struct Scene {
-    pub store: Arc<dyn Store>,
-    pub community: CommunityId,
+pub(crate) struct Scene {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) community: CommunityId,
     now_ms: AtomicU64,
 }
 
 impl Scene {
-    pub fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let nth = DRAWN.fetch_add(1, Ordering::Relaxed);
         let community = CommunityId::parse(&format!("case-{nth}")).expect("it is a name");
         let scene = Self { store, community, now_ms: AtomicU64::new(1_700_000_000_000) };
@@ -42,38 +42,38 @@ impl Scene {
     }
 
     /// The same store and names in another community.
-    pub fn beside(&self) -> Self {
+    pub(crate) fn beside(&self) -> Self {
         Self::new(self.store.clone())
     }
 
     /// The same community in another store, where it is not yet.
-    pub fn on(&self, store: Arc<dyn Store>) -> Self {
+    pub(crate) fn on(&self, store: Arc<dyn Store>) -> Self {
         Self { store, community: self.community.clone(), now_ms: AtomicU64::new(self.now().millis()) }
     }
 
     /// A call, each a second after the last one.
-    pub fn call(&self, by: By) -> Call {
+    pub(crate) fn call(&self, by: By) -> Call {
         let nth = u128::from(DRAWN.fetch_add(1, Ordering::Relaxed)) << 8;
         let now = Moment::from_millis(self.now_ms.fetch_add(1_000, Ordering::Relaxed));
         Call { community: self.community.clone(), by, now, entropy: Entropy(nth.to_be_bytes()) }
     }
 
-    pub fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Moment {
         Moment::from_millis(self.now_ms.load(Ordering::Relaxed))
     }
 
-    pub fn wait_ms(&self, wait_ms: u64) {
+    pub(crate) fn wait_ms(&self, wait_ms: u64) {
         self.now_ms.fetch_add(wait_ms, Ordering::Relaxed);
     }
 
-    pub fn ask<C>(&self, by: &str, command: C) -> Result<<Asked<C> as Verb>::Answer, Failure>
+    pub(crate) fn ask<C>(&self, by: &str, command: C) -> Result<<Asked<C> as Verb>::Answer, Failure>
     where
         Asked<C>: Verb,
     {
         self.store.ask(self.call(By::Person(person(by))).ask(command))
     }
 
-    pub fn service<C>(&self, command: C) -> Result<<Asked<C> as Verb>::Answer, Failure>
+    pub(crate) fn service<C>(&self, command: C) -> Result<<Asked<C> as Verb>::Answer, Failure>
     where
         Asked<C>: Verb,
     {
@@ -81,18 +81,18 @@ impl Scene {
     }
 
     /// Makes people known.
-    pub fn people(&self, names: &[&str]) {
+    pub(crate) fn people(&self, names: &[&str]) {
         for name in names {
             self.ask(name, Meet { profile: profile(name) }).expect("they may come");
         }
     }
 
-    pub fn guest(&self, name: &str) {
+    pub(crate) fn guest(&self, name: &str) {
         self.ask(name, Meet { profile: Profile { guest: true, ..profile(name) } }).expect("guests may come");
     }
 
     /// A room that the service makes, with people in it.
-    pub fn room(&self, kind: Kind, name: &str, people: &[&str]) -> ConversationId {
+    pub(crate) fn room(&self, kind: Kind, name: &str, people: &[&str]) -> ConversationId {
         let room = CreateRoom { kind, ..CreateRoom::public(RoomName::parse(name).expect("a name"), name) };
         let id = self.service(room).expect("it is new").id;
         self.people(people);
@@ -106,32 +106,37 @@ impl Scene {
     }
 
     /// A public room with people in it.
-    pub fn lobby(&self, people: &[&str]) -> ConversationId {
+    pub(crate) fn lobby(&self, people: &[&str]) -> ConversationId {
         self.room(Kind::Public, "lobby", people)
     }
 
-    pub fn invite(&self, conversation: ConversationId, whom: &str) {
+    pub(crate) fn invite(&self, conversation: ConversationId, whom: &str) {
         let invite = chat::verbs::Invite { conversation, person: Some(person(whom)), until: None, uses: 1 };
         self.service(invite).expect("a key may invite");
     }
 
-    pub fn join(&self, who: &str, conversation: ConversationId) {
+    pub(crate) fn join(&self, who: &str, conversation: ConversationId) {
         self.ask(who, Join { conversation, invitation: None }).expect("they may come in");
     }
 
-    pub fn direct(&self, one: &str, other: &str) -> ConversationId {
+    pub(crate) fn direct(&self, one: &str, other: &str) -> ConversationId {
         self.ask(one, OpenDirect { with: person(other) }).expect("they see each other").id
     }
 
-    pub fn send(&self, by: &str, conversation: ConversationId, text: &str) -> Appended {
+    pub(crate) fn send(&self, by: &str, conversation: ConversationId, text: &str) -> Appended {
         self.try_send(by, conversation, text).expect("they may send")
     }
 
-    pub fn try_send(&self, by: &str, conversation: ConversationId, text: &str) -> Result<Appended, Failure> {
+    pub(crate) fn try_send(
+        &self,
+        by: &str,
+        conversation: ConversationId,
+        text: &str,
+    ) -> Result<Appended, Failure> {
         self.ask(by, Append { conversation, draft: Draft::text(None, text) })
     }
 
-    pub fn page(
+    pub(crate) fn page(
         &self,
         by: &str,
         conversation: ConversationId,
@@ -142,25 +147,25 @@ impl Scene {
     }
 
     /// The line of a conversation in somebody's tab.
-    pub fn tab(&self, who: &str, conversation: ConversationId) -> Tab {
+    pub(crate) fn tab(&self, who: &str, conversation: ConversationId) -> Tab {
         let tabs = self.ask(who, Conversations { before: None, limit: 100 }).expect("they are known");
         tabs.rows.into_iter().find(|tab| tab.conversation.id == conversation).expect("they are in it")
     }
 }
 
-pub fn person(name: &str) -> PersonId {
+pub(crate) fn person(name: &str) -> PersonId {
     PersonId::parse(name).expect("it is a name")
 }
 
-pub fn profile(name: &str) -> Profile {
+pub(crate) fn profile(name: &str) -> Profile {
     Profile { name: name.to_owned(), avatar: None, guest: false, role: None }
 }
 
-pub fn client_id(id: &str) -> Option<ClientId> {
+pub(crate) fn client_id(id: &str) -> Option<ClientId> {
     Some(ClientId::parse(id).expect("it is an id"))
 }
 
 /// Places and texts of a page.
-pub fn texts(page: &Page) -> Vec<(u64, &str)> {
+pub(crate) fn texts(page: &Page) -> Vec<(u64, &str)> {
     page.messages.iter().map(|shown| (shown.message.seq.0, shown.message.text.as_str())).collect()
 }

@@ -10,7 +10,7 @@ fn find(scene: &Scene, by: &str, query: &str) -> Vec<String> {
     scene.ask(by, search).expect("they are known").rows.into_iter().map(|message| message.text).collect()
 }
 
-pub const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("all words are found, the newest first, without case and accents", |scene| {
         let room = scene.lobby(&["ann"]);
         for text in

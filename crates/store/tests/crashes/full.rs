@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use store::{SqliteOptions, SqliteStore};
 
 /// The system lets a running process write no file beyond a size, and lets it again.
-pub fn the_disk_takes_nothing() {
+pub(crate) fn the_disk_takes_nothing() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("full.sqlite3");
     let target = file.to_str().expect("the path is text");
@@ -34,7 +34,7 @@ fn limit_file_size(pid: u32, bytes: &str) {
     assert!(limited.is_ok_and(|status| status.success()), "prlimit is missing or refused (`make deps`)");
 }
 
-pub fn the_file_may_not_grow() {
+pub(crate) fn the_file_may_not_grow() {
     const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("small.sqlite3");
@@ -66,7 +66,7 @@ pub fn the_file_may_not_grow() {
     assert_eq!(said.seq.0, all.len() as u64 + 1, "no place is used twice");
 }
 
-pub fn a_full_queue_is_busy() {
+pub(crate) fn a_full_queue_is_busy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("busy.sqlite3");
     let options = SqliteOptions { queue_max: 4, ..SqliteOptions::new(&path) };

@@ -3,6 +3,7 @@
 use crate::postgres_server::PostgresServer;
 use crate::writer::{Acked, Writer, acked, append, open, room, verify};
 use chat::{Ask as _, Failure, TroubleKind};
+use std::sync::mpsc;
 
 const ROUNDS: usize = 20;
 const ROUNDS_OF_POSTGRES: usize = 5;
@@ -26,18 +27,18 @@ fn kill_again_and_again(target: &str, rounds: usize) {
     }
 }
 
-pub fn sqlite_is_killed() {
+pub(crate) fn sqlite_is_killed() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("killed.sqlite3");
     kill_again_and_again(file.to_str().expect("the path is text"), ROUNDS);
 }
 
-pub fn writer_is_killed() {
+pub(crate) fn writer_is_killed() {
     let server = PostgresServer::start();
     kill_again_and_again(&server.url(), ROUNDS_OF_POSTGRES);
 }
 
-pub fn server_is_killed() {
+pub(crate) fn server_is_killed() {
     let mut server = PostgresServer::start();
     let store = open(&server.url());
     let room = room(&*store, "before");
@@ -60,4 +61,31 @@ pub fn server_is_killed() {
         nth += 1;
         assert_eq!(verify(&*store, &all), nth);
     }
+}
+
+pub(crate) fn two_servers() {
+    const MESSAGES: u64 = 200;
+    let server = PostgresServer::start();
+    let stores = [open(&server.url()), open(&server.url())];
+    assert_eq!(stores[0].epoch(), stores[1].epoch());
+    let room = room(&*stores[0], "before");
+    let (answer, answers) = mpsc::channel();
+    for nth in 0..MESSAGES {
+        for store in &stores {
+            let answer = answer.clone();
+            store.submit_verb(append(room, "a", nth), move |outcome| {
+                answer.send(outcome).expect("the test waits")
+            });
+        }
+    }
+    let mut all = Acked::new();
+    let mut stored = 0;
+    for outcome in answers.iter().take(2 * MESSAGES as usize) {
+        let appended = outcome.expect("both may");
+        stored += u64::from(!appended.repeated);
+        let (id, seq) = (appended.message.client_id.to_string(), appended.message.seq.0);
+        assert_eq!(*all.entry(id).or_insert(seq), seq, "both servers give it the same place");
+    }
+    assert_eq!(stored, MESSAGES);
+    assert_eq!(verify(&*stores[1], &all), MESSAGES);
 }

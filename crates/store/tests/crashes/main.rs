@@ -13,7 +13,7 @@ mod writer;
 use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
-const TESTS: [(&str, fn()); 7] = [
+const TESTS: [(&str, fn()); 8] = [
     (
         "whatever SQLite acknowledged is there once and in order after each of 20 kills",
         killed::sqlite_is_killed,
@@ -23,6 +23,10 @@ const TESTS: [(&str, fn()); 7] = [
         killed::writer_is_killed,
     ),
     ("a PostgreSQL server that dies is missed, waited for and found again", killed::server_is_killed),
+    (
+        "two servers on one database make one order, and a retry by the other one is the same message",
+        killed::two_servers,
+    ),
     ("a sync stands between append and acknowledgement", synced::a_sync_stands_between),
     (
         "nothing is acknowledged while the disk takes nothing, and the store recovers with it",

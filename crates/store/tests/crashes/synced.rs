@@ -4,7 +4,7 @@ use crate::writer::Writer;
 use std::fs;
 
 /// Of the trace: the log is written, then synced, then the acknowledgement is written, for one group after another.
-pub fn a_sync_stands_between() {
+pub(crate) fn a_sync_stands_between() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("synced.sqlite3");
     let trace = folder.path().join("trace");

@@ -11,13 +11,13 @@ use std::time::Duration;
 use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 /// The argument that makes this program the writer.
-pub const FLAG: &str = "--write";
+pub(crate) const FLAG: &str = "--write";
 /// Appends that are on their way at once.
 const ON_THEIR_WAY: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A URL of PostgreSQL, or a file.
-pub fn open(target: &str) -> Arc<dyn Store> {
+pub(crate) fn open(target: &str) -> Arc<dyn Store> {
     if target.starts_with("postgres:") {
         Arc::new(PostgresStore::open(PostgresOptions::new(target)).expect("the database opens"))
     } else {
@@ -35,7 +35,7 @@ fn entropy(round: &str, nth: u64) -> Entropy {
     Entropy(bytes)
 }
 
-pub fn call(by: By, round: &str, nth: u64) -> Call {
+pub(crate) fn call(by: By, round: &str, nth: u64) -> Call {
     let community = CommunityId::parse("crash").expect("it is a name");
     Call { community, by, now: Moment::from_millis(1_700_000_000_000 + nth), entropy: entropy(round, nth) }
 }
@@ -45,8 +45,8 @@ fn sender() -> By {
 }
 
 /// The room, made if it is not there.
-pub fn room(store: &dyn Store, round: &str) -> ConversationId {
-    let service = |nth| call(By::Service, round, 1_000_000 + nth);
+pub(crate) fn room(store: &dyn Store, round: &str) -> ConversationId {
+    let service = |nth: u64| call(By::Service, round, 1_000_000 + nth);
     let name = RoomName::parse("room").expect("it is a name");
     if let Ok(room) = store.ask(service(0).ask(FindRoom { name: name.clone() })) {
         return room.id;
@@ -62,14 +62,14 @@ pub fn room(store: &dyn Store, round: &str) -> ConversationId {
 }
 
 /// An append with its own client id.
-pub fn append(room: ConversationId, round: &str, nth: u64) -> Asked<Append> {
+pub(crate) fn append(room: ConversationId, round: &str, nth: u64) -> Asked<Append> {
     let id = format!("{round}-{nth}");
     let client_id = ClientId::parse(&id).expect("it is an id");
     call(sender(), round, nth).ask(Append { conversation: room, draft: Draft::text(Some(client_id), &id) })
 }
 
 /// Sends for ever, and says `acked ID SEQ` or `failed CODE` for each. Before the first it says `ready`.
-pub fn write(target: &str, round: &str) {
+pub(crate) fn write(target: &str, round: &str) {
     let store = open(target);
     let room = room(&*store, round);
     say("ready");
@@ -96,14 +96,14 @@ fn say(line: &str) {
 }
 
 /// The writer as a child.
-pub struct Writer {
+pub(crate) struct Writer {
     child: Child,
     lines: mpsc::Receiver<String>,
 }
 
 impl Writer {
     /// Starts it under `wrapper`, which is words of a command before it.
-    pub fn start(wrapper: &[&str], target: &str, round: &str) -> Self {
+    pub(crate) fn start(wrapper: &[&str], target: &str, round: &str) -> Self {
         let own = std::env::current_exe().expect("it runs");
         let mut words: Vec<&str> = wrapper.to_vec();
         let own = own.to_str().expect("the path is text");
@@ -124,12 +124,12 @@ impl Writer {
         Self { child, lines }
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Reads until a line begins with `word`; what it read on the way, too.
-    pub fn until(&self, word: &str) -> Vec<String> {
+    pub(crate) fn until(&self, word: &str) -> Vec<String> {
         let mut read = Vec::new();
         loop {
             let line = self.lines.recv_timeout(PATIENCE);
@@ -141,7 +141,7 @@ impl Writer {
     }
 
     /// Kills it (SIGKILL), and gives what it had said.
-    pub fn kill(mut self) -> Vec<String> {
+    pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("it is our child");
         self.child.wait().expect("it is our child");
         self.lines.iter().collect()
@@ -149,10 +149,10 @@ impl Writer {
 }
 
 /// Client ids with their places.
-pub type Acked = HashMap<String, u64>;
+pub(crate) type Acked = HashMap<String, u64>;
 
 /// What is acknowledged in lines of the writer.
-pub fn acked(lines: &[String]) -> Acked {
+pub(crate) fn acked(lines: &[String]) -> Acked {
     let pair = |line: &String| {
         let (id, seq) = line.strip_prefix("acked ")?.split_once(' ')?;
         Some((id.to_owned(), seq.parse().ok()?))
@@ -162,7 +162,7 @@ pub fn acked(lines: &[String]) -> Acked {
 
 /// Checks that what was acknowledged is there, once, at its place; that there is no hole; that each round is in its order.
 /// Returns how many messages there are.
-pub fn verify(store: &dyn Store, acked: &Acked) -> u64 {
+pub(crate) fn verify(store: &dyn Store, acked: &Acked) -> u64 {
     let room = room(store, "verify");
     let mut places: HashMap<String, u64> = HashMap::new();
     let mut newest_of_round: HashMap<String, u64> = HashMap::new();

@@ -17,7 +17,7 @@ const FOLDERS: [&str; 4] =
     ["/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin", "/usr/bin"];
 
 /// A running server; ended when it is dropped.
-pub struct PostgresServer {
+pub(crate) struct PostgresServer {
     folder: tempfile::TempDir,
     port: u16,
     process: Child,
@@ -25,7 +25,7 @@ pub struct PostgresServer {
 
 impl PostgresServer {
     /// Starts one on a free port of 127.0.0.1.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder =
             tempfile::Builder::new().prefix("throng-postgres").tempdir().expect("a folder can be made");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -55,13 +55,13 @@ impl PostgresServer {
     }
 
     /// Where it is.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("postgres://throng@127.0.0.1:{}/postgres", self.port)
     }
 
     /// Kills it, as when its machine fails.
     #[allow(dead_code, reason = "only some tests need it")]
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // SIGQUIT is PostgreSQL's own crash: all of its processes end at once, and nothing is written any more.
         let pid = self.process.id().to_string();
         let killed = Command::new("kill").args(["-QUIT", &pid]).status();
@@ -71,7 +71,7 @@ impl PostgresServer {
 
     /// Starts it again, with what it has.
     #[allow(dead_code, reason = "only some tests need it")]
-    pub fn start_again(&mut self) {
+    pub(crate) fn start_again(&mut self) {
         self.process = start(&self.folder.path().join("data"), self.port);
         self.wait();
     }
