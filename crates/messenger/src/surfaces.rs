@@ -1,10 +1,8 @@
 //! What other surfaces than channels ask beside verbs: whose a token is, and who is here.
 
-use crate::audience::Presence;
 use crate::entrance::{Admitted, Credentials, Rejection};
 use crate::messenger::Messenger;
 use crate::witness::Witness;
-use chat::{CommunityId, ConversationId};
 
 impl Messenger {
     /// Says who is told of everything that happens. A second one is not taken.
