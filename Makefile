@@ -27,6 +27,8 @@ ARGUMENTS ?=
 
 # util-linux; elsewhere the work is done at the usual priority.
 IDLY := $(and $(shell command -v chrt),chrt --idle 0)
+# For what has deadlines, if generous ones: a little of the machine is left to it.
+ASIDE := nice -n 10
 
 # Before a make whose targets are made one after the other, whatever else is made at the same time.
 IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'
@@ -61,8 +63,8 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers and clusters against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) format deny programs-for-tests build tests/clients/node_modules
-	@$(MAKE) --jobs=2 --output-sync=line played meanwhile
+	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests build tests/clients/node_modules
+	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -148,16 +150,16 @@ lint: page ## Run clippy, warnings being errors
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
-	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-idly
+	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-aside
 
 # Played runs: see `played`.
 .PHONY: stampede-quick
 stampede-quick: programs-for-tests
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede cargo test --workspace --test quick --locked --quiet
 
-.PHONY: workspace-idly
-workspace-idly:
-	@$(IN_TURN) $(IDLY) $(MAKE) workspace
+.PHONY: workspace-aside
+workspace-aside:
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace
 
 .PHONY: workspace
 workspace: programs-for-tests
@@ -179,18 +181,22 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 # Played runs, which a busy machine makes INVALID: they have the machine one after the other, mostly wait, and leave it to
-# the rest meanwhile. That begins with what asks for nothing in time.
+# the rest meanwhile.
 .PHONY: played
 played:
-	@$(IN_TURN) $(MAKE) stampede-quick clients balancer cluster-tests stampede-tests tsung deploy-tests record-smoke seeds-smoke \
-		capacity-smoke soak-smoke sim-smoke competition-smoke bench-check-smoke
+	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
+		bench-check-smoke
 
+.PHONY: asked
+asked:
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests sim-smoke
+
+# What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
-	@$(IN_TURN) $(IDLY) $(MAKE) workspace web lint
+	@$(IN_TURN) $(IDLY) $(MAKE) web lint
 	@$(IN_TURN) $(IDLY) $(MAKE) bench-check BUDGETS=repeatable
-	@# Its clients have deadlines, if generous ones: a little of the machine must be left to it.
-	@$(IN_TURN) nice --adjustment=10 $(MAKE) autobahn
+	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
 
 .PHONY: clients
 clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
