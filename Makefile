@@ -9,6 +9,8 @@ CACHE_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/throng
 RELEASE_DIR := $(TARGET_DIR)/release
 
 PYTHON := python3 -B
+# Tests in a folder of tests/, which may use tests/harness.
+PYTHON_TESTS = PYTHONPATH=$(abspath tests) $(PYTHON) -m unittest discover --pattern 'test_*.py'
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 
 # A checker that is built once, not with each clone; its version is in its path, so that a new one is built by itself.
@@ -166,7 +168,7 @@ workspace: programs-for-tests
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
-		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
+		$(PYTHON_TESTS) --start-directory "$$folder"; \
 	done
 
 .PHONY: web
@@ -209,13 +211,11 @@ autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo 
 
 .PHONY: balancer
 balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/balancer \
-		--pattern 'test_*.py' --top-level-directory tests/balancer
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
 cluster-tests: build ## Run two and three servers with a Redis between them, and kill each
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/cluster \
-		--pattern 'test_*.py' --top-level-directory tests/cluster
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: stampede-tests
 stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
@@ -225,7 +225,7 @@ stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stamp
 .PHONY: deploy-tests
 deploy-tests: build programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
 	THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
-		$(PYTHON) -m unittest discover --start-directory tests/deploy --pattern 'test_*.py' --top-level-directory tests/deploy
+		$(PYTHON_TESTS) --start-directory tests/deploy
 
 .PHONY: competition-smoke
 competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
