@@ -9,6 +9,8 @@ CACHE_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/throng
 RELEASE_DIR := $(TARGET_DIR)/release
 
 PYTHON := python3 -B
+# Tests in a folder of tests/, which may use tests/harness.
+PYTHON_TESTS = PYTHONPATH=$(abspath tests) $(PYTHON) -m unittest discover --pattern 'test_*.py'
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 
 # A checker that is built once, not with each clone; its version is in its path, so that a new one is built by itself.
@@ -27,6 +29,8 @@ ARGUMENTS ?=
 
 # util-linux; elsewhere the work is done at the usual priority.
 IDLY := $(and $(shell command -v chrt),chrt --idle 0)
+# For what has deadlines, if generous ones: a little of the machine is left to it.
+ASIDE := nice -n 10
 
 # Before a make whose targets are made one after the other, whatever else is made at the same time.
 IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'
@@ -61,8 +65,8 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers and clusters against the release build, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) format deny programs-for-tests build tests/clients/node_modules
-	@$(MAKE) --jobs=2 --output-sync=line played meanwhile
+	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests build tests/clients/node_modules
+	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
 deps: ## Install the system packages that the tests need (Debian, as root)
@@ -148,23 +152,23 @@ lint: page ## Run clippy, warnings being errors
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
-	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-idly
+	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-aside
 
 # Played runs: see `played`.
 .PHONY: stampede-quick
 stampede-quick: programs-for-tests
 	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede cargo test --workspace --test quick --locked --quiet
 
-.PHONY: workspace-idly
-workspace-idly:
-	@$(IN_TURN) $(IDLY) $(MAKE) workspace
+.PHONY: workspace-aside
+workspace-aside:
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace
 
 .PHONY: workspace
 workspace: programs-for-tests
 	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
 		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
-		$(PYTHON) -m unittest discover --start-directory "$$folder" --pattern 'test_*.py' --top-level-directory "$$folder"; \
+		$(PYTHON_TESTS) --start-directory "$$folder"; \
 	done
 
 .PHONY: web
@@ -179,18 +183,22 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 ##### The parts of `test`
 
 # Played runs, which a busy machine makes INVALID: they have the machine one after the other, mostly wait, and leave it to
-# the rest meanwhile. That begins with what asks for nothing in time.
+# the rest meanwhile.
 .PHONY: played
 played:
-	@$(IN_TURN) $(MAKE) stampede-quick clients balancer cluster-tests stampede-tests tsung deploy-tests api-tests record-smoke seeds-smoke \
-		capacity-smoke soak-smoke sim-smoke competition-smoke bench-check-smoke
+	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
+		bench-check-smoke
 
+.PHONY: asked
+asked:
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests api-tests sim-smoke
+
+# What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
-	@$(IN_TURN) $(IDLY) $(MAKE) workspace web lint
+	@$(IN_TURN) $(IDLY) $(MAKE) web lint
 	@$(IN_TURN) $(IDLY) $(MAKE) bench-check BUDGETS=repeatable
-	@# Its clients have deadlines, if generous ones: a little of the machine must be left to it.
-	@$(IN_TURN) nice --adjustment=10 $(MAKE) autobahn
+	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
 
 .PHONY: clients
 clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
@@ -203,13 +211,11 @@ autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo 
 
 .PHONY: balancer
 balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/balancer \
-		--pattern 'test_*.py' --top-level-directory tests/balancer
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
 cluster-tests: build ## Run two and three servers with a Redis between them, and kill each
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON) -m unittest discover --start-directory tests/cluster \
-		--pattern 'test_*.py' --top-level-directory tests/cluster
+	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: stampede-tests
 stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
@@ -219,12 +225,11 @@ stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stamp
 .PHONY: deploy-tests
 deploy-tests: build programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
 	THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
-		$(PYTHON) -m unittest discover --start-directory tests/deploy --pattern 'test_*.py' --top-level-directory tests/deploy
+		$(PYTHON_TESTS) --start-directory tests/deploy
 
 .PHONY: api-tests
 api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
-	THRONG_BIN=$(TARGET_DIR)/debug/throng $(PYTHON) -m unittest discover --start-directory tests/api \
-		--pattern 'test_*.py' --top-level-directory tests/api
+	THRONG_BIN=$(TARGET_DIR)/debug/throng $(PYTHON_TESTS) --start-directory tests/api
 
 .PHONY: competition-smoke
 competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts

@@ -8,8 +8,11 @@ import time
 import unittest
 from pathlib import Path
 
-from clients import Client, Crowd, Refused
-from processes import SERVERS, Balancer, Server, free_port, wait_until
+from balancer import SERVERS, Balancer
+from clients import Client, Crowd
+from harness.programs import HOST, free_port, wait_until
+from harness.server import Server
+from harness.websocket import Refused
 
 ANNOUNCED = {"THRONG_PROXY_PROTOCOL": "v2"}
 ROUND_ROBIN = {"HAProxy": Path("haproxy/round-robin.cfg"), "nginx": Path("nginx/round-robin.conf")}
@@ -30,14 +33,15 @@ class Behind(unittest.TestCase):
         self.folder = Path(folder.name)
         port, admin_port = free_port(*SERVERS), free_port(*SERVERS)
         by_way = ANNOUNCED if configuration == ROOM_HASH["HAProxy"] else {}
-        room = {"THRONG_SOCKET_ROOM_IN_PATH": "true"}
+        always = {"THRONG_SOCKET_ROOM_IN_PATH": "true", "THRONG_TRUSTED_PROXIES": HOST}
         self.servers = []
         for address in SERVERS:
-            server = Server(self.folder, address, port, admin_port, {**by_way, **room, **(settings or {})})
+            own = {**by_way, **always, **(settings or {})}
+            server = Server(self.folder, address, own, address, port, admin_port)
             self.servers.append(server)
             self.addCleanup(lambda server=server: server.process.kill())
         self.balancer = Balancer(self.folder / "balancer", configuration, self.servers)
-        self.addCleanup(self.balancer.end)
+        self.addCleanup(self.balancer.process.end)
         self.addCleanup(self.leave)
 
     def leave(self) -> None:
@@ -55,7 +59,7 @@ class Behind(unittest.TestCase):
         return {address: members for address, members in found.items() if members > 0}
 
     def servers_that_run(self) -> list[Server]:
-        return [server for server in self.servers if server.process.child.poll() is None]
+        return [server for server in self.servers if server.process.is_running()]
 
 
 class InTurn(Behind):
@@ -94,14 +98,14 @@ class InTurn(Behind):
     def end_under_way(self, crowd: Crowd) -> None:
         ending, staying = self.servers
         ending.process.signal(signal.SIGTERM)
-        wait_until("it is not ready", lambda: ending.readiness() == 503)
+        wait_until("it is not ready", lambda: ending.readiness()[0] == 503)
         opened = 0
-        while ending.process.child.poll() is None:
+        while ending.process.is_running():
             # Who comes meanwhile finds a server, whichever.
             self.open(source="127.0.2.3")
             opened += 1
             time.sleep(0.02)
-        self.assertEqual(ending.process.end(), 0)
+        self.assertEqual(ending.process.wait(), 0)
         self.assertGreater(opened, 0)
         wait_until("all are on the other", lambda: len(staying.members()) == 20)
         events = []
@@ -155,7 +159,7 @@ class ByRoom(Behind):
                 self.open(f"/socket/{room}/websocket")
         except Refused:
             return False
-        return staying.readiness() == 200
+        return staying.readiness()[0] == 200
 
     def test_the_servers_know_each_clients_address(self) -> None:
         for name, configuration in ROOM_HASH.items():

@@ -1,17 +1,12 @@
 """A client that speaks Phoenix V2 over a WebSocket and keeps everything that it is told, as docs/protocol.md says."""
 
-import base64
 import json
-import os
-import socket
 import threading
 import time
 from collections.abc import Callable
 
-from processes import DEADLINE_SECONDS, HOST
-
-TEXT, CLOSE, PING = 0x1, 0x8, 0x9
-FINAL, MASKED = 0x80, 0x80
+from harness.programs import DEADLINE_SECONDS
+from harness.websocket import WebSocket
 
 
 class Client:
@@ -28,23 +23,13 @@ class Client:
 
     def connect(self, port: int) -> dict:
         """Joins by a new connection, from where it stood; the reply."""
-        if hasattr(self, "socket"):
+        if hasattr(self, "line"):
             self.close()
         self.port = port
-        self.socket = socket.create_connection((HOST, port), DEADLINE_SECONDS)
-        self.socket.settimeout(None)
-        self.stream = self.socket.makefile("rb")
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(
-            f"GET /socket/websocket?vsn=2.0.0 HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: Upgrade\r\n"
-            f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
-        )
-        status = self.stream.readline()
-        while self.stream.readline() not in (b"\r\n", b""):
-            pass
-        assert b" 101 " in status, status
+        self.line = WebSocket(port)
+        self.line.wait_forever()
         self.gone, self.replies = False, {}
-        self.reader = threading.Thread(target=self._read, args=(self.stream,), daemon=True)
+        self.reader = threading.Thread(target=self._read, args=(self.line,), daemon=True)
         self.reader.start()
         return self.ask("phx_join", self.params)
 
@@ -59,11 +44,7 @@ class Client:
         reference = str(self.refs)
         if event == "phx_join":
             self.join_ref = reference
-        message = json.dumps([self.join_ref, reference, self.topic, event, payload]).encode()
-        # A masking key of zeros leaves the text as it is (RFC 6455 section 5.3).
-        short = len(message) < 126
-        length = bytes([MASKED | len(message)]) if short else bytes([MASKED | 126, *len(message).to_bytes(2, "big")])
-        self.socket.sendall(bytes([FINAL | TEXT]) + length + bytes(4) + message)
+        self.line.send(json.dumps([self.join_ref, reference, self.topic, event, payload]))
         return reference
 
     def say(self, body: str) -> dict:
@@ -115,12 +96,11 @@ class Client:
         self.reader.join(DEADLINE_SECONDS)
 
     def close(self) -> None:
-        self.socket.close()
-        self.stream.close()
+        self.line.close()
 
     def cut(self) -> None:
         """Ends the connection and waits until nothing more is read."""
-        self.socket.shutdown(socket.SHUT_RDWR)
+        self.line.cut()
         self.wait_until_gone()
 
     def wait_for_event(self, name: str) -> None:
@@ -131,32 +111,17 @@ class Client:
             if not self.changed.wait_for(is_so, DEADLINE_SECONDS):
                 raise AssertionError(f"waited in vain for {what}; told at last: {self.told[-5:]}")
 
-    def _read(self, stream) -> None:
+    def _read(self, line: WebSocket) -> None:
         try:
-            while self._frame(stream):
-                pass
+            while (text := line.receive()) is not None:
+                with self.changed:
+                    self._take(*json.loads(text))
+                    self.changed.notify_all()
         except (OSError, ValueError):
             pass
         with self.changed:
             self.gone = True
             self.changed.notify_all()
-
-    def _frame(self, stream) -> bool:
-        head = stream.read(2)
-        if len(head) < 2:
-            return False
-        length = head[1]
-        if length >= 126:
-            length = int.from_bytes(stream.read(2 if length == 126 else 8), "big")
-        payload = stream.read(length)
-        kind = head[0] & 0xF
-        if len(payload) < length or kind == CLOSE:
-            return False
-        if kind == TEXT:
-            with self.changed:
-                self._take(*json.loads(payload))
-                self.changed.notify_all()
-        return True
 
     def _take(self, _join_ref, reference, topic: str, event: str, payload: dict) -> None:
         assert topic == self.topic, topic

@@ -11,7 +11,9 @@ from pathlib import Path
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from client import Client
-from processes import DEADLINE_SECONDS, THRONG, Proxy, Redis, Server, foreign_variables, free_port, wait_until
+from harness.programs import DEADLINE_SECONDS, foreign_variables, free_port, throng, wait_until
+from node import Node
+from redis import Proxy, Redis
 
 KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
 SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
@@ -36,12 +38,12 @@ class Cluster(unittest.TestCase):
         self.addCleanup(lambda: redis.process.kill())
         return redis
 
-    def start_server(self, name: str, url: str) -> Server:
-        server = Server(self.folder, name, {**SETTINGS, "THRONG_BUS_URL": url})
+    def start_server(self, name: str, url: str) -> Node:
+        server = Node(self.folder, name, {**SETTINGS, "THRONG_BUS_URL": url})
         self.addCleanup(lambda: server.process.kill())
         return server
 
-    def start(self, nodes: int) -> tuple[Redis, list[Server]]:
+    def start(self, nodes: int) -> tuple[Redis, list[Node]]:
         redis = self.start_redis()
         servers = [self.start_server(f"node-{number}", redis.url) for number in range(nodes)]
         for server in servers:
@@ -49,7 +51,7 @@ class Cluster(unittest.TestCase):
         wait_until("every node knows the others", lambda: all(s.metric("throng_bus_nodes") == nodes for s in servers))
         return redis, servers
 
-    def client(self, server: Server, topic: str, **params) -> Client:
+    def client(self, server: Node, topic: str, **params) -> Client:
         client = Client(server.port, topic, **params)
         self.clients.append(client)
         return client
@@ -277,7 +279,7 @@ class Deployments(Cluster):
                 reply = client.connect(others[at % 2].port)
                 self.assertTrue(reply["response"]["recover"].get("recovered"), reply)
             speak(20)
-            server.process.child.wait(DEADLINE_SECONDS)
+            server.process.wait()
             server.start()
             server.wait_for_bus()
         for member in members:
@@ -286,7 +288,7 @@ class Deployments(Cluster):
 
 
 class People(Cluster):
-    def person(self, server: Server, key: str, topic: str = FLEETING) -> Client:
+    def person(self, server: Node, key: str, topic: str = FLEETING) -> Client:
         return self.client(server, topic, name=key, presence=True, key=key)
 
     def test_people_of_all_nodes_are_seen_and_those_of_a_killed_one_disappear(self) -> None:
@@ -364,7 +366,7 @@ class Mistakes(Cluster):
         self.assertNotIn("s3cret", printed.stdout)
 
     def run_throng(self, command: str, url: str) -> subprocess.CompletedProcess[str]:
-        words = [THRONG, *command.split(), "--set", f"bus.url={url}"]
+        words = [throng(), *command.split(), "--set", f"bus.url={url}"]
         options = {"env": foreign_variables(), "capture_output": True, "text": True, "timeout": DEADLINE_SECONDS}
         return subprocess.run(words, **options)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from programs import Missing
+from harness.programs import Missing
 
 
 def all_of(path: Path) -> list[dict]:

@@ -4,7 +4,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from programs import run, throng, without_throng_variables
+from harness.programs import foreign_variables, throng
+from programs import run
 
 UNITS_BYTES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 UNITS_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
@@ -14,7 +15,7 @@ def complaints(variables: dict[str, str]) -> str:
     """What `throng config check` has to say; nothing where all is well."""
     with tempfile.TemporaryDirectory() as nothing:
         # No file of whoever runs the tests.
-        environment = {**without_throng_variables(), "XDG_CONFIG_HOME": nothing, **variables}
+        environment = {**foreign_variables(), "XDG_CONFIG_HOME": nothing, **variables}
         status, said = run(throng(), "config", "check", environment=environment)
     return "" if status == 0 else said
 

@@ -5,7 +5,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from programs import DEPLOY, program, run, throng, without_throng_variables
+from harness.programs import find, foreign_variables, throng
+from programs import DEPLOY, run
 
 UNIT = DEPLOY / "systemd" / "throng.service"
 SYSCTL = DEPLOY / "sysctl" / "90-throng.conf"
@@ -35,7 +36,7 @@ class Unit(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             unit = Path(folder) / UNIT.name
             unit.write_text(UNIT.read_text().replace(INSTALLED_PROGRAM, throng()) + line)
-            return run(program("systemd-analyze"), *words, unit)
+            return run(find("systemd-analyze"), *words, unit)
 
 
 class Sysctl(unittest.TestCase):
@@ -52,7 +53,7 @@ class Sysctl(unittest.TestCase):
 
     def test_what_the_doctor_asks_for_the_same_number_of_clients_is_there(self) -> None:
         command = [throng(), "doctor", "--clients", str(CLIENTS), "--json"]
-        _, said = run(*command, environment=without_throng_variables())
+        _, said = run(*command, environment=foreign_variables())
         for name, values in asked_for(json.loads(said)).items():
             self.assertIn(name, wanted())
             for ours, theirs in zip(wanted()[name].values, values, strict=True):

@@ -4,7 +4,8 @@ import re
 import shutil
 import unittest
 
-from programs import DEPLOY, ROOT, run
+from harness.programs import ROOT
+from programs import DEPLOY, run
 
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
 IGNORED = ROOT / ".dockerignore"

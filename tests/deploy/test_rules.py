@@ -5,7 +5,8 @@ import re
 import unittest
 
 import documents
-from programs import DEPLOY, ROOT, program, run
+from harness.programs import ROOT, find
+from programs import DEPLOY, run
 
 PROMETHEUS = DEPLOY / "prometheus"
 RULES = sorted((PROMETHEUS / "rules").glob("*.yml"))
@@ -14,14 +15,14 @@ TESTS = sorted((PROMETHEUS / "tests").glob("*.test.yml"))
 
 class Rules(unittest.TestCase):
     def test_promtool_has_nothing_to_say_about_the_configuration_and_the_rules(self) -> None:
-        status, said = run(program("promtool"), "check", "config", PROMETHEUS / "prometheus.yml")
+        status, said = run(find("promtool"), "check", "config", PROMETHEUS / "prometheus.yml")
         self.assertEqual(status, 0, said)
-        status, said = run(program("promtool"), "check", "rules", "--lint-fatal", *RULES)
+        status, said = run(find("promtool"), "check", "rules", "--lint-fatal", *RULES)
         self.assertEqual(status, 0, said)
 
     def test_the_tests_of_the_rules_pass(self) -> None:
         self.assertTrue(TESTS)
-        status, said = run(program("promtool"), "test", "rules", *TESTS)
+        status, said = run(find("promtool"), "test", "rules", *TESTS)
         self.assertEqual(status, 0, said)
 
     def test_each_alert_is_shown_to_fire_and_to_be_quiet(self) -> None:

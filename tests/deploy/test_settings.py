@@ -5,7 +5,8 @@ import unittest
 
 import documents
 import settings
-from programs import DEPLOY, ROOT
+from harness.programs import ROOT
+from programs import DEPLOY
 
 COMPOSE = DEPLOY / "docker" / "compose.yaml"
 DEPLOYMENT = DEPLOY / "kubernetes" / "deployment.yaml"

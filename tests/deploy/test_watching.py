@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import dashboards
-import programs
+from harness.programs import wait_until
 from watched import Watched, watched
 
 # Metrics that the kernel has only where a module or an option is there, and how to see that it is.
@@ -20,6 +20,7 @@ OF_SOME_KERNELS = {
 }
 # A rate wants two scrapes, a rule over it one evaluation more.
 ANSWER_SECONDS_MAX = 60
+POLL_SECONDS = 0.1
 
 
 class Watching(unittest.TestCase):
@@ -50,7 +51,7 @@ class Watching(unittest.TestCase):
         self.assert_all_answered([dashboards.Query("rule", rule["name"]) for rule in rules])
 
     def test_every_rule_is_evaluated_without_an_error(self) -> None:
-        programs.until("every rule was evaluated", self.every_rule_was_evaluated)
+        wait_until("every rule was evaluated", self.every_rule_was_evaluated)
         for rule in self.watched.rules():
             with self.subTest(rule=rule["name"]):
                 self.assertEqual((rule["health"], rule.get("lastError", "")), ("ok", ""))
@@ -84,7 +85,7 @@ class Watching(unittest.TestCase):
         while unanswered := [query for query in queries if not has_number(self.watched.query(query.expression))]:
             if time.monotonic() > deadline:
                 self.fail("no data:\n" + "\n".join(f"{query.place}: {query.expression}" for query in unanswered))
-            time.sleep(programs.POLL_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def has_number(answer: list[dict]) -> bool:

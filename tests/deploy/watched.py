@@ -11,6 +11,7 @@ from pathlib import Path
 
 import names
 import programs
+from harness.programs import find, foreign_variables, free_port, throng, wait_until
 
 # The name that prometheus.yml looks for, and the port that it takes for granted.
 REPLICAS_NAME = "throng-admin"
@@ -68,22 +69,22 @@ def watched(folder: Path) -> Iterator[Watched]:
         address = stack.enter_context(names.serving(REPLICAS_NAME, ["127.0.0.1"])) if by_name else None
         prometheus = stack.enter_context(_prometheus(folder, configuration, address))
         result = Watched(prometheus, replicas, by_name)
-        programs.until("Prometheus scrapes everything", lambda: result.targets_up() >= {*replicas, exporter})
+        wait_until("Prometheus scrapes everything", lambda: result.targets_up() >= {*replicas, exporter})
         yield result
 
 
 @contextmanager
 def _replica(folder: Path, name: str) -> Iterator[str]:
-    port, admin = programs.free_port(), f"127.0.0.1:{programs.free_port()}"
+    port, admin = free_port(), f"127.0.0.1:{free_port()}"
     settings = {
         **SETTINGS,
         "THRONG_LISTEN": f"127.0.0.1:{port}",
         "THRONG_ADMIN_LISTEN": admin,
         "THRONG_DATA_DIR": str(folder / f"data-{name}"),
     }
-    environment = {**programs.without_throng_variables(), **settings}
-    with programs.running([programs.throng(), "serve"], folder / f"throng-{name}.log", environment):
-        programs.until("Throng is ready", lambda: programs.get(f"http://{admin}/readyz") is not None)
+    environment = {**foreign_variables(), **settings}
+    with programs.running([throng(), "serve"], folder / f"throng-{name}.log", environment):
+        wait_until("Throng is ready", lambda: programs.get(f"http://{admin}/readyz") is not None)
         with _talk(folder, name, port):
             yield admin
 
@@ -99,8 +100,8 @@ def _talk(folder: Path, name: str, port: int) -> Iterator[None]:
 
 @contextmanager
 def _exporter(folder: Path) -> Iterator[str]:
-    address = f"127.0.0.1:{programs.free_port()}"
-    command = [programs.program("prometheus-node-exporter"), f"--web.listen-address={address}"]
+    address = f"127.0.0.1:{free_port()}"
+    command = [find("prometheus-node-exporter"), f"--web.listen-address={address}"]
     with programs.running(command, folder / "node-exporter.log"):
         yield address
 
@@ -126,9 +127,9 @@ def _configuration(folder: Path, replicas: list[str], exporter: str, named: str)
 
 @contextmanager
 def _prometheus(folder: Path, configuration: Path, name_server: str | None) -> Iterator[str]:
-    address = f"127.0.0.1:{programs.free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     command = [
-        programs.program("prometheus"),
+        find("prometheus"),
         f"--config.file={configuration}",
         f"--storage.tsdb.path={folder / 'series'}",
         f"--web.listen-address={address}",
@@ -137,5 +138,5 @@ def _prometheus(folder: Path, configuration: Path, name_server: str | None) -> I
         command = names.asking(command, name_server, folder)
     with programs.running(command, folder / "prometheus.log"):
         url = f"http://{address}"
-        programs.until("Prometheus is ready", lambda: programs.get(f"{url}/-/ready") is not None)
+        wait_until("Prometheus is ready", lambda: programs.get(f"{url}/-/ready") is not None)
         yield url

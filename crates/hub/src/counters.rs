@@ -1,48 +1,71 @@
 //! What a shard's hub has done, as plain numbers that its driver publishes.
 
-/// Totals since the start, except where a field says otherwise.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Counters {
+macro_rules! counters {
+    ($($(#[$about:meta])+ $name:ident,)+) => {
+        /// Totals since the start, except where a field says otherwise.
+        #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+        pub struct Counters {
+            $($(#[$about])+ pub $name: u64,)+
+        }
+
+        impl Counters {
+            /// How many there are.
+            pub const COUNT: usize = [$(stringify!($name)),+].len();
+
+            /// All of them, in the order of the fields.
+            pub fn to_array(self) -> [u64; Counters::COUNT] {
+                [$(self.$name),+]
+            }
+
+            /// The opposite of [`Counters::to_array`].
+            pub fn from_array([$($name),+]: [u64; Counters::COUNT]) -> Counters {
+                Counters { $($name),+ }
+            }
+        }
+    };
+}
+
+counters! {
     /// Connections that are open now.
-    pub connections: u64,
+    connections,
     /// Joins that stand now.
-    pub joined: u64,
+    joined,
     /// Topics with state on this shard now.
-    pub topics: u64,
+    topics,
     /// Joins that were accepted.
-    pub joins: u64,
+    joins,
     /// Joins that were refused, for whatever reason.
-    pub joins_refused: u64,
+    joins_refused,
     /// Messages that clients sent.
-    pub messages_in: u64,
+    messages_in,
     /// Messages for one client: replies, pushes, closes.
-    pub messages_out: u64,
+    messages_out,
     /// Publications that this shard took for its members.
-    pub publications: u64,
+    publications,
     /// Messages delivered by publications, one for each member.
-    pub deliveries: u64,
+    deliveries,
     /// Publications dropped because their topic's queue was full.
-    pub publications_dropped: u64,
+    publications_dropped,
     /// Members that could not be given a publication in their dialect (bytes to a V1 client).
-    pub undeliverable: u64,
+    undeliverable,
     /// Channels that ended by a panic, by reporting a failure, or for too many tasks.
-    pub channels_failed: u64,
+    channels_failed,
     /// Connections closed for a message that could not be decoded.
-    pub undecodable: u64,
+    undecodable,
     /// Connections closed because too much waited for a join or a held channel.
-    pub parked_overflows: u64,
+    parked_overflows,
     /// Publications on recoverable topics that were given their place, counted at the topics' homes.
-    pub appends: u64,
+    appends,
     /// Those that were not: too much waited, or the bus was away.
-    pub appends_refused: u64,
+    appends_refused,
     /// How often a shard saw that publications of a recoverable topic were missing.
-    pub gaps: u64,
+    gaps,
     /// How often everything that was missing was there in the end.
-    pub gaps_healed: u64,
+    gaps_healed,
     /// How often members were told that something is lost to them.
-    pub gaps_told: u64,
+    gaps_told,
     /// Joins that were given what they missed.
-    pub recoveries: u64,
+    recoveries,
     /// Joins that asked for what they missed, and were told why they do not get it.
-    pub recoveries_refused: u64,
+    recoveries_refused,
 }

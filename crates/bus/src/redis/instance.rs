@@ -89,7 +89,7 @@ impl Instance {
 
     async fn load_scripts(&mut self) -> Result<(), Failure> {
         let load = |(_, code): (_, &str)| cmd("SCRIPT").arg("LOAD").arg(code).to_owned();
-        let commands = self.scripts.all().into_iter().map(load).collect();
+        let commands = self.scripts.all().map(load).collect();
         self.exchange(commands).await.map(drop)
     }
 

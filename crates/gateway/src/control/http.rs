@@ -49,17 +49,25 @@ async fn respond(
     connection: RemotePeer,
     visit: Arc<Visit>,
 ) -> Result<Response<Body>, Infallible> {
-    let head = OwnedHead::of(&request, connection, &control.shared.proxies);
+    let proxies = &control.shared.proxies;
     let path = request.uri().path().to_owned();
     let found = control.shared.handshakes.find(&path).map(|(mount, transport, _)| (mount, transport));
     let mut response = match found {
-        Some((_, Transport::WebSocket)) => upgrade::respond(&control, request, &head, visit),
+        Some((_, Transport::WebSocket)) => {
+            let head = OwnedHead::of(&request, connection, proxies);
+            upgrade::respond(&control, request, &head, visit)
+        }
         Some((mount, Transport::LongPoll { window })) => {
+            let head = OwnedHead::of(&request, connection, proxies);
             let place = longpoll::Place { mount, window };
             longpoll::respond(&control, place, head, request.into_body()).await.map(Body::from)
         }
         None => {
-            request.extensions_mut().insert(head.peer());
+            // The router has the head already; a copy is for what a proxy wrote into it.
+            let is_proxy = proxies.trusts(connection.address.ip());
+            let peer =
+                if is_proxy { OwnedHead::of(&request, connection, proxies).peer() } else { connection };
+            request.extensions_mut().insert(peer);
             control.router.clone().call(request).await?
         }
     };

@@ -63,6 +63,10 @@ impl OwnedHead {
         self.peer
     }
 
+    pub(crate) fn method(&self) -> &str {
+        &self.method
+    }
+
     pub(crate) fn lend<T>(&self, look: impl FnOnce(&Head<'_>) -> T) -> T {
         let headers: Vec<(&str, &[u8])> =
             self.headers.iter().map(|(name, value)| (&**name, &**value)).collect();

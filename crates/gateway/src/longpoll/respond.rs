@@ -34,43 +34,29 @@ pub(crate) struct Place {
     pub(crate) window: Duration,
 }
 
+/// A request's body, whoever reads it.
+pub(crate) trait PostBody:
+    Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin
+{
+}
+
+impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin> PostBody for B {}
+
 /// Answers one request, whoever read it.
-pub(crate) async fn respond<B>(
+pub(crate) async fn respond(
     control: &Arc<Control>,
     place: Place,
     head: OwnedHead,
-    body: B,
-) -> Response<Bytes>
-where
-    B: Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+    body: impl PostBody,
+) -> Response<Bytes> {
     if !head.lend(|head| control.shared.handshakes.origin_allowed(place.mount, head)) {
         return status(403);
     }
-    match head.lend(Method::of) {
-        Method::Options => head.lend(cors::preflight),
-        Method::Get => get(control, place, head).await,
-        Method::Post => post(control, place, head, body).await,
-        Method::Other => bad_request(),
-    }
-}
-
-enum Method {
-    Options,
-    Get,
-    Post,
-    Other,
-}
-
-impl Method {
-    fn of(head: &Head<'_>) -> Method {
-        match head.method {
-            "OPTIONS" => Method::Options,
-            "GET" => Method::Get,
-            "POST" => Method::Post,
-            _ => Method::Other,
-        }
+    match head.method() {
+        "OPTIONS" => head.lend(cors::preflight),
+        "GET" => get(control, place, head).await,
+        "POST" => post(control, place, head, body).await,
+        _ => bad_request(),
     }
 }
 
@@ -171,16 +157,12 @@ fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
     Ok(Seat { _visit: Visit::new(admission.clone(), address), _place: place })
 }
 
-async fn post<B>(
+async fn post(
     control: &Control,
     Place { mount, window }: Place,
     head: OwnedHead,
-    body: B,
-) -> Response<Bytes>
-where
-    B: Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+    body: impl PostBody,
+) -> Response<Bytes> {
     let token = head.lend(token);
     let Some(session) = session(control, token.as_deref()) else { return status(410) };
     let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
@@ -207,11 +189,7 @@ where
 }
 
 /// Waits for room for a request's body, and then for the body. `None` if it is too large or ends early.
-async fn receive<B>(control: &Control, body: B) -> Option<(SemaphorePermit<'_>, Bytes)>
-where
-    B: Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
+async fn receive(control: &Control, body: impl PostBody) -> Option<(SemaphorePermit<'_>, Bytes)> {
     let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
     if announced > BODY_BYTES_MAX as u64 {
         return None;

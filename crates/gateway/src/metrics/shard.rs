@@ -45,7 +45,7 @@ pub(crate) const FANOUT_BOUNDS: [f64; 8] =
 
 /// One shard's numbers, published once a turn.
 pub(crate) struct ShardMetrics {
-    hub: [AtomicU64; HUB_COUNTERS],
+    hub: [AtomicU64; Counters::COUNT],
     memory: [AtomicU64; HUB_COMPONENTS],
     pub(crate) closed: [AtomicU64; CloseReason::ALL.len()],
     pub(crate) rejected: [AtomicU64; REJECTIONS.len()],
@@ -91,7 +91,7 @@ impl ShardMetrics {
     }
 
     pub(crate) fn publish(&self, counters: &Counters, memory: &Memory) {
-        for (place, value) in self.hub.iter().zip(flat(counters)) {
+        for (place, value) in self.hub.iter().zip(counters.to_array()) {
             place.store(value, Relaxed);
         }
         let Memory { connections, extras, channels, topics, members, publications, presence, histories } =
@@ -109,85 +109,11 @@ impl ShardMetrics {
     }
 
     pub(super) fn counters(&self) -> Counters {
-        let value = |at: usize| self.hub[at].load(Relaxed);
-        Counters {
-            connections: value(0),
-            joined: value(1),
-            topics: value(2),
-            joins: value(3),
-            joins_refused: value(4),
-            messages_in: value(5),
-            messages_out: value(6),
-            publications: value(7),
-            deliveries: value(8),
-            publications_dropped: value(9),
-            undeliverable: value(10),
-            channels_failed: value(11),
-            undecodable: value(12),
-            parked_overflows: value(13),
-            appends: value(14),
-            appends_refused: value(15),
-            gaps: value(16),
-            gaps_healed: value(17),
-            gaps_told: value(18),
-            recoveries: value(19),
-            recoveries_refused: value(20),
-        }
+        Counters::from_array(self.hub.each_ref().map(|place| place.load(Relaxed)))
     }
 }
 
-const HUB_COUNTERS: usize = 21;
 const HUB_COMPONENTS: usize = 8;
-
-/// In the order of [`ShardMetrics::counters`]. A counter that the hub gains does not compile until it has a place.
-fn flat(counters: &Counters) -> [u64; HUB_COUNTERS] {
-    let Counters {
-        connections,
-        joined,
-        topics,
-        joins,
-        joins_refused,
-        messages_in,
-        messages_out,
-        publications,
-        deliveries,
-        publications_dropped,
-        undeliverable,
-        channels_failed,
-        undecodable,
-        parked_overflows,
-        appends,
-        appends_refused,
-        gaps,
-        gaps_healed,
-        gaps_told,
-        recoveries,
-        recoveries_refused,
-    } = *counters;
-    [
-        connections,
-        joined,
-        topics,
-        joins,
-        joins_refused,
-        messages_in,
-        messages_out,
-        publications,
-        deliveries,
-        publications_dropped,
-        undeliverable,
-        channels_failed,
-        undecodable,
-        parked_overflows,
-        appends,
-        appends_refused,
-        gaps,
-        gaps_healed,
-        gaps_told,
-        recoveries,
-        recoveries_refused,
-    ]
-}
 
 #[cfg(test)]
 mod tests {
@@ -197,29 +123,7 @@ mod tests {
     fn every_number_of_a_hub_keeps_its_place() {
         let mut numbers = 1..;
         let mut next = || numbers.next().expect("endless");
-        let counters = Counters {
-            connections: next(),
-            joined: next(),
-            topics: next(),
-            joins: next(),
-            joins_refused: next(),
-            messages_in: next(),
-            messages_out: next(),
-            publications: next(),
-            deliveries: next(),
-            publications_dropped: next(),
-            undeliverable: next(),
-            channels_failed: next(),
-            undecodable: next(),
-            parked_overflows: next(),
-            appends: next(),
-            appends_refused: next(),
-            gaps: next(),
-            gaps_healed: next(),
-            gaps_told: next(),
-            recoveries: next(),
-            recoveries_refused: next(),
-        };
+        let counters = Counters::from_array(std::array::from_fn(|_| next()));
         let metrics = ShardMetrics::new();
         let memory = Memory {
             connections: next(),

@@ -1,0 +1,1 @@
+"""What tests share that are written in Python: programs, servers under test, and a WebSocket of few words."""

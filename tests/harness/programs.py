@@ -1,0 +1,114 @@
+"""Programs, and how they are started, waited for and ended. What is missing is a failure with its remedy."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+THRONG = Path(os.environ.get("THRONG_BIN", ROOT / "target" / "release" / "throng")).absolute()
+HOST = "127.0.0.1"
+
+# Longest wait for anything. Only something broken meets it.
+DEADLINE_SECONDS = 60
+
+
+class Missing(RuntimeError):
+    """A program that the tests cannot do without is not there."""
+
+
+def find(program: str, remedy: str = "`make deps` installs it on Debian") -> str:
+    """Where a program is. Debian's place for servers is not on everybody's path."""
+    found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if found is None:
+        raise Missing(f"{program} is missing: {remedy}")
+    return found
+
+
+def throng() -> str:
+    """Where the server is."""
+    return find(str(THRONG), "`make build` builds it; THRONG_BIN names another")
+
+
+def foreign_variables() -> dict[str, str]:
+    """The environment without settings of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
+
+
+def free_port(*addresses: str) -> int:
+    """A port that nobody listens on at all of these; at 127.0.0.1, if none are given."""
+    first_address, *others = addresses or (HOST,)
+    while True:
+        with socket.socket() as first:
+            first.bind((first_address, 0))
+            port = first.getsockname()[1]
+            try:
+                for address in others:
+                    with socket.socket() as other:
+                        other.bind((address, port))
+                return port
+            except OSError:
+                continue
+
+
+def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 0.02) -> None:
+    """Asks again and again: other processes tell nobody that they changed."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain until {what}")
+        time.sleep(seconds)
+
+
+class Process:
+    """A child with its log in a file; ended with the test."""
+
+    def __init__(self, command: list, log: Path, environment: dict[str, str] | None = None):
+        self.log = log
+        with open(log, "ab") as output:
+            self.child = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent
+            )
+
+    def signal(self, number: signal.Signals) -> None:
+        self.child.send_signal(number)
+
+    def wait(self) -> int:
+        """Waits for its end; the exit code."""
+        return self.child.wait(DEADLINE_SECONDS)
+
+    def end(self) -> None:
+        """Asks it to end, and makes it if it does not."""
+        self.child.terminate()
+        try:
+            self.wait()
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """As by `kill -9`; once more does nothing."""
+        with suppress(ProcessLookupError):
+            self.child.kill()
+        self.wait()
+
+    def is_running(self) -> bool:
+        return self.child.poll() is None
+
+    def assert_runs(self) -> None:
+        if not self.is_running():
+            raise AssertionError(f"it ended with {self.child.returncode}: {self.log.read_text()[-2000:]}")
+
+    def wait_until_it_listens(self, port: int) -> None:
+        wait_until(f"{self.child.args[0]} listens", lambda: self._listens(port))
+
+    def _listens(self, port: int) -> bool:
+        self.assert_runs()
+        with suppress(OSError):
+            socket.create_connection((HOST, port), DEADLINE_SECONDS).close()
+            return True
+        return False

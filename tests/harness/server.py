@@ -1,0 +1,71 @@
+"""A Throng under test, and what its administration says."""
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from .programs import DEADLINE_SECONDS, HOST, Process, foreign_variables, free_port, throng, wait_until
+
+
+class Server:
+    """One `throng serve`; may be started again."""
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        settings: dict[str, str],
+        address: str = HOST,
+        port: int | None = None,
+        admin_port: int | None = None,
+    ):
+        self.address = address
+        self.port, self.admin_port = port or free_port(address), admin_port or free_port(address)
+        self.folder = folder / name
+        self.folder.mkdir(parents=True)
+        own = {
+            "THRONG_LISTEN": f"{address}:{self.port}",
+            "THRONG_ADMIN_LISTEN": f"{address}:{self.admin_port}",
+            "THRONG_DATA_DIR": str(self.folder),
+            "THRONG_SHARDS": "2",
+        }
+        self.environment = {**foreign_variables(), **own, **settings}
+        self.start()
+
+    def start(self) -> None:
+        self.process = Process([throng(), "serve"], self.folder / "throng.log", self.environment)
+        wait_until(f"{self.folder.name} is ready", self._is_ready)
+
+    def _is_ready(self) -> bool:
+        self.process.assert_runs()
+        return self.readiness()[0] == 200
+
+    def readiness(self) -> tuple[int | None, str]:
+        """Status and text of `/readyz`; nothing while nobody listens."""
+        try:
+            with self._ask("/readyz") as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return None, ""
+
+    def metric(self, name: str) -> float:
+        """One number of `/metrics`, by its name with its labels."""
+        with self._ask("/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} "))
+
+    def members(self) -> dict[str, int]:
+        """Topics with their members."""
+        token = (self.folder / "admin-token").read_text().strip()
+        with self._ask("/api/topics?limit=1000", {"Authorization": f"Bearer {token}"}) as answer:
+            return {entry["topic"]: entry["members"] for entry in json.load(answer)["topics"]}
+
+    def log(self) -> str:
+        return self.process.log.read_text()
+
+    def _ask(self, path: str, headers: dict[str, str] | None = None):
+        request = urllib.request.Request(f"http://{self.address}:{self.admin_port}{path}", headers=headers or {})
+        return urllib.request.urlopen(request, timeout=DEADLINE_SECONDS)
