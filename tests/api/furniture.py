@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server import Server, ask
+from server import Api, ask
 
 SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"]
 
@@ -10,7 +10,7 @@ SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish"
 class Furniture:
     """The community `default` with people, a room, messages, and one of everything that has an id."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Api) -> None:
         self.server = server
         scopes = ",".join(SCOPES)
         words = ["key", "create", "default", "--name", "tests", "--scopes", scopes, "--lasts", "1d"]

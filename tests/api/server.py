@@ -1,35 +1,44 @@
 """A `throng` of the tests: on free ports, with a data directory of its own; asked by HTTP and by its commands."""
 
 import json
-import os
-import re
 import subprocess
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-# `throng` refuses variables of its own prefix that set nothing.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
-THRONG = Path(os.environ.get("THRONG_BIN") or ROOT / "target" / "debug" / "throng")
+from harness.programs import DEADLINE_SECONDS, foreign_variables, throng
+from harness.server import Server
 
 
-class Server:
-    """A running server."""
+class Api(Server):
+    """A running server, and who may administrate it."""
 
-    def __init__(self, public: str, admin: str, data: Path) -> None:
-        self.public = public
-        self.admin = admin
-        self.data = data
-        self.token = (data / "admin-token").read_text().strip()
+    @property
+    def public(self) -> str:
+        return f"http://{self.address}:{self.port}"
+
+    @property
+    def admin_address(self) -> str:
+        return f"{self.address}:{self.admin_port}"
+
+    @property
+    def admin(self) -> str:
+        return f"http://{self.admin_address}"
+
+    @property
+    def token(self) -> str:
+        return (self.folder / "admin-token").read_text().strip()
 
     def command(self, *words: str, succeeds: bool = True) -> str:
         """What `throng WORDS…` prints; with `succeeds` false, what it complains about."""
-        flags = ["--data-dir", str(self.data), "--admin-listen", self.admin.removeprefix("http://")]
-        ended = subprocess.run([THRONG, *words, *flags], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+        command = [throng(), *words, "--data-dir", str(self.folder), "--admin-listen", self.admin_address]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=DEADLINE_SECONDS, env=foreign_variables()
+        )
         if (ended.returncode == 0) != succeeds:
             raise AssertionError(f"throng {' '.join(words)}: exit code {ended.returncode}: {ended.stderr}")
         return ended.stdout if succeeds else ended.stderr
@@ -48,7 +57,7 @@ def ask(base: str, method: str, path: str, bearer: str, body: Any = None) -> Any
         headers["Content-Type"] = "application/json"
     request = urllib.request.Request(f"{base}/api/v1{path}", data, headers, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as response:
             text = response.read()
     except urllib.error.HTTPError as error:
         raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error
@@ -56,32 +65,11 @@ def ask(base: str, method: str, path: str, bearer: str, body: Any = None) -> Any
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running() -> Iterator[Api]:
     """A server, from its first line to its orderly end."""
     with tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
-        data = Path(folder) / "data"
-        command = [THRONG, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data-dir", str(data)]
-        with (Path(folder) / "log").open("w+") as log:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=ENVIRONMENT)
-            try:
-                yield started(process, data, Path(log.name))
-            finally:
-                process.terminate()
-                try:
-                    process.wait(timeout=60)
-                finally:
-                    process.kill()
-                    assert process.stdout is not None
-                    process.stdout.close()
-
-
-def started(process: subprocess.Popen[str], data: Path, log: Path) -> Server:
-    """Reads where it listens."""
-    assert process.stdout is not None
-    public = ""
-    for line in process.stdout:
-        if found := re.search(r"^listening on (http://\S+)", line):
-            public = found[1]
-        if found := re.search(r"^administration on (http://[^,\s]+)", line):
-            return Server(public, found[1], data)
-    raise AssertionError(f"the server ended before it listened: {log.read_text()}")
+        server = Api(Path(folder), "data", {})
+        try:
+            yield server
+        finally:
+            server.process.end()

@@ -2,7 +2,6 @@
 
 import json
 import unittest
-from pathlib import Path
 
 from server import ask, running
 
@@ -30,17 +29,17 @@ class Commands(unittest.TestCase):
         with running() as server:
             shown = json.loads(server.command("community", "show", "default", "--json"))
             shown["limits"]["history_days"] = 30
-            file = server.data / "settings.json"
+            file = server.folder / "settings.json"
             file.write_text(json.dumps(shown))
             server.command("community", "change", "default", "--settings", str(file))
             self.assertIn("limits.history_days: 30", server.command("community", "show", "default"))
 
     def test_a_backup_is_made_beside_the_server_and_an_import_is_refused_there(self) -> None:
         with running() as server:
-            copy = server.data / "copy.sqlite3"
+            copy = server.folder / "copy.sqlite3"
             self.assertIn("complete", server.command("backup", str(copy)))
             self.assertTrue(copy.stat().st_size > 0)
-            lines = server.data / "export.ndjson"
+            lines = server.folder / "export.ndjson"
             server.command("store", "export", str(lines))
             records = [json.loads(line) for line in lines.read_text().splitlines()]
             self.assertTrue(any(record["of"] == "default" for record in records))
@@ -50,16 +49,16 @@ class Commands(unittest.TestCase):
     def test_without_a_server_a_command_says_what_to_do(self) -> None:
         with running() as server:
             gone = server
-        gone.data.mkdir(parents=True)
-        token = gone.data / "admin-token"
+        gone.folder.mkdir(parents=True)
+        token = gone.folder / "admin-token"
         token.write_text("0" * 64)
         token.chmod(0o600)
         try:
             self.assertIn("start the server", gone.command("community", "list", succeeds=False))
         finally:
             token.unlink()
-            Path(gone.data).rmdir()
-            gone.data.parent.rmdir()
+            gone.folder.rmdir()
+            gone.folder.parent.rmdir()
 
 
 if __name__ == "__main__":

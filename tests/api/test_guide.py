@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 import unittest
+from pathlib import Path
 
-from server import ENVIRONMENT, ROOT, THRONG, running
+from harness.programs import ROOT, foreign_variables, throng
+from server import running
 
 GUIDE = ROOT / "docs" / "api.md"
 BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -24,11 +26,11 @@ class Guide(unittest.TestCase):
                 parts.append("printf '\\n%s\\n' ----next----")
         with running() as server:
             variables = {
-                **ENVIRONMENT,
-                "PATH": f"{THRONG.parent}:{ENVIRONMENT['PATH']}",
+                **(own := foreign_variables()),
+                "PATH": f"{Path(throng()).parent}:{own['PATH']}",
                 "BASE": server.public,
-                "THRONG_DATA_DIR": str(server.data),
-                "THRONG_ADMIN_LISTEN": server.admin.removeprefix("http://"),
+                "THRONG_DATA_DIR": str(server.folder),
+                "THRONG_ADMIN_LISTEN": server.admin_address,
             }
             script = "\n".join(parts)
             ended = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, text=True, timeout=300)

@@ -11,7 +11,8 @@ from typing import Any
 
 import environment
 from furniture import Furniture
-from server import ENVIRONMENT, Server, running
+from harness.programs import DEADLINE_SECONDS, foreign_variables
+from server import Api, running
 
 HERE = Path(__file__).resolve().parent
 SECONDS_MAX = int(os.environ.get("API_SECONDS") or 180)
@@ -40,7 +41,7 @@ class Schema(unittest.TestCase):
 
 
 def attack(
-    interpreter: Path, server: Server, furniture: Furniture, folder: Path
+    interpreter: Path, server: Api, furniture: Furniture, folder: Path
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
     """Lets schemathesis ask the administration's address, where every operation is, as the operator."""
     answers = folder / "answers.ndjson"
@@ -52,7 +53,7 @@ def attack(
         "--no-color", "--warnings", "off",
     ]
     variables = {
-        **ENVIRONMENT,
+        **foreign_variables(),
         "API_IDS": json.dumps(furniture.ids),
         "API_ANSWERS": str(answers),
         "SCHEMATHESIS_HOOKS": "hooks",
@@ -65,12 +66,12 @@ def attack(
     return ended, [json.loads(line) for line in answers.read_text().splitlines()]
 
 
-def documented(server: Server) -> set[str]:
+def documented(server: Api) -> set[str]:
     """The ids of all operations."""
     request = urllib.request.Request(
         f"{server.admin}/api/v1/openapi.json", headers={"Authorization": f"Bearer {server.token}"}
     )
-    with urllib.request.urlopen(request, timeout=60) as response:
+    with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as response:
         document = json.load(response)
     return {operation["operationId"] for methods in document["paths"].values() for operation in methods.values()}
 
