@@ -81,6 +81,33 @@ impl Desk {
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
     }
 
+    /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is
+    /// not asked about them.
+    ///
+    /// # Errors
+    /// [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    pub(crate) async fn permit_join(&self, conversation: ConversationId) -> Result<(), Problem> {
+        match &self.caller {
+            Caller::Person { id, .. } => {
+                Ok(self.shared.messenger.permit_join(self.community()?, id, conversation).await?)
+            }
+            Caller::Operator | Caller::Key { .. } => Ok(()),
+        }
+    }
+
+    /// The same for who says something.
+    ///
+    /// # Errors
+    /// [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
+        match &self.caller {
+            Caller::Person { id, .. } => {
+                Ok(self.shared.messenger.permit_send(self.community()?, id, conversation).await?)
+            }
+            Caller::Operator | Caller::Key { .. } => Ok(()),
+        }
+    }
+
     /// A call with an id of its own.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ mod problem;
 mod purpose;
 mod rates;
 mod reference;
+mod rejection;
 mod reply;
 mod routes;
 mod serving;

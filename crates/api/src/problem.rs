@@ -66,6 +66,8 @@ codes! {
     Muted "muted" FORBIDDEN;
     /// One of the two has blocked the other.
     Blocked "blocked" FORBIDDEN;
+    /// The community's own site says no.
+    RefusedBySite "refused_by_site" FORBIDDEN;
     /// There is no such thing, or none that the caller may know of: the two are the same.
     NotFound "not_found" NOT_FOUND;
     /// The path exists, and takes another method.
@@ -92,6 +94,8 @@ codes! {
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
     /// The storage has too much to do: try again soon.
     Busy "busy" SERVICE_UNAVAILABLE;
+    /// The community's own site cannot be asked, and must be: try again later.
+    SiteUnavailable "site_unavailable" SERVICE_UNAVAILABLE;
     /// The storage or another part is not available: try again later.
     Unavailable "unavailable" SERVICE_UNAVAILABLE;
     /// The server's own mistake; its log says more.
@@ -179,6 +183,12 @@ impl Problem {
         let mut problem = Self::new(Code::MethodNotAllowed, format!("this path takes {allow}"));
         problem.allow = Some(allow);
         problem
+    }
+
+    /// The community's own site does not answer, and must.
+    pub(crate) fn site_away() -> Self {
+        let detail = "the community's site cannot be asked now: try again later";
+        Self::new(Code::SiteUnavailable, detail).waiting(AWAY_RETRY_S * 1_000)
     }
 
     /// Too many requests.

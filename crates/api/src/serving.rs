@@ -16,9 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
 use bytes::Bytes;
 use chat::verbs::ReadCommunity;
-use chat::{By, CommunityId, Failure, Moment};
+use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
-use messenger::Rejection;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -168,27 +167,8 @@ async fn identify_key(
 
 async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
     let credentials = messenger::Credentials { community: community.clone(), token: Some(token), name: None };
-    match shared.messenger.identify(&credentials).await {
-        Ok(admitted) => Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms }),
-        Err(Rejection::Token(refusal)) => Err(token_refused(refusal.code())),
-        // In a community that does not exist no token is acceptable, so that nobody learns which exist.
-        Err(Rejection::Guest(_) | Rejection::Full | Rejection::Failure(Failure::Absent(_))) => {
-            Err(token_refused(identity::Code::TokenInvalid))
-        }
-        Err(Rejection::Failure(failure)) => Err(failure.into()),
-    }
-}
-
-fn token_refused(code: identity::Code) -> Problem {
-    let (code, detail) = match code {
-        identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
-        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not acceptable in this community"),
-        identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
-        identity::Code::TokenUnverifiable => {
-            (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
-        }
-    };
-    Problem::new(code, detail)
+    let admitted = shared.messenger.identify(&credentials).await?;
+    Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms })
 }
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {

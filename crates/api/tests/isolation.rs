@@ -104,6 +104,17 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("create_webhook", with("/webhooks", json!({ "name": "site", "url": "https://example.org/hook" }))),
         ("delete_webhook", get(&format!("/webhooks/{webhook}"))),
         ("list_dead_letters", get(&format!("/webhooks/{webhook}/dead-letters"))),
+        ("read_authorizer", get("/authorizer")),
+        (
+            "put_authorizer",
+            // Nothing is asked at that address here: the rows that follow go on.
+            with(
+                "/authorizer",
+                json!({ "url": "https://example.org/may", "actions": ["send"], "unanswered": "allow" }),
+            ),
+        ),
+        ("delete_authorizer", get("/authorizer")),
+        ("forget_permissions", get("/people/ann/permissions")),
         ("export_community", get("/export")),
         ("export_person", get("/people/ann/export")),
         ("erase_person", get("/people/bob")),

@@ -4,7 +4,7 @@ use crate::retention;
 use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
 use axum::Router;
 use gateway::{BroadcastError, Handle, Outgoing};
-use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, system_trust};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Network, Outbound, system_trust};
 use messenger::Messenger;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -33,6 +33,12 @@ impl fmt::Display for RestError {
 
 impl std::error::Error for RestError {}
 
+/// The way to host sites: to public addresses, and to these networks.
+pub(crate) fn outbound(networks: &[Network]) -> Result<Outbound, RestError> {
+    let policy = AddressPolicy::public_and(networks.to_vec());
+    Ok(Outbound::new(system_trust().map_err(RestError::Trust)?, policy))
+}
+
 /// The API, which answers as soon as its routes are served.
 pub(crate) struct Rest {
     api: Api,
@@ -42,9 +48,8 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// Over that messenger.
-    pub(crate) fn new(messenger: Messenger) -> Result<Rest, RestError> {
+    pub(crate) fn new(messenger: Messenger, outbound: Outbound) -> Rest {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
-        let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
         let api = Api::new(Parts {
             messenger: messenger.clone(),
             live: channels.clone(),
@@ -53,7 +58,7 @@ impl Rest {
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
         });
-        Ok(Rest { api, messenger, channels })
+        Rest { api, messenger, channels }
     }
 
     /// For the public listeners.

@@ -71,6 +71,7 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
         if desk.is_service() {
             invite_where_needed(&desk, conversation, &person).await?;
         }
+        desk.permit_join(conversation).await?;
         let join = Join { conversation, invitation };
         member = Some(desk.ask_as(By::Person(person.clone()), join).await?.member);
     }

@@ -1,5 +1,6 @@
 //! Every operation, by the things that they are about. One file each; a file's `group` is its part of the table.
 
+mod authorizer;
 mod communities;
 mod conversations;
 mod data;
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Group> {
         reports::group(),
         publishing::group(),
         webhooks::group(),
+        authorizer::group(),
         data::group(),
     ]
 }

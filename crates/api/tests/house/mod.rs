@@ -68,8 +68,9 @@ impl House {
 
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
+        let settings = Settings { outbound: Some(outbound()), ..Settings::default() };
         let api = Api::new(Parts {
-            messenger: Messenger::new(store.clone(), Settings::default()),
+            messenger: Messenger::new(store.clone(), settings),
             live: live.clone(),
             outbound: outbound(),
             rate,

@@ -5,7 +5,9 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
 use chat::verbs::Meet;
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role, RoomName};
-use identity::{Claims, Code, GuestRefusal, Issuer, Refusal, Revocation, RevocationsFull, Token, Verified};
+use identity::{
+    Action, Claims, Code, GuestRefusal, Issuer, Refusal, Revocation, RevocationsFull, Token, Verified,
+};
 use std::sync::Arc;
 
 /// For so long somebody who was met need not be met again when they say the same of themselves.
@@ -33,6 +35,13 @@ pub enum Rejection {
     Guest(GuestRefusal),
     /// The community holds as many people as it may.
     Full,
+    /// The community's own site says no.
+    Site {
+        /// Why, in its words.
+        reason: Option<String>,
+    },
+    /// The community's own site does not say, and must.
+    SiteAway,
     /// By a rule, or the store cannot be asked.
     Failure(Failure),
 }
@@ -77,6 +86,17 @@ impl From<Rejection> for Fault {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
             }
             Rejection::Full => Self::new(ErrorCode::CommunityFull, "the community is full: come back later"),
+            Rejection::Site { reason } => {
+                let fault = Self::new(ErrorCode::RefusedBySite, "the community's site does not permit it");
+                match reason {
+                    Some(reason) => fault.with("reason", reason),
+                    None => fault,
+                }
+            }
+            Rejection::SiteAway => Self::new(
+                ErrorCode::SiteUnavailable,
+                "the community's site cannot be asked now: come back later",
+            ),
             Rejection::Failure(failure) => failure.into(),
         }
     }
@@ -128,6 +148,7 @@ impl Messenger {
         verified: Verified,
         token: Option<Token>,
     ) -> Result<Admitted, Rejection> {
+        self.permit(&credentials.community, &id, Action::Connect, credentials.community.as_str()).await?;
         let person = self.meet(&credentials.community, id, profile(&verified)).await?;
         let rooms = verified.claims.rooms.as_ref();
         let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());

@@ -8,12 +8,14 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+mod site;
 #[cfg(test)]
 mod tests;
 
 pub use admit::{Admitted, Rejection};
 pub use credentials::{Credentials, InstallationSecret};
 pub use keys::TokenKey;
+pub use site::{AskedAction, AuthorizerKey, Unanswered};
 
 pub(crate) use directory::Directory;
 pub(crate) use live::SocketId;
@@ -21,7 +23,8 @@ pub(crate) use live::SocketId;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
-    Ended, GuestBook, GuestSecret, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds, Verified,
+    Ended, GuestBook, GuestSecret, Outbound, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds,
+    Verified,
 };
 use live::Live;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,16 +40,20 @@ pub(crate) struct Entrance {
     rules: Rules,
     guests: GuestBook,
     published: keys::Published,
+    sites: site::Sites,
+    outbound: Option<Outbound>,
     live: Mutex<Live>,
 }
 
 impl Entrance {
-    pub(crate) fn new(secret: InstallationSecret) -> Self {
+    pub(crate) fn new(secret: InstallationSecret, outbound: Option<Outbound>) -> Self {
         let rules = Rules::default();
         Self {
             rules,
             guests: GuestBook::new(GuestSecret::new(secret.expose()), Vec::new(), GUEST_LIFETIME),
             published: keys::Published::default(),
+            sites: site::Sites::default(),
+            outbound,
             live: Mutex::new(Live::new(rules)),
         }
     }
