@@ -37,6 +37,8 @@ impl Desk {
     pub(crate) fn by(&self) -> By {
         match (&self.caller, &self.acting) {
             (Caller::Person { id, .. }, _) => By::Person(id.clone()),
+            // Whom no rule knows.
+            (Caller::Stranger, _) => By::Person(PersonId::erased()),
             (Caller::Operator | Caller::Key { .. }, Some(person)) => By::Person(person.clone()),
             (Caller::Operator | Caller::Key { .. }, None) => By::Service,
         }
@@ -49,6 +51,7 @@ impl Desk {
     pub(crate) fn by_person(&self, person: &PersonId) -> Result<By, Problem> {
         match &self.caller {
             Caller::Person { id, .. } if id != person => Err(Problem::not_found()),
+            Caller::Stranger => Err(Problem::not_found()),
             Caller::Person { .. } | Caller::Operator | Caller::Key { .. } => Ok(By::Person(person.clone())),
         }
     }
@@ -92,6 +95,7 @@ impl Desk {
                 Ok(self.shared.messenger.permit_join(self.community()?, id, conversation).await?)
             }
             Caller::Operator | Caller::Key { .. } => Ok(()),
+            Caller::Stranger => Err(Problem::not_found()),
         }
     }
 
@@ -105,6 +109,7 @@ impl Desk {
                 Ok(self.shared.messenger.permit_send(self.community()?, id, conversation).await?)
             }
             Caller::Operator | Caller::Key { .. } => Ok(()),
+            Caller::Stranger => Err(Problem::not_found()),
         }
     }
 
@@ -170,7 +175,7 @@ impl Desk {
     pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
         match &self.caller {
             Caller::Person { rooms, .. } => rooms.as_deref(),
-            Caller::Operator | Caller::Key { .. } => None,
+            Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
         }
     }
 }

@@ -66,6 +66,8 @@ codes! {
     Muted "muted" FORBIDDEN;
     /// One of the two has blocked the other.
     Blocked "blocked" FORBIDDEN;
+    /// The community takes no guests.
+    GuestsRefused "guests_refused" FORBIDDEN;
     /// The community's own site says no.
     RefusedBySite "refused_by_site" FORBIDDEN;
     /// There is no such thing, or none that the caller may know of: the two are the same.
@@ -166,6 +168,12 @@ impl Problem {
             ..Members::default()
         };
         Self { code, members: Box::new(members), allow: None }
+    }
+
+    /// The request shows nothing.
+    pub(crate) fn credentials_missing() -> Self {
+        let detail = "send `Authorization: Bearer` with a server key or a person's token";
+        Self::new(Code::CredentialsMissing, detail)
     }
 
     /// There is no such thing, or none for the caller.

@@ -10,7 +10,7 @@ use crate::{Shared, reference, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
@@ -94,6 +94,9 @@ async fn serve(
     let community = take_community(&mut path)?;
     let caller = match (entrance, &community) {
         (Entrance::Operators, _) => Caller::Operator,
+        (Entrance::Public, Some(_)) if operation.callers.strangers && shows_nothing(&head.headers) => {
+            Caller::Stranger
+        }
         (Entrance::Public, Some(community)) => identify(&shared, community, &head.headers, now).await?,
         // Only the operator has operations outside of communities, and does not come in here.
         (Entrance::Public, None) => {
@@ -109,7 +112,7 @@ async fn serve(
         take_turn(&shared, community, &caller, now)?;
     }
     let acting = caller::acting(&head.headers)?;
-    if acting.is_some() && matches!(caller, Caller::Person { .. }) {
+    if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {
         let detail = format!("only server keys act as somebody: leave `{}` out", caller::ACTING_HEADER);
         return Err(Problem::new(Code::CallerRefused, detail));
     }
@@ -128,6 +131,10 @@ async fn serve(
 /// A token for some rooms only is good for what looks at its conversation with [`Desk::find`].
 fn is_about_rooms(operation: &Operation) -> bool {
     operation.path.contains("{conversation}") && !operation.path.contains("/people/")
+}
+
+fn shows_nothing(headers: &HeaderMap) -> bool {
+    !headers.contains_key(AUTHORIZATION)
 }
 
 /// A community that cannot be is one that is not there.
@@ -173,7 +180,8 @@ async fn identify_person(shared: &Shared, community: &CommunityId, token: Token)
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
     let name = match caller {
-        Caller::Operator => return Ok(()),
+        // Nobody in particular: they are counted by their address.
+        Caller::Operator | Caller::Stranger => return Ok(()),
         // No person's id has a slash, so that none can be taken for a key.
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),

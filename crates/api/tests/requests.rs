@@ -332,6 +332,10 @@ async fn requests_that_are_refused(seen: &mut BTreeSet<String>) {
     let unknown = house.ask("POST", &messages, &key, Some(json!({ "text": "a", "colour": "red" }))).await;
     assert_eq!(unknown.json()["errors"][0]["field"], "colour");
     expect(unknown, 422, "invalid");
+    let settings = json!({ "name": "acme", "guests": "refused" });
+    house.operate("PUT", "/api/v1/communities/acme", Some(settings)).await.ok();
+    let guests = "/api/v1/communities/acme/guests";
+    expect(house.ask_with("POST", guests, &[], Some("{}".into())).await, 403, "guests_refused");
 }
 
 async fn rules_that_refuse(seen: &mut BTreeSet<String>) {

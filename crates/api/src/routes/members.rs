@@ -93,7 +93,9 @@ async fn find_for(
 ) -> Result<ConversationId, Problem> {
     match (reference, &desk.caller) {
         (ids::Reference::Id(id), Caller::Person { id: own, rooms: None }) if own == person => Ok(*id),
-        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. }) => desk.find(reference).await,
+        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. } | Caller::Stranger) => {
+            desk.find(reference).await
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod conversations;
 mod data;
 mod direct;
 mod following;
+mod guests;
 mod invitations;
 mod keys;
 mod members;
@@ -27,6 +28,7 @@ pub(crate) fn all() -> Vec<Group> {
         communities::group(),
         keys::group(),
         people::group(),
+        guests::group(),
         rooms::group(),
         conversations::group(),
         members::group(),

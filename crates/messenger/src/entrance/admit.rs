@@ -121,7 +121,17 @@ impl Messenger {
         self.welcome(credentials, id, verified, token).await
     }
 
-    /// The same without looking at how many people are online.
+    /// A token for a guest who has not come in yet: a new one, or the one whom the credentials' token names.
+    ///
+    /// # Errors
+    /// [`Rejection::Token`], [`Rejection::Guest`]; [`Rejection::Failure`] without such a community.
+    pub async fn welcome_guest(&self, credentials: &Credentials) -> Result<(Token, Verified), Rejection> {
+        let directory = self.directory(&credentials.community).await?;
+        let (verified, token) = self.read_credentials(&directory, credentials).await?;
+        Ok((token.ok_or(GuestRefusal::NotAGuest)?, verified))
+    }
+
+    /// As [`Messenger::admit`], without looking at how many people are online.
     pub(crate) async fn recognise(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
@@ -185,6 +195,8 @@ impl Messenger {
         match verified.issuer {
             Issuer::HostSite => Ok((verified, None)),
             Issuer::Guests => {
+                // Judged before it is renewed: the newer one is no part of what was revoked.
+                self.inner.entrance.judge(&verified)?;
                 let renewal = entropy.first_chunk().copied().unwrap_or_default();
                 let (token, _) = guests.renew(&policy, &verified, renewal, now)?;
                 Ok((directory.authority.verify(&token, now).await?, Some(token)))

@@ -1,6 +1,6 @@
 //! Who comes in, and who does not.
 
-use super::{Credentials, seconds};
+use super::{Credentials, Rejection, seconds};
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, id, run, somebody};
@@ -98,6 +98,30 @@ fn a_guest_of_one_community_is_nobody_in_another_and_none_where_there_are_none()
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
         assert_eq!(code(&messenger, credentials("one", None)).await, "guests_refused");
         assert_eq!(code(&messenger, credentials("one", guest.token)).await, "guests_refused");
+    });
+}
+
+#[test]
+fn a_guest_whose_tokens_were_revoked_cannot_have_them_renewed() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
+        let what = Revoked::IssuedUntil(seconds());
+        let subject = guest.person.id.to_string();
+        messenger.revoke(&Revocation { community: Community::new("one"), subject, what }).expect("revoked");
+        assert_eq!(code(&messenger, credentials("one", guest.token.clone())).await, "token_revoked");
+        let renewed = messenger.welcome_guest(&credentials("one", guest.token)).await;
+        assert!(matches!(renewed, Err(Rejection::Token(identity::Refusal::Revoked))), "{renewed:?}");
+    });
+}
+
+#[test]
+fn a_person_of_the_host_site_is_no_guest() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let of_site = credentials("one", Some(token(&claims("one", "ann"))));
+        let refused = messenger.welcome_guest(&of_site).await;
+        assert!(matches!(refused, Err(Rejection::Guest(identity::GuestRefusal::NotAGuest))), "{refused:?}");
     });
 }
 
