@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Community(Operating<CommunityCommand>),
     /// Make, list and revoke a community's keys.
     Key(Operating<KeyCommand>),
-    /// List, show, export and erase people.
+    /// List, show, export and erase people, and revoke their tokens.
     Person(Operating<PersonCommand>),
     /// List and make rooms.
     Room(Operating<RoomCommand>),

@@ -5,9 +5,7 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
 use chat::verbs::Meet;
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role, RoomName};
-use identity::{
-    Action, Claims, Code, GuestRefusal, Issuer, Refusal, Revocation, RevocationsFull, Token, Verified,
-};
+use identity::{Action, Claims, Code, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
 /// For so long somebody who was met need not be met again when they say the same of themselves.
@@ -163,18 +161,6 @@ impl Messenger {
         let rooms = verified.claims.rooms.as_ref();
         let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());
         Ok(Admitted { person, rooms, verified, token })
-    }
-
-    /// Revokes tokens of a person, and closes the connections that stand on them.
-    ///
-    /// # Errors
-    /// As much is revoked as may be.
-    pub fn revoke(&self, revocation: &Revocation) -> Result<usize, RevocationsFull> {
-        let ended = self.inner.entrance.revoke(revocation)?;
-        for (socket, code) in &ended {
-            self.inner.out.close(socket, *code);
-        }
-        Ok(ended.len())
     }
 
     async fn verify(

@@ -55,6 +55,7 @@ impl Messenger {
             let (community, keys) =
                 (self.ask(id, By::Service, ReadCommunity), self.ask(id, By::Service, Keys));
             let (community, keys) = (community.await?, keys.await?);
+            self.recall_revocations(id).await?;
             let entrance = &self.inner.entrance;
             let name = identity::Community::new(id.as_str());
             let set = key_set(&keys, entrance.guests.keys(&name));

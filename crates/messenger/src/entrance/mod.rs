@@ -8,6 +8,7 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+mod revoking;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -90,6 +91,11 @@ impl Entrance {
     /// Connections whose tokens have expired, with the code to close them with; a part of them, if they are many.
     pub(crate) fn expire(&self) -> Vec<(String, u16)> {
         named(self.live().expire(seconds(), EXPIRED_PER_SECOND_MAX))
+    }
+
+    /// When nobody need remember a revocation any more.
+    pub(crate) fn ends(&self, revocation: &Revocation) -> UnixSeconds {
+        revocation.ends(self.rules, seconds())
     }
 
     /// Revokes tokens, and says which connections end.
