@@ -99,11 +99,16 @@ impl Desk {
         }
     }
 
-    /// The same for who says something.
+    /// The same for who says something; and takes one of a person's messages of this minute, also where a key acts as them.
     ///
     /// # Errors
-    /// [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    /// [`Code::RateLimited`], [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
     pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
+        if let By::Person(person) = self.by()
+            && let Some(wait_ms) = self.shared.messenger.spend_message(self.community()?, &person).await?
+        {
+            return Err(Problem::too_many_messages(wait_ms));
+        }
         match &self.caller {
             Caller::Person { id, .. } => {
                 Ok(self.shared.messenger.permit_send(self.community()?, id, conversation).await?)

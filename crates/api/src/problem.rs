@@ -90,7 +90,7 @@ codes! {
     MediaType "media_type" UNSUPPORTED_MEDIA_TYPE;
     /// Fields break a rule; `errors` names each.
     Invalid "invalid" UNPROCESSABLE_ENTITY;
-    /// Too many requests of this caller: wait as long as `Retry-After` says.
+    /// Too many requests of this caller or address, or too many messages of this person: wait as long as `Retry-After` says.
     RateLimited "rate_limited" TOO_MANY_REQUESTS;
     /// The room is in slow mode: wait as long as `Retry-After` says.
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
@@ -202,6 +202,24 @@ impl Problem {
     /// Too many requests.
     pub(crate) fn rate_limited(wait_ms: u64) -> Self {
         Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
+    }
+
+    /// Too many messages of a person in a minute.
+    pub(crate) fn too_many_messages(wait_ms: u64) -> Self {
+        Self::new(Code::RateLimited, format!("too many messages in a minute: wait {wait_ms} ms"))
+            .waiting(wait_ms)
+    }
+
+    /// Too many requests from one address that show nothing that counts.
+    pub(crate) fn address_limited(wait_ms: u64) -> Self {
+        let detail =
+            format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
+        Self::new(Code::RateLimited, detail).waiting(wait_ms)
+    }
+
+    /// Whether the credentials are what is wrong.
+    pub(crate) fn is_of_credentials(&self) -> bool {
+        self.code.status() == StatusCode::UNAUTHORIZED
     }
 
     /// What it is.

@@ -6,6 +6,7 @@ use crate::input::Raw;
 use crate::openapi::{self, BASE};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
+use crate::strangers::Remote;
 use crate::{Shared, reference, routes};
 use axum::Router;
 use axum::body::Body;
@@ -92,19 +93,19 @@ async fn serve(
     let mut path: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let community = take_community(&mut path)?;
-    let caller = match (entrance, &community) {
-        (Entrance::Operators, _) => Caller::Operator,
-        (Entrance::Public, Some(_)) if operation.callers.strangers && shows_nothing(&head.headers) => {
-            Caller::Stranger
-        }
-        (Entrance::Public, Some(community)) => identify(&shared, community, &head.headers, now).await?,
-        // Only the operator has operations outside of communities, and does not come in here.
-        (Entrance::Public, None) => {
-            Credentials::of(&head.headers)?;
-            return Err(Problem::new(
-                Code::CallerRefused,
-                "this is for the operator, on the administration's address",
-            ));
+    let caller = match entrance {
+        Entrance::Operators => Caller::Operator,
+        Entrance::Public => {
+            let remote = head.extensions.get::<Remote>().copied();
+            shared.strangers.admit(remote, now)?;
+            let caller = identify(&shared, operation, community.as_ref(), &head.headers, now).await;
+            if caller
+                .as_ref()
+                .map_or_else(Problem::is_of_credentials, |caller| matches!(caller, Caller::Stranger))
+            {
+                shared.strangers.count(remote, now)?;
+            }
+            caller?
         }
     };
     operation.callers.admit(&caller)?;
@@ -148,10 +149,20 @@ fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId
 
 async fn identify(
     shared: &Shared,
-    community: &CommunityId,
+    operation: &Operation,
+    community: Option<&CommunityId>,
     headers: &HeaderMap,
     now: Moment,
 ) -> Result<Caller, Problem> {
+    let Some(community) = community else {
+        // Only the operator has operations outside of communities, and does not come in here.
+        Credentials::of(headers)?;
+        let detail = "this is for the operator, on the administration's address";
+        return Err(Problem::new(Code::CallerRefused, detail));
+    };
+    if operation.callers.strangers && shows_nothing(headers) {
+        return Ok(Caller::Stranger);
+    }
     match Credentials::of(headers)? {
         Credentials::Key(key) => identify_key(shared, community, &key, now).await,
         Credentials::Token(token) => identify_person(shared, community, token).await,

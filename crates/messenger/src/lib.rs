@@ -24,6 +24,7 @@
 //! ```
 
 mod audience;
+mod budgets;
 mod bulletin;
 mod cache;
 mod channels;

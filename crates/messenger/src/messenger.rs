@@ -1,6 +1,7 @@
 //! The one place through which everything acts.
 
 use crate::audience::Audience;
+use crate::budgets::Budgets;
 use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::counters::Counts;
@@ -43,6 +44,7 @@ pub struct Messenger {
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     pub(crate) audience: Audience,
+    pub(crate) budgets: Budgets,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
@@ -56,6 +58,7 @@ impl Messenger {
         let inner = Inner {
             store,
             audience: Audience::new(),
+            budgets: Budgets::new(),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),

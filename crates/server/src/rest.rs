@@ -1,9 +1,10 @@
 //! The messenger's API in this server: with the gateway for what is live.
 
 use crate::retention;
-use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
-use axum::Router;
-use gateway::{BroadcastError, Handle, Outgoing};
+use api::{Api, Live, Parts, RATE_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote, ServerStats, TopicBusy};
+use axum::extract::Request;
+use axum::{Router, middleware};
+use gateway::{BroadcastError, Handle, Outgoing, RemotePeer};
 use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Network, Outbound, system_trust};
 use messenger::Messenger;
 use serde_json::value::RawValue;
@@ -55,6 +56,7 @@ impl Rest {
             live: channels.clone(),
             outbound,
             rate: RATE_DEFAULT,
+            rate_of_strangers: RATE_OF_STRANGERS_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
         });
@@ -63,7 +65,7 @@ impl Rest {
 
     /// For the public listeners.
     pub(crate) fn public(&self) -> Router {
-        self.api.public()
+        self.api.public().layer(middleware::map_request(name_remote))
     }
 
     /// For the administration listener, behind its token.
@@ -86,6 +88,14 @@ impl Rest {
         };
         thread::Builder::new().name("background".into()).spawn(work).map(drop).map_err(RestError::Thread)
     }
+}
+
+/// Says where a request comes from, in the API's words.
+async fn name_remote(mut request: Request) -> Request {
+    if let Some(peer) = request.extensions().get::<RemotePeer>().copied() {
+        request.extensions_mut().insert(Remote(peer.address.ip()));
+    }
+    request
 }
 
 /// The gateway, from when it runs.

@@ -138,13 +138,6 @@ impl Gathered {
         self.people.get(person).map(Present::status).unwrap_or_default()
     }
 
-    pub(super) fn spend(&mut self, person: &PersonId, per_minute: u32, now: Instant) -> Result<(), u64> {
-        match self.people.get_mut(person) {
-            Some(present) => present.budget.spend(per_minute, now),
-            None => Ok(()),
-        }
-    }
-
     fn announce_if_new(&mut self, person: &PersonId) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
         let status = present.status().for_others();

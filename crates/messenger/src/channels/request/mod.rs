@@ -94,8 +94,8 @@ impl Asker<'_> {
     /// They have sent as many as they may.
     pub(super) fn spend(&self) -> Result<(), Fault> {
         let limit = self.messenger.messages_per_minute(&self.me.community);
-        let audience = &self.messenger.inner.audience;
-        let spent = audience.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
+        let budgets = &self.messenger.inner.budgets;
+        let spent = budgets.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
         spent.map_err(|retry_after_ms| {
             let fault = Fault::new(ErrorCode::RateLimited, "too many messages in a minute");
             fault.with("retry_after_ms", retry_after_ms)
