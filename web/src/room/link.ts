@@ -1,4 +1,4 @@
-import type { LobbyEvent, TransportName } from "../protocol/events";
+import type { RoomEvent, TransportName } from "../protocol/events";
 
 /** Where this page stands with the server. */
 export type Link =
@@ -12,7 +12,7 @@ export type Link =
 
 export const unlinked: Link = { phase: "connecting" };
 
-export function reduceLink(link: Link, event: LobbyEvent): Link {
+export function reduceLink(link: Link, event: RoomEvent): Link {
   switch (event.type) {
     case "opened":
       return { phase: "joining", transport: event.transport };
@@ -26,9 +26,14 @@ export function reduceLink(link: Link, event: LobbyEvent): Link {
       return { phase: "offline", attempts: link.phase === "offline" ? link.attempts + 1 : 1 };
     case "removed":
       return { phase: "removed" };
-    case "message":
+    case "page":
+    case "earlier":
+    case "said":
+    case "changed":
+    case "reacted":
+    case "named":
     case "people_listed":
-    case "people_changed":
+    case "person_changed":
     case "people_counted":
       return link;
   }

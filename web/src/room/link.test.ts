@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import type { LobbyEvent } from "../protocol/events";
+import type { RoomEvent } from "../protocol/events";
 import { reduceLink, unlinked, type Link } from "./link";
 
-const opened: LobbyEvent = { type: "opened", transport: "websocket" };
-const joined: LobbyEvent = { type: "joined" };
-const interrupted: LobbyEvent = { type: "interrupted" };
-const closed: LobbyEvent = { type: "closed" };
+const opened: RoomEvent = { type: "opened", transport: "websocket" };
+const joined: RoomEvent = { type: "joined", me: "ann", title: "Lobby" };
+const interrupted: RoomEvent = { type: "interrupted" };
+const closed: RoomEvent = { type: "closed" };
 const online: Link = { phase: "online", transport: "websocket" };
 
-test.each<[string, LobbyEvent[], Link]>([
+test.each<[string, RoomEvent[], Link]>([
   ["nothing happened yet", [], { phase: "connecting" }],
-  ["an open socket is not yet a place in the lobby", [opened], { phase: "joining", transport: "websocket" }],
+  ["an open socket is not yet a place in the room", [opened], { phase: "joining", transport: "websocket" }],
   ["a join makes it one", [opened, joined], online],
   ["a channel that breaks is joined again", [opened, joined, interrupted, joined], online],
   ["a loss counts as the first failure", [opened, joined, interrupted, closed], { phase: "offline", attempts: 1 }],

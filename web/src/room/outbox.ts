@@ -1,8 +1,9 @@
 /** Messages of this page that the server has not confirmed: on their way, or failed and waiting for a decision. */
 
 export type Outgoing = {
-  readonly id: number;
-  readonly body: string;
+  /** Under which the server knows it, too: sent again, it is the same message. */
+  readonly id: string;
+  readonly text: string;
   readonly status:
     | { readonly kind: "sending" }
     | { readonly kind: "refused"; readonly reason: string }
@@ -12,18 +13,21 @@ export type Outgoing = {
 export type Outbox = readonly Outgoing[];
 
 export type OutboxEvent =
-  | { readonly type: "send_started"; readonly id: number; readonly body: string }
-  | { readonly type: "send_delivered"; readonly id: number }
-  | { readonly type: "send_refused"; readonly id: number; readonly reason: string }
-  | { readonly type: "send_unconfirmed"; readonly id: number }
-  | { readonly type: "send_discarded"; readonly id: number };
+  /** For the first time, or again. */
+  | { readonly type: "send_started"; readonly id: string; readonly text: string }
+  | { readonly type: "send_delivered"; readonly id: string }
+  | { readonly type: "send_refused"; readonly id: string; readonly reason: string }
+  | { readonly type: "send_unconfirmed"; readonly id: string }
+  | { readonly type: "send_discarded"; readonly id: string };
 
 export const nothingOutgoing: Outbox = [];
 
 export function reduceOutbox(outbox: Outbox, event: OutboxEvent): Outbox {
   switch (event.type) {
     case "send_started":
-      return [...outbox, { id: event.id, body: event.body, status: { kind: "sending" } }];
+      return outbox.some(({ id }) => id === event.id)
+        ? withStatus(outbox, event.id, { kind: "sending" })
+        : [...outbox, { id: event.id, text: event.text, status: { kind: "sending" } }];
     case "send_delivered":
     case "send_discarded":
       return outbox.filter((outgoing) => outgoing.id !== event.id);
@@ -34,6 +38,6 @@ export function reduceOutbox(outbox: Outbox, event: OutboxEvent): Outbox {
   }
 }
 
-function withStatus(outbox: Outbox, id: number, status: Outgoing["status"]): Outbox {
+function withStatus(outbox: Outbox, id: string, status: Outgoing["status"]): Outbox {
   return outbox.map((outgoing) => (outgoing.id === id ? { ...outgoing, status } : outgoing));
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { headcount } from "../lobby/people";
+import { headcount } from "../room/people";
 import { Avatar } from "./avatar";
 import { Composer } from "./composer";
 import { ConnectionStatus } from "./connection-status";
@@ -10,31 +10,35 @@ import { MessageList } from "./message-list";
 import { OutboxList } from "./outbox-list";
 import { PeoplePanel } from "./people-panel";
 import { RenameDialog } from "./rename-dialog";
-import { useLobby } from "./use-lobby";
+import { useRead } from "./use-read";
+import { useRoom, type RoomPlace } from "./use-room";
 import { useUnreadTitle } from "./use-unread-title";
 
-export type LobbyPageProps = {
-  readonly endpoint: string;
-  readonly tabKey: string;
-  readonly name: string;
+export type RoomPageProps = RoomPlace & {
   readonly onRename: (name: string) => void;
 };
 
-export function LobbyPage({ endpoint, tabKey, name, onRename }: LobbyPageProps): JSX.Element {
-  const lobby = useLobby({ endpoint, key: tabKey, name });
-  const { link, people, messages, outbox } = lobby.state;
+export function RoomPage({ onRename, ...place }: RoomPageProps): JSX.Element {
+  const room = useRoom(place);
+  const { link, me, people, names, messages, outbox } = room.state;
   const [peopleOpen, setPeopleOpen] = useState(false);
   const peopleToggle = useRef<HTMLButtonElement>(null);
   const [renaming, setRenaming] = useState(false);
-  useUnreadTitle(messages.nextId);
+  const online = link.phase === "online";
+  const title = room.state.title ?? place.address.room;
+  useUnreadTitle(title, messages.arrived);
+  useRead(messages.shown.at(-1)?.seq, online, room.read);
 
   const here = headcount(people);
+  const name = (me === undefined ? undefined : names.get(me)?.name) ?? place.name;
   return (
-    <div class="lobby">
-      <header class="lobby-header">
+    <div class="room">
+      <header class="room-header">
         <img class="mark" src={markUrl} alt="" width="32" height="32" />
-        <h1>Lobby</h1>
-        <ConnectionStatus link={link} onReconnect={lobby.reconnect} onReenter={lobby.reenter} />
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        <ConnectionStatus link={link} onReconnect={room.reconnect} onReenter={room.reenter} />
         <button
           type="button"
           ref={peopleToggle}
@@ -59,15 +63,16 @@ export function LobbyPage({ endpoint, tabKey, name, onRename }: LobbyPageProps):
       </header>
 
       <main class="talk">
-        <MessageList messages={messages} />
-        <OutboxList outbox={outbox} onRetry={lobby.send} onDiscard={lobby.discard} />
-        <Composer enabled={link.phase === "online"} onSend={lobby.send} />
+        <MessageList messages={messages} names={names} live={online} onEarlier={room.earlier} />
+        <OutboxList outbox={outbox} onRetry={room.resend} onDiscard={room.discard} />
+        <Composer enabled={online} title={title} onSend={room.send} />
       </main>
 
       <PeoplePanel
         people={people}
-        ownKey={tabKey}
-        live={link.phase === "online"}
+        names={names}
+        me={me}
+        live={online}
         open={peopleOpen}
         onClose={() => {
           setPeopleOpen(false);
