@@ -212,6 +212,7 @@ fn copy_with_mark(house: &House) {
                 Record::Audit(audit)
             }
             same @ (Record::Block(_)
+            | Record::Revocation(_)
             | Record::Member(_)
             | Record::Invitation(_)
             | Record::Sanction(_)
