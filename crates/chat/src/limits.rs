@@ -34,7 +34,7 @@ pub const NOTE_BYTES_MAX: usize = 1_000;
 pub const URL_BYTES_MAX: usize = 2_000;
 /// Origins of a community.
 pub const ORIGINS_MAX: usize = 100;
-/// Keys of a community.
+/// Keys of a community, the revoked included, of which the first one makes room.
 pub const KEYS_MAX: usize = 100;
 /// Revocations of tokens that a community has at once.
 pub const REVOCATIONS_MAX: usize = 10_000;

@@ -419,6 +419,8 @@ pub struct Scanned {
 /// The key of something to be removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
+    /// A key.
+    Key(KeyId),
     /// A person.
     Person(PersonId),
     /// That `by` blocks `person`.

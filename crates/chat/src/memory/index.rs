@@ -112,6 +112,7 @@ impl Shelf {
 
     pub(super) fn remove(&mut self, target: &Target) {
         match target.clone() {
+            Target::Key(id) => drop(self.keys.remove(&id)),
             Target::Person(id) => drop(self.people.remove(&id)),
             Target::Block { by, person } => drop(self.blocks.remove(&(by, person))),
             Target::Revocations { ended_before } => {

@@ -411,6 +411,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
         let of = Select::of(community);
         match target {
+            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, KeyRow::TABLE),
             Target::Person(person) => {
                 of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
             }
