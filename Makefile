@@ -22,7 +22,7 @@ CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 SERVER ?= $(DEBUG_DIR)/throng
 
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`.
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
@@ -194,7 +194,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests api-tests sim-smoke
 
 # What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
@@ -229,6 +229,10 @@ stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede ag
 deploy-tests: programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
 	THRONG_BIN=$(abspath $(SERVER)) STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
 		$(PYTHON_TESTS) --start-directory tests/deploy
+
+.PHONY: api-tests
+api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
+	THRONG_BIN=$(TARGET_DIR)/debug/throng $(PYTHON_TESTS) --start-directory tests/api
 
 .PHONY: competition-smoke
 competition-smoke: programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
