@@ -232,7 +232,7 @@ deploy-tests: programs-for-tests ## Let Prometheus and the checkers of systemd a
 
 .PHONY: api-tests
 api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
-	THRONG_BIN=$(TARGET_DIR)/debug/throng $(PYTHON_TESTS) --start-directory tests/api
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/api
 
 .PHONY: competition-smoke
 competition-smoke: programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts

@@ -92,7 +92,10 @@ async fn known_keys_are_believed_while_the_source_is_away() {
         let until_asked_again = async {
             // More than once: while a request for the last answer is under way, no other begins.
             while site.seen().len() == before {
-                assert!(authority.verify(&signed(Algorithm::EdDsa, "d"), NOW).await.is_ok(), "{status} {body}");
+                assert!(
+                    authority.verify(&signed(Algorithm::EdDsa, "d"), NOW).await.is_ok(),
+                    "{status} {body}"
+                );
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
