@@ -64,7 +64,7 @@ type MessageItemProps = {
 function MessageItem({ message, previous, names }: MessageItemProps): JSX.Element {
   const name = nameOf(names, message.sender);
   const newDay = previous === undefined || dayOf(previous) !== dayOf(message);
-  const opens = newDay || !continues(previous, message);
+  const opens = previous === undefined || newDay || !continues(previous, message);
   return (
     <>
       {newDay && <li class="day">{dayOf(message)}</li>}
