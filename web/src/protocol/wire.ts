@@ -84,9 +84,9 @@ export function parsePresence(payload: unknown): Presence | undefined {
 
 /** `profile`: `{"person": string, "profile": {"name": string, "guest": boolean}}`. */
 export function parseProfile(payload: unknown): Profile | undefined {
-  if (!isRecord(payload) || !isRecord(payload["profile"])) return undefined;
+  if (!isRecord(payload)) return undefined;
   const { person, profile } = payload;
-  if (typeof person !== "string" || typeof profile["name"] !== "string") return undefined;
+  if (typeof person !== "string" || !isRecord(profile) || typeof profile["name"] !== "string") return undefined;
   return { person, name: profile["name"], guest: profile["guest"] === true };
 }
 
@@ -102,11 +102,12 @@ export function parsePage(response: unknown): { messages: Message[]; more: boole
 }
 
 export function parseJoined(response: unknown): Joined | undefined {
-  if (!isRecord(response) || !isRecord(response["me"]) || !isRecord(response["conversation"])) return undefined;
+  if (!isRecord(response)) return undefined;
   const { me, conversation, epoch } = response;
+  if (!isRecord(me) || !isRecord(conversation) || typeof epoch !== "string") return undefined;
   const profile = parseProfile({ person: me["id"], profile: me["profile"] });
-  if (profile === undefined || typeof epoch !== "string") return undefined;
-  const presence = isRecord(response["presence"]) ? response["presence"] : {};
+  if (profile === undefined) return undefined;
+  const presence = record(response["presence"]);
   return {
     me: profile,
     token: typeof me["token"] === "string" ? me["token"] : undefined,
@@ -129,7 +130,7 @@ export function parseToken(response: unknown): string | undefined {
 }
 
 export function parseFault(response: unknown): Fault {
-  const { code, message } = isRecord(response) ? response : {};
+  const { code, message } = record(response);
   return {
     code: typeof code === "string" ? code : "unknown",
     message: typeof message === "string" ? message : "no reason given",
@@ -150,6 +151,10 @@ function isStatus(value: unknown): value is Status {
 
 function isPlace(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value > 0;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
 }
 
 function list(value: unknown): unknown[] {
