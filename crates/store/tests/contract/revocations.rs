@@ -24,9 +24,9 @@ fn pair(who: &str, token: &str) -> (String, String) {
 pub(crate) const CASES: &[Case] = &[
     ("revocations are listed page by page, of one community alone", |scene| {
         scene.people(&["ann", "bob"]);
-        revoke(scene, "bob", None, 1_000);
-        revoke(scene, "ann", Some("b"), 1_000);
-        let kept = revoke(scene, "ann", Some("a"), 1_000);
+        revoke(scene, "bob", None, 60_000);
+        revoke(scene, "ann", Some("b"), 60_000);
+        let kept = revoke(scene, "ann", Some("a"), 60_000);
         let all = [pair("ann", "a"), pair("ann", "b"), pair("bob", "")];
         assert_eq!(page(scene, None, 9), all);
         assert_eq!(page(scene, None, 2), all[..2]);
