@@ -31,10 +31,9 @@ BUDGETS ?= all
 RECORD ?=
 ARGUMENTS ?=
 
-# util-linux; elsewhere the work is done at the usual priority.
-IDLY := $(and $(shell command -v chrt),chrt --idle 0)
-# For what has deadlines, if generous ones: a little of the machine is left to it.
+# For what has deadlines, if generous ones: a little of the machine is left to it. And for what has none.
 ASIDE := nice -n 10
+IDLY := nice -n 19
 
 # Before a make whose targets are made one after the other, whatever else is made at the same time.
 IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'

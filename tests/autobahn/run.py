@@ -30,9 +30,10 @@ from harness.server import Server
 REPORTS = ROOT / "target" / "autobahn"
 AGENT = "throng"
 
-# Its cases send messages of 16 MiB, all at once, and no heartbeats.
+# Its cases send messages of 16 MiB, all at once, compressed or not, and no heartbeats.
 SETTINGS = {
     "THRONG_PROFILE": "load-test",
+    "THRONG_SOCKET_COMPRESSION": "true",
     "THRONG_SOCKET_FRAME_BYTES": "32MiB",
     "THRONG_LIMITS_OUTBOX_BYTES": "64MiB",
 }
