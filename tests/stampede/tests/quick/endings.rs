@@ -26,7 +26,8 @@ fn a_run_that_is_interrupted_is_complete_to_the_last_line() {
 #[test]
 fn who_has_not_come_when_a_run_is_stopped_by_hand_is_no_error() {
     let (server, messages) = echo();
-    let lab = Lab::new();
+    // Who runs the tests may have them ignore a hangup, as by `nohup`.
+    let lab = Lab::under(&["env", "--default-signal=HUP"]);
     let scenario =
         crate::echoes(&server.url(), 1, 1, "1ms").replace("burst: 1", "rate: 50/s\n    duration: 10m");
     for signal in [Signal::SIGINT, Signal::SIGHUP] {
