@@ -67,7 +67,8 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests gauge tests/clients/node_modules
+	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
+	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests gauge tests/clients/node_modules
 	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
@@ -146,11 +147,10 @@ format: ## Check the formatting
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
-	@# In a folder of its own, or tests would wait for it to give theirs back.
-	cargo clippy --workspace --all-targets --locked --target-dir $(TARGET_DIR)/lint -- --deny warnings
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
 	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
-		--target-dir $(TARGET_DIR)/lint
+		--target-dir $(TARGET_DIR)
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
@@ -198,8 +198,7 @@ asked:
 # What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
-	@$(IN_TURN) $(IDLY) $(MAKE) web lint
-	@$(IN_TURN) $(IDLY) $(MAKE) bench-check BUDGETS=repeatable
+	@$(IN_TURN) $(IDLY) $(MAKE) web bench-check BUDGETS=repeatable
 	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
 
 .PHONY: clients
