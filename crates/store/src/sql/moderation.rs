@@ -1,8 +1,8 @@
 //! How rows of moderation stand in tables.
 
-use super::entities::{optional_text, read_at};
 use super::select::Entity;
 use super::session::{Columns, Param};
+use super::values::{optional_text, read_at};
 use chat::rows::Found;
 use chat::{
     Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Revocation, Sanction,
