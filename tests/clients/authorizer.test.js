@@ -67,7 +67,9 @@ test("who may not connect is told why, and nobody else is kept out", async (t) =
   isRefused(await come(t, ann, `person:${COMMUNITY}/${ann}`), "refused_by_site", "own topic");
   assert.equal((await come(t, bob)).status, "ok");
   assert.deepEqual(site.asked[0], { community: COMMUNITY, person: ann, action: "connect", object: COMMUNITY });
-  assert.deepEqual(site.asked.at(-1), { community: COMMUNITY, person: bob, action: "join", object: LOBBY });
+  // Ann's sockets may have come again meanwhile.
+  const last = site.asked.findLast(({ person }) => person === bob);
+  assert.deepEqual(last, { community: COMMUNITY, person: bob, action: "join", object: LOBBY });
 });
 
 test("who may not join a room comes in elsewhere, and into the room when the site has changed its mind", async (t) => {
@@ -103,7 +105,8 @@ test("messages stay in the order in which they were sent, however long each answ
   });
   const ann = await comeIn(t, throng, { token: tokenOf(newcomer()) });
   const sent = [];
-  for (let n = 0; n < 30; n += 1) {
+  // Fewer than may wait for an answer at once.
+  for (let n = 0; n < 20; n += 1) {
     sent.push(answer(ann.room.push("msg:new", { text: `${n}` })));
     // Equal questions at once are one: some come while the last one is under way, and some after it.
     if (n % 4 === 3) await ok(ann.room, "history", { limit: 1 });

@@ -61,7 +61,7 @@ function prepend(messages: Messages, earlier: readonly Message[], more: boolean)
   const [first] = messages.shown;
   const last = earlier.at(-1);
   if (last === undefined) return { ...messages, more };
-  if (first === undefined || last.seq + 1 !== first.seq) return messages;
+  if (last.seq + 1 !== first?.seq) return messages;
   const room = Math.max(MESSAGES_MAX - messages.shown.length, 0);
   const fitting = room === 0 ? [] : earlier.slice(-room);
   return { ...messages, shown: [...fitting, ...messages.shown], more: more && fitting.length > 0 };
