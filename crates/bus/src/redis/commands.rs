@@ -95,6 +95,9 @@ pub(crate) fn encode(
                 ask(publish(&keys.channel(&topic), message), Question::Done);
             }
         }
+        BusEffect::Dismiss(dismissal) => {
+            ask(publish(&keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
+        }
         BusEffect::Present { topic, version, previous, change } => {
             let message = frame::present(desk.node, version, previous, &change);
             ask(present(instance, desk.node, &topic, version, &change, message), Question::People);

@@ -99,7 +99,7 @@ impl Instance {
         rights.arg(&name);
         let (subscribe, unsubscribe) =
             (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
-        let listen = cmd("SUBSCRIBE").arg(self.keys.nodes()).to_owned();
+        let listen = cmd("SUBSCRIBE").arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }
 

@@ -29,7 +29,8 @@ contract! {
         a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other
         what_one_node_publishes_comes_in_its_order
         nothing_is_told_of_a_topic_that_is_not_wanted_any_more
-        bytes_and_texts_in_any_language_come_as_they_were;
+        bytes_and_texts_in_any_language_come_as_they_were
+        what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for;
     order:
         all_nodes_are_told_the_same_order_without_a_hole
         a_subscription_says_where_the_topic_stands_and_nothing_is_missing_behind_that
