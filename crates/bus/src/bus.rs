@@ -8,6 +8,7 @@ use crate::session::Desk;
 use crate::status::Status;
 use hub::{BusEvent, Histories};
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// What a bus is to be. All nodes of a cluster are told the same.
@@ -22,6 +23,8 @@ pub struct Settings {
     /// Which topics are recoverable, and what the engine keeps of them: count and age. What a node keeps in memory it
     /// bounds by bytes, too.
     pub histories: Histories,
+    /// Where other nodes reach this one, if it listens for them and they do so elsewhere than where it listens.
+    pub announced: Option<SocketAddr>,
 }
 
 /// Why a bus cannot be.
@@ -38,6 +41,7 @@ pub enum BadSettings {
 pub struct Bus {
     redis: Redis,
     histories: Histories,
+    announced: Option<SocketAddr>,
     shown: String,
     status: Status,
 }
@@ -46,9 +50,9 @@ impl Bus {
     /// A bus that has no connection yet.
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
-        let Settings { instances, prefix, certificate_authority, histories } = settings;
+        let Settings { instances, prefix, certificate_authority, histories, announced } = settings;
         let redis = Redis::new(&instances, &prefix, certificate_authority)?;
-        Ok(Bus { redis, histories, shown: shown.join(", "), status: Status::new() })
+        Ok(Bus { redis, histories, announced, shown: shown.join(", "), status: Status::new() })
     }
 
     /// What it says of itself, from now on.
@@ -58,9 +62,9 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { redis, histories, shown, status } = self;
-        let Port { node, began, mut requests, tell } = port;
-        let whole = Desk::new((node, began), tell, status.numbers().clone(), histories);
+        let Bus { redis, histories, announced, shown, status } = self;
+        let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories);
+        whole.listening = whole.listening.map(|listening| announced.unwrap_or(listening));
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();

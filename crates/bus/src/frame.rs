@@ -5,7 +5,8 @@
 //! hear nothing that they would misread.
 
 use hub::{
-    Dismissal, Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta, PublisherId,
+    Dismissal, Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta,
+    PublisherId,
 };
 use std::borrow::Cow;
 use std::sync::Arc;

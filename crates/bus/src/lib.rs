@@ -23,5 +23,5 @@ mod witness;
 
 pub use address::{Address, BadAddress, redacted};
 pub use bus::{BadSettings, Bus, Settings};
-pub use port::{Port, Requests, Tell};
+pub use port::{Peers, Port, Requests, Tell, TellPeers};
 pub use status::{Snapshot, State, Status};

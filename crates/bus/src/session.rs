@@ -1,8 +1,9 @@
 //! What a session with an engine and its pieces share: this node's name, its clock, and where events go.
 
-use crate::port::Tell;
+use crate::port::{Peers, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -13,6 +14,9 @@ pub(crate) struct Desk {
     pub(crate) node: NodeId,
     began: Instant,
     tell: Tell,
+    tell_peers: TellPeers,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<SocketAddr>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
     /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
@@ -20,13 +24,11 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(
-        (node, began): (NodeId, Instant),
-        tell: Tell,
-        numbers: Arc<Numbers>,
-        histories: Histories,
-    ) -> Desk {
-        Desk { node, began, tell, numbers, histories, closed: Arc::default() }
+    /// That of a node, and what its hubs want.
+    pub(crate) fn new(port: Port, numbers: Arc<Numbers>, histories: Histories) -> (Desk, Requests) {
+        let Port { node, began, listening, requests, tell, tell_peers } = port;
+        let closed = Arc::default();
+        (Desk { node, began, tell, tell_peers, listening, numbers, histories, closed }, requests)
     }
 
     /// One for a new session.
@@ -52,6 +54,13 @@ impl Desk {
     fn say(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if !self.closed.load(Relaxed) {
             (self.tell)(shard, event);
+        }
+    }
+
+    /// Tells who forwards things to the other nodes.
+    pub(crate) fn tell_peers(&self, peers: Peers) {
+        if !self.closed.load(Relaxed) {
+            (self.tell_peers)(peers);
         }
     }
 

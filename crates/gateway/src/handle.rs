@@ -20,6 +20,7 @@ pub struct Running {
     pub(crate) handle: Handle,
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) tls_addresses: Vec<SocketAddr>,
+    pub(crate) node_address: Option<SocketAddr>,
 }
 
 impl Running {
@@ -31,6 +32,11 @@ impl Running {
     /// Where it listens for TLS.
     pub fn tls_addresses(&self) -> &[SocketAddr] {
         &self.tls_addresses
+    }
+
+    /// Where it listens for other nodes.
+    pub fn node_address(&self) -> Option<SocketAddr> {
+        self.node_address
     }
 
     /// What the rest of the program talks to it through.

@@ -125,7 +125,10 @@ mod tests {
         told(&mut hubs, || Event::Bus(BusEvent::Up));
         for (id, closed) in [("user:2", 0), ("user:1", 3)] {
             let sockets = Dismissal::Sockets { id: id.into(), code: 4001 };
-            assert_eq!(told(&mut hubs, || Event::Bus(BusEvent::Dismissed(sockets.clone()))), (closed, vec![]));
+            assert_eq!(
+                told(&mut hubs, || Event::Bus(BusEvent::Dismissed(sockets.clone()))),
+                (closed, vec![])
+            );
         }
     }
 }

@@ -29,9 +29,9 @@ impl ShardMessage {
             | ShardMessage::History { topic, .. }
             | ShardMessage::Head { topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
-            ShardMessage::PresenceState { .. }
-            | ShardMessage::Appended { .. }
-            | ShardMessage::Dismiss(_) => "",
+            ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } | ShardMessage::Dismiss(_) => {
+                ""
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::lobby::{self, Room};
 use crate::page;
 use bus::Bus;
 use gateway::{
-    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Refusal, Running, Socket,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Peers, Refusal, Running, Socket,
     StartError, machine,
 };
 use messenger::Messenger;
@@ -58,6 +58,9 @@ pub(crate) fn start(
     for (pattern, retention) in &config.history.topics {
         builder = builder.history(pattern, *retention);
     }
+    if let Some(address) = config.bus.as_ref().and_then(|bus| bus.listen) {
+        builder = builder.listen_for_nodes(address);
+    }
     if let Some(bus) = bus {
         builder = builder.bus(|port| bus.run(connected(port)));
     }
@@ -82,13 +85,24 @@ pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bu
         prefix: config.prefix.clone(),
         certificate_authority: config.certificate_authority.clone(),
         histories: histories.collect(),
+        announced: config.announce,
     })
 }
 
 /// The gateway's end of the bus, as the bus wants it.
 fn connected(port: BusPort) -> bus::Port {
-    let BusPort { node, began, requests, events } = port;
-    bus::Port { node, began, requests, tell: Arc::new(move |shard, event| events.tell(shard, event)) }
+    let BusPort { node, began, listening, requests, events } = port;
+    let nodes = events.clone();
+    bus::Port {
+        node,
+        began,
+        listening,
+        requests,
+        tell: Arc::new(move |shard, event| events.tell(shard, event)),
+        tell_peers: Arc::new(move |bus::Peers { secret, addresses }| {
+            nodes.peers(Peers { secret, addresses })
+        }),
+    }
 }
 
 fn channels(path: &str, socket: &SocketConfig, messenger: &Messenger) -> Mount {

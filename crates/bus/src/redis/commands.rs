@@ -13,6 +13,7 @@ use hub::{
     AppendToken, BusEffect, Draft, NodeId, PhxRef, Position, PresenceChange, PresenceMeta, ReadToken,
     ShardIndex, Span, SubscriptionId,
 };
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// What an answer is to; each takes the answers of so many commands as [`encode`] added for it.
@@ -113,10 +114,21 @@ pub(crate) fn encode(
     }
 }
 
-/// Begins or renews the node's lease.
-pub(crate) fn lease(instance: &Instance, node: NodeId, what: &str) -> Cmd {
+/// Begins the node's lease; other nodes reach it there, if anywhere.
+pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<SocketAddr>) -> Cmd {
+    let mut begin = lease(instance, node, "begin");
+    begin.arg(announced.map_or_else(String::new, |address| address.to_string()));
+    begin
+}
+
+/// Renews the node's lease.
+pub(crate) fn renew(instance: &Instance, node: NodeId) -> Cmd {
+    lease(instance, node, "renew")
+}
+
+fn lease(instance: &Instance, node: NodeId, what: &str) -> Cmd {
     let keys = &instance.keys;
-    let mut lease = call(&instance.scripts.lease, &[keys.leases()]);
+    let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
     lease.arg(name(node)).arg(LEASE_TIME.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease

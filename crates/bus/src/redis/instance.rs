@@ -1,6 +1,6 @@
 //! One server: its connection, and everything that can be wrong with it.
 
-use super::commands::lease;
+use super::commands::begin;
 use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
 use super::keys::{self, Keys};
@@ -12,7 +12,8 @@ use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use hub::NodeId;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The oldest version with everything that the scripts use.
@@ -119,21 +120,42 @@ impl Instance {
         Ok(())
     }
 
-    /// Begins this node's lease; returns the nodes that have one.
-    pub(crate) async fn begin_lease(&mut self, node: NodeId) -> Result<BTreeSet<NodeId>, Failure> {
-        let begin = lease(self, node, "begin");
+    /// Keeps this as what nodes show each other, unless something is kept; returns what is.
+    pub(crate) async fn agree_on_secret(&mut self, offered: &str) -> Result<Arc<str>, Failure> {
+        let keep = cmd("SET").arg(self.keys.secret()).arg(offered).arg("NX").arg("GET").to_owned();
+        let before: Option<String> =
+            from_redis_value(self.ask(keep).await?).map_err(|error| Failure::Refused(error.to_string()))?;
+        Ok(before.map_or_else(|| offered.into(), Arc::from))
+    }
+
+    /// Begins this node's lease, and says where it listens; returns the nodes that have one.
+    pub(crate) async fn begin_lease(
+        &mut self,
+        node: NodeId,
+        announced: Option<SocketAddr>,
+    ) -> Result<Standing, Failure> {
+        let begin = begin(self, node, announced);
         let answer = self.ask(begin).await?;
         leases(answer)?.ok_or(Failure::LeaseOver)
     }
 }
 
-/// The nodes whose leases stand; none if this node's does not.
-pub(crate) fn leases(answer: Value) -> Result<Option<BTreeSet<NodeId>>, Failure> {
+/// Nodes whose leases stand, and where they listen.
+pub(crate) type Standing = BTreeMap<NodeId, Option<SocketAddr>>;
+
+/// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
+pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
     let mut values = answer.into_iter();
     if values.next() != Some(Value::Int(1)) {
         return Ok(None);
     }
-    let name = |value| from_redis_value::<String>(value).ok();
-    Ok(Some(values.filter_map(|value| keys::node(&name(value)?)).collect()))
+    let text = |value| from_redis_value::<String>(value).ok();
+    let mut standing = Standing::new();
+    while let (Some(name), Some(address)) = (values.next(), values.next()) {
+        if let Some(node) = text(name).as_deref().and_then(keys::node) {
+            standing.insert(node, text(address).and_then(|address| address.parse().ok()));
+        }
+    }
+    Ok(Some(standing))
 }

@@ -24,6 +24,16 @@ impl Keys {
         format!("{}leases", self.prefix)
     }
 
+    /// Where nodes listen for each other.
+    pub(crate) fn addresses(&self) -> String {
+        format!("{}addresses", self.prefix)
+    }
+
+    /// What nodes show each other.
+    pub(crate) fn secret(&self) -> String {
+        format!("{}secret", self.prefix)
+    }
+
     /// The channel on which nodes hear that one came or went.
     pub(crate) fn nodes(&self) -> String {
         format!("{}nodes", self.prefix)

@@ -2,6 +2,7 @@
 //! script appends to; people are hashes under leases. One connection to each instance carries everything, publications
 //! beside answers.
 
+mod announced;
 mod answers;
 mod commands;
 mod explain;
@@ -23,8 +24,9 @@ use keys::Keys;
 use leases::Leases;
 use session::Session;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The instances among which topics are divided.
 pub(crate) struct Redis {
@@ -32,6 +34,8 @@ pub(crate) struct Redis {
     keys: Keys,
     /// By instance; they outlive sessions.
     witnesses: Vec<Arc<Witness>>,
+    /// What nodes show each other, as far as this one knows: should the engine lose it, the same is kept again.
+    secret: Mutex<Arc<str>>,
 }
 
 impl Redis {
@@ -55,21 +59,55 @@ impl Redis {
         let clients = instances.iter().map(client).collect::<Result<Vec<_>, _>>();
         let clients = clients.map_err(|error| bad(&error))?;
         let witnesses = clients.iter().map(|_| Arc::default()).collect();
-        Ok(Redis { clients, keys: Keys::new(prefix), witnesses })
+        Ok(Redis { clients, keys: Keys::new(prefix), witnesses, secret: Mutex::default() })
     }
 
     /// Connects to every instance and begins the node's lease there.
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
         let leases = Arc::new(Leases::new(self.clients.len()));
         let mut instances = Vec::with_capacity(self.clients.len());
+        let announced = self.announced(desk).await;
         for (index, (client, witness)) in self.clients.iter().zip(&self.witnesses).enumerate() {
             let is_encrypted =
                 matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
             let (keys, witness) = (self.keys.clone(), witness.clone());
             let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
-            leases.stand(index, instance.begin_lease(desk.node).await?);
+            if index == 0 {
+                leases.know(self.agree(&mut instance).await?);
+            }
+            leases.stand(index, instance.begin_lease(desk.node, announced).await?);
             instances.push(instance);
         }
         Ok(Session::new(instances, leases))
     }
+
+    /// Where other nodes reach this one; nowhere is better than a wrong place.
+    async fn announced(&self, desk: &Desk) -> Option<SocketAddr> {
+        let engine = self.clients.first()?.get_connection_info().addr().clone();
+        match announced::announced(desk.listening?, &engine).await {
+            Ok(address) => Some(address),
+            Err(error) => {
+                tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
+                None
+            }
+        }
+    }
+
+    /// What nodes show each other: what the first of them to come has made up.
+    async fn agree(&self, instance: &mut Instance) -> Result<Arc<str>, Failure> {
+        let mut known = self.secret.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_empty() {
+            known = secret()?;
+        }
+        let agreed = instance.agree_on_secret(&known).await?;
+        *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = agreed.clone();
+        Ok(agreed)
+    }
+}
+
+/// 256 random bits.
+fn secret() -> Result<Arc<str>, Failure> {
+    let mut bits = [0; 32];
+    getrandom::fill(&mut bits).map_err(|error| Failure::Refused(error.to_string()))?;
+    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
 }

@@ -8,6 +8,7 @@ mod ephemeral;
 mod failing;
 mod histories;
 mod order;
+mod peers;
 mod presence;
 
 /// Makes each function of the modules a test for each engine.
@@ -48,6 +49,9 @@ contract! {
         all_people_of_a_node_replace_those_before
         nodes_see_each_other_come
         a_node_that_was_killed_takes_its_people_with_it;
+    peers:
+        nodes_learn_where_the_others_listen_and_show_each_other_one_secret
+        what_nodes_show_each_other_outlives_an_engine_that_lost_everything;
     failing:
         an_engine_that_stops_is_away_and_comes_back
         what_was_kept_before_the_engine_was_killed_is_there_afterwards

@@ -37,7 +37,13 @@ impl Folder {
 
 pub(crate) fn settings(urls: &[&str]) -> Settings {
     let instances = urls.iter().map(|url| Address::parse(url).expect("an address")).collect();
-    Settings { instances, prefix: "test".to_owned(), certificate_authority: None, histories: histories() }
+    Settings {
+        instances,
+        prefix: "test".to_owned(),
+        certificate_authority: None,
+        histories: histories(),
+        announced: None,
+    }
 }
 
 /// A port that nobody listens on.

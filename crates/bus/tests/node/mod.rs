@@ -4,12 +4,14 @@
 pub(crate) mod child;
 pub(crate) mod redis_server;
 
-use bus::{Bus, Port, Settings, State, Status};
+use bus::{Bus, Peers, Port, Settings, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
     ReadToken, Retention, ShardIndex, Span, SubscriptionId,
 };
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -38,6 +40,7 @@ pub(crate) struct Node {
     wants: Option<UnboundedSender<(ShardIndex, Vec<BusEffect>)>>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
     said: Said,
+    peers: Arc<(Mutex<Option<Peers>>, Condvar)>,
     thread: Option<JoinHandle<()>>,
     tokens: AtomicU32,
 }
@@ -45,6 +48,11 @@ pub(crate) struct Node {
 impl Node {
     /// Starts a node that need not find its engine.
     pub(crate) fn start(settings: Settings) -> Node {
+        Node::start_listening(settings, None)
+    }
+
+    /// Starts a node that listens there for the others.
+    pub(crate) fn start_listening(settings: Settings, listening: Option<SocketAddr>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
         let said = Said::default();
@@ -53,13 +61,20 @@ impl Node {
         let (wants, requests) = unbounded_channel();
         let (kill, killed) = tokio::sync::oneshot::channel();
         let hears = said.clone();
+        let peers: Arc<(Mutex<Option<Peers>>, Condvar)> = Arc::default();
+        let knows = peers.clone();
         let port = Port {
             node: id,
             began: Instant::now(),
+            listening,
             requests,
             tell: Arc::new(move |shard, event| {
                 hears.0.lock().expect("no test panics with it").push((shard, event));
                 hears.1.notify_all();
+            }),
+            tell_peers: Arc::new(move |peers| {
+                *knows.0.lock().expect("no test panics with it") = Some(peers);
+                knows.1.notify_all();
             }),
         };
         let run = move || {
@@ -73,7 +88,16 @@ impl Node {
             });
         };
         let thread = Some(std::thread::spawn(run));
-        Node { id, status, wants: Some(wants), kill: Some(kill), said, thread, tokens: AtomicU32::new(1) }
+        Node {
+            id,
+            status,
+            wants: Some(wants),
+            kill: Some(kill),
+            said,
+            peers,
+            thread,
+            tokens: AtomicU32::new(1),
+        }
     }
 
     /// Starts one and waits until it is up.
@@ -118,6 +142,19 @@ impl Node {
             });
             said = self.said.1.wait_timeout(said, left).expect("no test panics with it").0;
         }
+    }
+
+    /// Waits until it knows that just these nodes listen, and where. Returns what nodes show each other.
+    pub(crate) fn knows_peers(&self, addresses: &[(NodeId, SocketAddr)]) -> Arc<str> {
+        let wanted: BTreeSet<_> = addresses.iter().copied().collect();
+        let is_wanted = |peers: &Option<Peers>| {
+            peers.as_ref().is_some_and(|peers| wanted == peers.addresses.iter().copied().collect())
+        };
+        let known = self.peers.0.lock().expect("no test panics with it");
+        let waited = self.peers.1.wait_timeout_while(known, DEADLINE, |peers| !is_wanted(peers));
+        let known = waited.expect("no test panics with it").0;
+        assert!(is_wanted(&known), "it knows {known:?}, not {wanted:?}");
+        known.as_ref().expect("it knows").secret.clone()
     }
 
     /// What was said and not taken.
