@@ -56,8 +56,8 @@ pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, Outgoing, Pattern, PatternError,
-    ReplyTo, Retention, Task, TrackError,
+    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, Pattern,
+    PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};

@@ -87,8 +87,9 @@ async fn forward(
 ) -> Option<Response<Bytes>> {
     let (path, content_type) =
         head.lend(|head| (head.path().to_owned(), head.first("content-type").map(str::to_owned)));
-    // Its own bounds: it waits for a body that is here already, and then for what becomes of it.
-    let time_max = window * 2;
+    // As long as the other node may take by itself: for a poll its window, for a post one for the body and one for what
+    // becomes of it.
+    let time_max = if method == Method::GET { window } else { window * 2 };
     let bytes_max = control.shared.limits.outbox_bytes_max.saturating_mul(ESCAPED_FACTOR) + BESIDE_BYTES;
     let request = Forwarded { method, path, token, content_type, body, time_max, bytes_max };
     let answer = control.nodes.forward(node, request).await?;
