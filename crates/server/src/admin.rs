@@ -106,6 +106,6 @@ fn router(
     token: Token,
 ) -> Router {
     health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger, bus))
-        .merge(api::router(handle, token))
+        .merge(metrics::router(handle.clone(), messenger, bus.clone()))
+        .merge(api::router(handle, bus, token))
 }
