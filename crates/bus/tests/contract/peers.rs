@@ -43,10 +43,14 @@ pub(crate) fn what_nodes_show_each_other_outlives_an_engine_that_lost_everything
     let both = [(ann.id, at(4002)), (bob.id, at(4003))];
     let secret = ann.knows_peers(&both);
     engine.kill();
-    [&ann, &bob].map(Node::waits_for_down);
+    for node in [&ann, &bob] {
+        node.waits_for_down();
+    }
     engine.restore_files();
     engine.start_again();
-    [&ann, &bob].map(Node::waits_for_up);
+    for node in [&ann, &bob] {
+        node.waits_for_up();
+    }
     let cat = listening(&engine, at(4005));
     let all = [both[0], both[1], (cat.id, at(4005))];
     for node in [&ann, &bob, &cat] {
