@@ -1,6 +1,6 @@
 //! What the hub asks of a bus between nodes, and what a bus tells the hub.
 //!
-//! Nodes do not talk to each other; an engine such as Redis or NATS carries topics between them. Without a bus
+//! About topics nodes do not talk to each other; an engine such as Redis or NATS carries them. Without a bus
 //! ([`HubConfig::bus`](crate::HubConfig)) there is one node and none of these effects is made.
 //!
 //! Every effect is made by a topic's home shard, and every event is given to it; an event without a topic goes to every
