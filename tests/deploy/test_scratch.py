@@ -9,8 +9,8 @@ from pathlib import Path
 
 import programs
 from container import Container, Image
-from harness.programs import DEADLINE_SECONDS, HOST, free_port, throng, wait_until
-from programs import DEPLOY
+from harness.programs import DEADLINE_SECONDS, HOST, find, free_port, throng, wait_until
+from programs import DEPLOY, run
 from test_settings import image_variables
 
 SCRIPT = DEPLOY / "docker" / "from-scratch"
@@ -50,6 +50,16 @@ class FromScratch(unittest.TestCase):
         self.assertIn(PROGRAM, files)
         others = files - {PROGRAM, CERTIFICATES}
         self.assertEqual({path for path in others if not path.startswith("/lib")}, set())
+
+    def test_a_static_program_takes_no_library_along(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="throng-scratch-") as name:
+            folder = Path(name)
+            (folder / "nothing.c").write_text("int main(void) { return 0; }")
+            status, said = run(find("cc"), "-static", "-o", folder / "nothing", folder / "nothing.c")
+            self.assertEqual(status, 0, said)
+            status, said = build(folder, str(folder / "nothing"), f"oci:{folder}/image:nothing")
+            self.assertEqual(status, 0, said)
+            self.assertEqual(Image.read(folder / "image").files() - {CERTIFICATES}, {PROGRAM})
 
     def test_it_serves_as_nobody_and_drains_when_it_is_stopped(self) -> None:
         with tempfile.TemporaryDirectory(prefix="throng-container-") as name:

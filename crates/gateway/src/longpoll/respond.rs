@@ -65,7 +65,8 @@ async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes
         Some(token) => match home(control, &token) {
             Some(Home::Here(session)) => session::poll(control, session).await,
             Some(Home::There(node)) => {
-                forward(control, place, &head, node, (Method::GET, token, Bytes::new())).await
+                // Apart, or each waiting poll would have room for the library's state.
+                Box::pin(forward(control, place, &head, node, (Method::GET, token, Bytes::new()))).await
             }
             None => None,
         },
@@ -90,7 +91,8 @@ async fn forward(
     // As long as the other node may take by itself: for a poll its window, for a post one for the body and one for what
     // becomes of it.
     let time_max = if method == Method::GET { window } else { window * 2 };
-    let bytes_max = control.shared.limits.outbox_bytes_max.saturating_mul(ESCAPED_FACTOR) + BESIDE_BYTES;
+    let outbox_bytes_max = control.shared.limits.outbox_bytes_max;
+    let bytes_max = outbox_bytes_max.saturating_mul(ESCAPED_FACTOR).saturating_add(BESIDE_BYTES);
     let request = Forwarded { method, path, token, content_type, body, time_max, bytes_max };
     let answer = control.nodes.forward(node, request).await?;
     Some(if answer.status() == StatusCode::OK { written(answer.into_body()) } else { bad_request() })
@@ -164,7 +166,9 @@ async fn post(control: &Control, place: Place, head: OwnedHead, body: impl PostB
             let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
             session::hand_on(control, place, session, content_type.as_deref(), body).await
         }
-        Home::There(node) => forward(control, place, &head, node, (Method::POST, token, body)).await,
+        Home::There(node) => {
+            Box::pin(forward(control, place, &head, node, (Method::POST, token, body))).await
+        }
     };
     answered.unwrap_or_else(|| status(410))
 }
