@@ -68,9 +68,8 @@ class Container:
         process.pop("rlimits", None)
         bundle["root"] = {"path": "rootfs", "readonly": True}
         options = [f"uid={user}", f"gid={group}", "mode=700"]
-        volumes = [
-            {"destination": volume, "type": "tmpfs", "source": "tmpfs", "options": options} for volume in image["Volumes"]
-        ]
+        tmpfs = {"type": "tmpfs", "source": "tmpfs", "options": options}
+        volumes = [{"destination": volume, **tmpfs} for volume in image["Volumes"]]
         unwanted = ("/sys", "/sys/fs/cgroup")
         bundle["mounts"] = [mount for mount in bundle["mounts"] if mount["destination"] not in unwanted] + volumes
         linux = bundle["linux"]

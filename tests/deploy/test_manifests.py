@@ -50,7 +50,8 @@ class Manifests(unittest.TestCase):
 
     def test_the_balancer_of_the_cluster_is_the_shipped_one_with_the_addresses_of_its_nodes(self) -> None:
         services = documents.one(CLUSTER)["services"]
-        address = {name: service["networks"]["default"]["ipv4_address"] for name, service in services.items() if "networks" in service}
+        placed = {name: service for name, service in services.items() if "networks" in service}
+        address = {name: service["networks"]["default"]["ipv4_address"] for name, service in placed.items()}
         expected = SHIPPED_BALANCER.read_text().partition("\nglobal")[2]
         for shipped, here in {
             "10.0.0.11": address["throng"],

@@ -64,7 +64,8 @@ class FromScratch(unittest.TestCase):
     def test_it_serves_as_nobody_and_drains_when_it_is_stopped(self) -> None:
         with tempfile.TemporaryDirectory(prefix="throng-container-") as name:
             port, admin = free_port(), free_port()
-            variables = {"THRONG_LISTEN": f"{HOST}:{port}", "THRONG_ADMIN_LISTEN": f"{HOST}:{admin}", "THRONG_SHUTDOWN_SPREAD": "0s"}
+            listen = {"THRONG_LISTEN": f"{HOST}:{port}", "THRONG_ADMIN_LISTEN": f"{HOST}:{admin}"}
+            variables = {**listen, "THRONG_SHUTDOWN_SPREAD": "0s"}
             container = Container(self.image, Path(name), variables)
             self.addCleanup(container.end)
             wait_until("it is ready", lambda: self.is_ready(container, admin))

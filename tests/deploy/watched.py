@@ -1,5 +1,6 @@
-"""Two replicas with a bus between them under a little load, the machine's exporter, and a Prometheus with the files of deploy/prometheus that
-scrapes them: one replica is found by file, the other by name where this process may have a name server."""
+"""Two replicas with a bus between them under a little load, the machine's exporter, and a Prometheus with the files of
+deploy/prometheus that scrapes them: one replica is found by file, the other by name where this process may have a name
+server."""
 
 import json
 import shutil
