@@ -64,7 +64,9 @@ impl Bus {
     pub async fn run(self, port: Port) {
         let Bus { redis, histories, announced, shown, status } = self;
         let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories);
-        whole.listening = whole.listening.map(|listening| announced.unwrap_or(listening));
+        if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
+            listening.address = announced;
+        }
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();

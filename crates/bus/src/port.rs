@@ -15,24 +15,25 @@ pub type Requests = UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>;
 /// every shard where there is none. Must not block.
 pub type Tell = Arc<dyn Fn(Option<ShardIndex>, BusEvent) + Send + Sync>;
 
-/// The nodes of the cluster, for what they have to say to each other beside the bus.
+/// Where a node listens for the others, and what they have to show there: who may use the engine learns it, and nobody else.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Peers {
-    /// What nodes show each other. The engine keeps it, so that who may use the engine knows it, and nobody else.
+pub struct Listening {
+    /// Where.
+    pub address: SocketAddr,
+    /// What has to be shown: no blanks, no line ends.
     pub secret: Arc<str>,
-    /// Where those listen whose leases stand, this one among them. Nodes that listen nowhere are missing.
-    pub addresses: Vec<(NodeId, SocketAddr)>,
 }
 
 /// The secret is not for logs.
-impl fmt::Debug for Peers {
+impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peers").field("addresses", &self.addresses).finish_non_exhaustive()
+        f.debug_struct("Listening").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// Hears of the nodes whenever something changes, never while the engine is away. Must not block.
-pub type TellPeers = Arc<dyn Fn(Peers) + Send + Sync>;
+/// Hears which nodes listen whose leases stand, this one among them, whenever that changes; never while the engine is away.
+/// Must not block.
+pub type TellPeers = Arc<dyn Fn(Vec<(NodeId, Listening)>) + Send + Sync>;
 
 /// What a bus is given to run with.
 pub struct Port {
@@ -42,7 +43,7 @@ pub struct Port {
     pub began: Instant,
     /// Where the node listens for the others, which the bus announces; see also [`Settings::announced`](crate::Settings).
     /// Of the unspecified address, the one by which this machine reaches the engine is announced.
-    pub listening: Option<SocketAddr>,
+    pub listening: Option<Listening>,
     /// What the hubs want. The bus ends when nobody is left who could want something.
     pub requests: Requests,
     /// Where it says what it has to say.

@@ -1,9 +1,8 @@
 //! What a session with an engine and its pieces share: this node's name, its clock, and where events go.
 
-use crate::port::{Peers, Port, Requests, Tell, TellPeers};
+use crate::port::{Listening, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -16,7 +15,7 @@ pub(crate) struct Desk {
     tell: Tell,
     tell_peers: TellPeers,
     /// Where the node listens for the others.
-    pub(crate) listening: Option<SocketAddr>,
+    pub(crate) listening: Option<Listening>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
     /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
@@ -58,7 +57,7 @@ impl Desk {
     }
 
     /// Tells who forwards things to the other nodes.
-    pub(crate) fn tell_peers(&self, peers: Peers) {
+    pub(crate) fn tell_peers(&self, peers: Vec<(NodeId, Listening)>) {
         if !self.closed.load(Relaxed) {
             (self.tell_peers)(peers);
         }

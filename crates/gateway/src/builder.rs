@@ -187,9 +187,8 @@ impl GatewayBuilder {
     }
 
     /// Listens for the other nodes of the cluster, which forward to it what long-polling clients say to sessions of this node:
-    /// so a load balancer may give each of their requests to any node. The bus tells them the address and the secret that
-    /// they show ([`BusEvents::peers`](crate::BusEvents::peers)); without one nobody is let in. It speaks HTTP/2 without
-    /// TLS, and is for a private network.
+    /// so a load balancer may give each of their requests to any node. The bus tells them where, and what they have to
+    /// show ([`BusPort::listening`](crate::BusPort)). It speaks HTTP/2 without TLS, and is for a private network.
     pub fn listen_for_nodes(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
         self.listen_for_nodes = Some(address.into());
         self
@@ -213,11 +212,11 @@ impl GatewayBuilder {
         let relay = Relay::start().map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
         let mailboxes = prepared.mailboxes();
-        let nodes = Arc::new(Nodes::new(shared.node));
+        let nodes = Arc::new(Nodes::new(shared.node).map_err(StartError::System)?);
         let node_address = for_nodes.as_ref().and_then(|listener| listener.local_addr().ok());
         let (wishes, port) = match shared.hub.bus {
             Some(_) => {
-                let others = (nodes.clone(), node_address);
+                let others = (nodes.clone(), node_address.map(|address| nodes.listening(address)));
                 let (wishes, port) = bus_port(&shared, others, mailboxes.clone(), relay.clone());
                 (Some(wishes), Some(port))
             }

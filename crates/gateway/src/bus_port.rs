@@ -1,11 +1,10 @@
 //! The way between the hubs of a node's shards and a bus between nodes, which somebody else provides.
 
-use crate::nodes::{Nodes, Peers};
+use crate::nodes::{Listening, Nodes};
 use crate::relay::Relay;
 use crate::shard::{Mail, Shared};
 use engine::Mailboxes;
 use hub::{BusEffect, BusEvent, HubConfig, NodeId, ShardIndex};
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,9 +16,10 @@ pub struct BusPort {
     pub node: NodeId,
     /// When the hubs' time began.
     pub began: Instant,
-    /// Where this node listens for the others ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)),
-    /// which a bus announces to them; the IP address may be the unspecified one.
-    pub listening: Option<SocketAddr>,
+    /// Where this node listens for the others
+    /// ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)), which a bus announces to them, with what
+    /// they have to show there; the IP address may be the unspecified one.
+    pub listening: Option<Listening>,
     /// What each shard's hub wants, in its order, that of one turn together. A bus takes them at once and bounds what it
     /// keeps.
     pub requests: UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>,
@@ -48,7 +48,7 @@ pub(crate) struct BusWishes {
 /// Both ends for a node.
 pub(crate) fn bus_port(
     shared: &Shared,
-    (nodes, listening): (Arc<Nodes>, Option<SocketAddr>),
+    (nodes, listening): (Arc<Nodes>, Option<Listening>),
     mailboxes: Mailboxes<Mail>,
     relay: Relay,
 ) -> (BusWishes, BusPort) {
@@ -82,9 +82,9 @@ impl BusEvents {
         }
     }
 
-    /// Says which nodes there are, whenever that changes. They are believed to be there until it says otherwise, even while
-    /// the bus is away.
-    pub fn peers(&self, peers: Peers) {
+    /// Says which nodes listen for others, whenever that changes; this one may be among them. They are believed to be there
+    /// until it says otherwise, even while the bus is away.
+    pub fn peers(&self, peers: Vec<(NodeId, Listening)>) {
         self.nodes.tell(peers);
     }
 

@@ -7,8 +7,8 @@ use crate::lobby::{self, Room};
 use crate::page;
 use bus::Bus;
 use gateway::{
-    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Peers, Refusal, Running, Socket,
-    StartError, machine,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Listening, Mount, Pattern, Refusal, Running,
+    Socket, StartError, machine,
 };
 use messenger::Messenger;
 use rustls::ServerConfig;
@@ -96,11 +96,12 @@ fn connected(port: BusPort) -> bus::Port {
     bus::Port {
         node,
         began,
-        listening,
+        listening: listening.map(|Listening { address, secret }| bus::Listening { address, secret }),
         requests,
         tell: Arc::new(move |shard, event| events.tell(shard, event)),
-        tell_peers: Arc::new(move |bus::Peers { secret, addresses }| {
-            nodes.peers(Peers { secret, addresses })
+        tell_peers: Arc::new(move |peers| {
+            let theirs = |bus::Listening { address, secret }| Listening { address, secret };
+            nodes.peers(peers.into_iter().map(|(node, listening)| (node, theirs(listening))).collect());
         }),
     }
 }

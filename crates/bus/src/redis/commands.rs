@@ -7,13 +7,13 @@ use crate::frame;
 use crate::limits::{
     LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
 };
+use crate::port::Listening;
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
 use hub::{
     AppendToken, BusEffect, Draft, NodeId, PhxRef, Position, PresenceChange, PresenceMeta, ReadToken,
     ShardIndex, Span, SubscriptionId,
 };
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// What an answer is to; each takes the answers of so many commands as [`encode`] added for it.
@@ -115,9 +115,11 @@ pub(crate) fn encode(
 }
 
 /// Begins the node's lease; other nodes reach it there, if anywhere.
-pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<SocketAddr>) -> Cmd {
+pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<&Listening>) -> Cmd {
     let mut begin = lease(instance, node, "begin");
-    begin.arg(announced.map_or_else(String::new, |address| address.to_string()));
+    begin.arg(
+        announced.map_or_else(String::new, |Listening { address, secret }| format!("{address} {secret}")),
+    );
     begin
 }
 

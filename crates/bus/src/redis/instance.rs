@@ -7,13 +7,13 @@ use super::keys::{self, Keys};
 use super::scripts::{Scripts, call};
 use crate::failure::Failure;
 use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX};
+use crate::port::Listening;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use hub::NodeId;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The oldest version with everything that the scripts use.
@@ -120,19 +120,11 @@ impl Instance {
         Ok(())
     }
 
-    /// Keeps this as what nodes show each other, unless something is kept; returns what is.
-    pub(crate) async fn agree_on_secret(&mut self, offered: &str) -> Result<Arc<str>, Failure> {
-        let keep = cmd("SET").arg(self.keys.secret()).arg(offered).arg("NX").arg("GET").to_owned();
-        let before: Option<String> =
-            from_redis_value(self.ask(keep).await?).map_err(|error| Failure::Refused(error.to_string()))?;
-        Ok(before.map_or_else(|| offered.into(), Arc::from))
-    }
-
     /// Begins this node's lease, and says where it listens; returns the nodes that have one.
     pub(crate) async fn begin_lease(
         &mut self,
         node: NodeId,
-        announced: Option<SocketAddr>,
+        announced: Option<&Listening>,
     ) -> Result<Standing, Failure> {
         let begin = begin(self, node, announced);
         let answer = self.ask(begin).await?;
@@ -141,7 +133,7 @@ impl Instance {
 }
 
 /// Nodes whose leases stand, and where they listen.
-pub(crate) type Standing = BTreeMap<NodeId, Option<SocketAddr>>;
+pub(crate) type Standing = BTreeMap<NodeId, Option<Listening>>;
 
 /// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
 pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
@@ -152,10 +144,16 @@ pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     }
     let text = |value| from_redis_value::<String>(value).ok();
     let mut standing = Standing::new();
-    while let (Some(name), Some(address)) = (values.next(), values.next()) {
+    while let (Some(name), Some(listening)) = (values.next(), values.next()) {
         if let Some(node) = text(name).as_deref().and_then(keys::node) {
-            standing.insert(node, text(address).and_then(|address| address.parse().ok()));
+            standing.insert(node, text(listening).as_deref().and_then(listening_of));
         }
     }
     Ok(Some(standing))
+}
+
+/// As [`begin`] writes it.
+fn listening_of(text: &str) -> Option<Listening> {
+    let (address, secret) = text.split_once(' ')?;
+    Some(Listening { address: address.parse().ok()?, secret: secret.into() })
 }

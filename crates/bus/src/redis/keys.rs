@@ -29,11 +29,6 @@ impl Keys {
         format!("{}addresses", self.prefix)
     }
 
-    /// What nodes show each other.
-    pub(crate) fn secret(&self) -> String {
-        format!("{}secret", self.prefix)
-    }
-
     /// The channel on which nodes hear that one came or went.
     pub(crate) fn nodes(&self) -> String {
         format!("{}nodes", self.prefix)

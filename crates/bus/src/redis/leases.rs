@@ -1,11 +1,10 @@
 //! Which nodes' leases stand: those that have one on every instance.
 
 use super::instance::Standing;
-use crate::port::Peers;
 use crate::session::Desk;
 use hub::BusEvent;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Leases(Mutex<State>);
 
@@ -13,19 +12,12 @@ struct State {
     /// By instance.
     standing: Vec<Standing>,
     told: Option<Standing>,
-    /// What nodes show each other.
-    secret: Arc<str>,
 }
 
 impl Leases {
     pub(crate) fn new(instances: usize) -> Leases {
         let standing = vec![Standing::new(); instances];
-        Leases(Mutex::new(State { standing, told: None, secret: Arc::default() }))
-    }
-
-    /// What nodes show each other is known.
-    pub(crate) fn know(&self, secret: Arc<str>) {
-        self.state().secret = secret;
+        Leases(Mutex::new(State { standing, told: None }))
     }
 
     /// An instance says whose leases stand there.
@@ -42,8 +34,8 @@ impl Leases {
             return;
         }
         desk.numbers.nodes.store(everywhere.len() as u64, Relaxed);
-        let listening = everywhere.iter().filter_map(|(node, address)| Some((*node, (*address)?)));
-        desk.tell_peers(Peers { secret: state.secret.clone(), addresses: listening.collect() });
+        let listening = everywhere.iter().filter_map(|(node, listening)| Some((*node, listening.clone()?)));
+        desk.tell_peers(listening.collect());
         desk.tell(BusEvent::Leases(everywhere.keys().copied().collect()));
         state.told = Some(everywhere);
     }

@@ -17,6 +17,7 @@ mod session;
 use crate::address::Address;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
+use crate::port::Listening;
 use crate::session::Desk;
 use crate::witness::Witness;
 use instance::Instance;
@@ -34,8 +35,6 @@ pub(crate) struct Redis {
     keys: Keys,
     /// By instance; they outlive sessions.
     witnesses: Vec<Arc<Witness>>,
-    /// What nodes show each other, as far as this one knows: should the engine lose it, the same is kept again.
-    secret: Mutex<Arc<str>>,
 }
 
 impl Redis {
@@ -59,7 +58,7 @@ impl Redis {
         let clients = instances.iter().map(client).collect::<Result<Vec<_>, _>>();
         let clients = clients.map_err(|error| bad(&error))?;
         let witnesses = clients.iter().map(|_| Arc::default()).collect();
-        Ok(Redis { clients, keys: Keys::new(prefix), witnesses, secret: Mutex::default() })
+        Ok(Redis { clients, keys: Keys::new(prefix), witnesses })
     }
 
     /// Connects to every instance and begins the node's lease there.
@@ -72,42 +71,22 @@ impl Redis {
                 matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
             let (keys, witness) = (self.keys.clone(), witness.clone());
             let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
-            if index == 0 {
-                leases.know(self.agree(&mut instance).await?);
-            }
-            leases.stand(index, instance.begin_lease(desk.node, announced).await?);
+            leases.stand(index, instance.begin_lease(desk.node, announced.as_ref()).await?);
             instances.push(instance);
         }
         Ok(Session::new(instances, leases))
     }
 
     /// Where other nodes reach this one; nowhere is better than a wrong place.
-    async fn announced(&self, desk: &Desk) -> Option<SocketAddr> {
+    async fn announced(&self, desk: &Desk) -> Option<Listening> {
+        let Listening { address, secret } = desk.listening.clone()?;
         let engine = self.clients.first()?.get_connection_info().addr().clone();
-        match announced::announced(desk.listening?, &engine).await {
-            Ok(address) => Some(address),
+        match announced::announced(address, &engine).await {
+            Ok(address) => Some(Listening { address, secret }),
             Err(error) => {
                 tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
                 None
             }
         }
     }
-
-    /// What nodes show each other: what the first of them to come has made up.
-    async fn agree(&self, instance: &mut Instance) -> Result<Arc<str>, Failure> {
-        let mut known = self.secret.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if known.is_empty() {
-            known = secret()?;
-        }
-        let agreed = instance.agree_on_secret(&known).await?;
-        *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = agreed.clone();
-        Ok(agreed)
-    }
-}
-
-/// 256 random bits.
-fn secret() -> Result<Arc<str>, Failure> {
-    let mut bits = [0; 32];
-    getrandom::fill(&mut bits).map_err(|error| Failure::Refused(error.to_string()))?;
-    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
 }

@@ -50,8 +50,8 @@ contract! {
         nodes_see_each_other_come
         a_node_that_was_killed_takes_its_people_with_it;
     peers:
-        nodes_learn_where_the_others_listen_and_show_each_other_one_secret
-        what_nodes_show_each_other_outlives_an_engine_that_lost_everything;
+        nodes_learn_where_the_others_listen_and_what_to_show_there
+        nodes_are_known_again_after_the_engine_lost_everything;
     failing:
         an_engine_that_stops_is_away_and_comes_back
         what_was_kept_before_the_engine_was_killed_is_there_afterwards

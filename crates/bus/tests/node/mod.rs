@@ -4,14 +4,12 @@
 pub(crate) mod child;
 pub(crate) mod redis_server;
 
-use bus::{Bus, Peers, Port, Settings, State, Status};
+use bus::{Bus, Listening, Port, Settings, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
     ReadToken, Retention, ShardIndex, Span, SubscriptionId,
 };
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -32,6 +30,7 @@ pub(crate) fn histories() -> Histories {
     [rule("kept:*", 1000, 600), rule("short:*", 3, 600), rule("brief:*", 1000, 1)].into_iter().collect()
 }
 
+type Peers = Arc<(Mutex<Vec<(NodeId, Listening)>>, Condvar)>;
 type Said = Arc<(Mutex<Vec<(Option<ShardIndex>, BusEvent)>>, Condvar)>;
 
 pub(crate) struct Node {
@@ -40,7 +39,7 @@ pub(crate) struct Node {
     wants: Option<UnboundedSender<(ShardIndex, Vec<BusEffect>)>>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
     said: Said,
-    peers: Arc<(Mutex<Option<Peers>>, Condvar)>,
+    peers: Peers,
     thread: Option<JoinHandle<()>>,
     tokens: AtomicU32,
 }
@@ -52,7 +51,7 @@ impl Node {
     }
 
     /// Starts a node that listens there for the others.
-    pub(crate) fn start_listening(settings: Settings, listening: Option<SocketAddr>) -> Node {
+    pub(crate) fn start_listening(settings: Settings, listening: Option<Listening>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
         let said = Said::default();
@@ -61,7 +60,7 @@ impl Node {
         let (wants, requests) = unbounded_channel();
         let (kill, killed) = tokio::sync::oneshot::channel();
         let hears = said.clone();
-        let peers: Arc<(Mutex<Option<Peers>>, Condvar)> = Arc::default();
+        let peers = Peers::default();
         let knows = peers.clone();
         let port = Port {
             node: id,
@@ -73,7 +72,7 @@ impl Node {
                 hears.1.notify_all();
             }),
             tell_peers: Arc::new(move |peers| {
-                *knows.0.lock().expect("no test panics with it") = Some(peers);
+                *knows.0.lock().expect("no test panics with it") = peers;
                 knows.1.notify_all();
             }),
         };
@@ -144,17 +143,18 @@ impl Node {
         }
     }
 
-    /// Waits until it knows that just these nodes listen, and where. Returns what nodes show each other.
-    pub(crate) fn knows_peers(&self, addresses: &[(NodeId, SocketAddr)]) -> Arc<str> {
-        let wanted: BTreeSet<_> = addresses.iter().copied().collect();
-        let is_wanted = |peers: &Option<Peers>| {
-            peers.as_ref().is_some_and(|peers| wanted == peers.addresses.iter().copied().collect())
-        };
+    /// Waits until it knows that just these nodes listen, where, and what has to be shown there.
+    pub(crate) fn knows_peers(&self, wanted: &[(NodeId, Listening)]) {
+        let mut wanted = wanted.to_vec();
+        wanted.sort_by_key(|(node, _)| *node);
         let known = self.peers.0.lock().expect("no test panics with it");
-        let waited = self.peers.1.wait_timeout_while(known, DEADLINE, |peers| !is_wanted(peers));
-        let known = waited.expect("no test panics with it").0;
-        assert!(is_wanted(&known), "it knows {known:?}, not {wanted:?}");
-        known.as_ref().expect("it knows").secret.clone()
+        let waited = self.peers.1.wait_timeout_while(known, DEADLINE, |peers| *peers != wanted);
+        assert_eq!(*waited.expect("no test panics with it").0, wanted);
+    }
+
+    /// As if nothing had been told of other nodes.
+    pub(crate) fn forgets_peers(&self) {
+        self.peers.0.lock().expect("no test panics with it").clear();
     }
 
     /// What was said and not taken.

@@ -1,5 +1,6 @@
 //! The way to one node: a connection that all requests share, made when the first of them needs it.
 
+use super::peers::Listening;
 use crate::longpoll::TOKEN_HEADER;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -42,7 +43,7 @@ pub(crate) struct Unanswered(pub(crate) String);
 
 /// Where a node listens, and the connection to it.
 pub(crate) struct Line {
-    address: SocketAddr,
+    listening: Listening,
     connection: Mutex<Connection>,
 }
 
@@ -54,32 +55,29 @@ enum Connection {
 }
 
 impl Line {
-    pub(crate) fn new(address: SocketAddr) -> Line {
-        Line { address, connection: Mutex::new(Connection::None) }
+    pub(crate) fn new(listening: Listening) -> Line {
+        Line { listening, connection: Mutex::new(Connection::None) }
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    pub(crate) fn listening(&self) -> &Listening {
+        &self.listening
     }
 
     /// Asks the node, and returns what it has to say to the client (200 or 400), or that it knows no such session (410).
-    pub(crate) async fn ask(
-        &self,
-        secret: &str,
-        forwarded: Forwarded,
-    ) -> Result<Response<Bytes>, Unanswered> {
+    pub(crate) async fn ask(&self, forwarded: Forwarded) -> Result<Response<Bytes>, Unanswered> {
         let (time_max, bytes_max) = (forwarded.time_max + WAY_TIME_MAX, forwarded.bytes_max);
-        let request = self.request(secret, forwarded)?;
+        let request = self.request(forwarded)?;
         timeout(time_max, self.exchange(request, bytes_max))
             .await
             .map_err(|_| unanswered("it takes too long"))?
     }
 
-    fn request(&self, secret: &str, forwarded: Forwarded) -> Result<Request<Full<Bytes>>, Unanswered> {
+    fn request(&self, forwarded: Forwarded) -> Result<Request<Full<Bytes>>, Unanswered> {
+        let Listening { address, secret } = &self.listening;
         let Forwarded { method, path, token, content_type, body, .. } = forwarded;
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("http://{}{path}", self.address))
+            .uri(format!("http://{address}{path}"))
             .header(AUTHORIZATION, format!("Bearer {secret}"))
             .header(TOKEN_HEADER, token);
         if let Some(content_type) = content_type {
@@ -114,7 +112,7 @@ impl Line {
             Connection::None | Connection::Open(_) | Connection::Failed(_) => {}
         }
         let late = |_| unanswered("it does not accept a connection in time");
-        let made = timeout(CONNECT_TIME_MAX, connect(self.address)).await.map_err(late).flatten();
+        let made = timeout(CONNECT_TIME_MAX, connect(self.listening.address)).await.map_err(late).flatten();
         *connection = match &made {
             Ok(sender) => Connection::Open(sender.clone()),
             Err(_) => Connection::Failed(Instant::now()),

@@ -1,7 +1,7 @@
 //! The other nodes of a cluster, for long-polling: a client's requests come to any node, and its session lives on one.
 //!
 //! A session's token names its node. Another node forwards the request there, over HTTP/2 to the address that the node has
-//! announced by the bus, and shows the secret that the bus keeps for all of them. There a listener of its own takes it and
+//! announced by the bus, and shows the secret that the node has announced with it. There a listener of its own takes it and
 //! answers for that node's sessions alone, so that nothing is ever forwarded twice. Who does not answer in time, or at
 //! all, counts as a node that knows no such session, which is what clients know how to go on from.
 //!
@@ -13,5 +13,5 @@ mod peers;
 
 pub(crate) use accept::accept;
 pub(crate) use line::Forwarded;
+pub use peers::Listening;
 pub(crate) use peers::Nodes;
-pub use peers::Peers;

@@ -1,43 +1,42 @@
 //! Which nodes there are, where they listen, and what is asked of them.
 
 use super::line::{Forwarded, Line, Unanswered};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use hub::NodeId;
 use hyper::{Response, StatusCode};
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use subtle::ConstantTimeEq as _;
 
-/// The nodes of a cluster, as a bus knows them.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Peers {
-    /// What nodes show each other; empty if there is nothing to show, and then nobody is believed.
+/// Where a node listens for the others, and what they have to show there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Listening {
+    /// Where.
+    pub address: SocketAddr,
+    /// 256 random bits as text.
     pub secret: Arc<str>,
-    /// Where each listens for the others. This node may be among them; those that listen nowhere are missing.
-    pub addresses: Vec<(NodeId, SocketAddr)>,
 }
 
 /// The secret is not for logs.
-impl fmt::Debug for Peers {
+impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peers").field("addresses", &self.addresses).finish_non_exhaustive()
+        f.debug_struct("Listening").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
 /// Ways to the other nodes.
 pub(crate) struct Nodes {
     own: NodeId,
-    known: Mutex<Known>,
-    pub(crate) counts: ForwardCounts,
-}
-
-#[derive(Default)]
-struct Known {
+    /// What others have to show here.
     secret: Arc<str>,
-    lines: HashMap<NodeId, Arc<Line>>,
+    lines: Mutex<HashMap<NodeId, Arc<Line>>>,
+    pub(crate) counts: ForwardCounts,
 }
 
 /// Requests that were forwarded to other nodes, by what came of it.
@@ -60,8 +59,12 @@ impl ForwardCounts {
 }
 
 impl Nodes {
-    pub(crate) fn new(own: NodeId) -> Nodes {
-        Nodes { own, known: Mutex::default(), counts: ForwardCounts::default() }
+    /// A node that knows no others yet.
+    pub(crate) fn new(own: NodeId) -> io::Result<Nodes> {
+        let mut bits = [0; 32];
+        getrandom::fill(&mut bits).map_err(io::Error::other)?;
+        let secret = URL_SAFE_NO_PAD.encode(bits).into();
+        Ok(Nodes { own, secret, lines: Mutex::default(), counts: ForwardCounts::default() })
     }
 
     /// Whether this node has the name.
@@ -69,39 +72,38 @@ impl Nodes {
         node == self.own
     }
 
-    /// The bus says which nodes there are. Connections to those that stay where they were are kept.
-    pub(crate) fn tell(&self, peers: Peers) {
-        let Peers { secret, addresses } = peers;
-        let mut known = self.known();
-        let mut before = std::mem::take(&mut known.lines);
-        let others = addresses.into_iter().filter(|(node, _)| !self.is_own(*node));
-        known.lines = others
-            .map(|(node, address)| {
-                let kept = before.remove(&node).filter(|line| line.address() == address);
-                (node, kept.unwrap_or_else(|| Arc::new(Line::new(address))))
-            })
-            .collect();
-        known.secret = secret;
+    /// What others are told who are to come to this address.
+    pub(crate) fn listening(&self, address: SocketAddr) -> Listening {
+        Listening { address, secret: self.secret.clone() }
     }
 
-    /// Whether somebody shows what nodes show each other.
+    /// The bus says which nodes there are. Connections to those that stay where they were are kept.
+    pub(crate) fn tell(&self, peers: Vec<(NodeId, Listening)>) {
+        let mut lines = self.lines();
+        let mut before = std::mem::take(&mut *lines);
+        let others = peers.into_iter().filter(|(node, _)| !self.is_own(*node));
+        *lines = others
+            .map(|(node, listening)| {
+                let kept = before.remove(&node).filter(|line| *line.listening() == listening);
+                (node, kept.unwrap_or_else(|| Arc::new(Line::new(listening))))
+            })
+            .collect();
+    }
+
+    /// Whether somebody shows what has to be shown.
     pub(crate) fn are_shown(&self, secret: &[u8]) -> bool {
-        let known = self.known();
-        !known.secret.is_empty() && bool::from(known.secret.as_bytes().ct_eq(secret))
+        self.secret.as_bytes().ct_eq(secret).into()
     }
 
     /// Another node's answer to a client's request, with a status of 200 or 400; `None` if there is no such session to be
     /// had there.
     pub(crate) async fn forward(&self, node: NodeId, request: Forwarded) -> Option<Response<Bytes>> {
-        let (line, secret) = {
-            let known = self.known();
-            (known.lines.get(&node).cloned(), known.secret.clone())
-        };
+        let line = self.lines().get(&node).cloned();
         let Some(line) = line else {
             self.counts.unreachable.fetch_add(1, Relaxed);
             return None;
         };
-        match line.ask(&secret, request).await {
+        match line.ask(request).await {
             Ok(answer) if answer.status() == StatusCode::GONE => {
                 self.counts.gone.fetch_add(1, Relaxed);
                 None
@@ -112,14 +114,14 @@ impl Nodes {
             }
             Err(Unanswered(why)) => {
                 self.counts.unreachable.fetch_add(1, Relaxed);
-                tracing::debug!(address = %line.address(), why, "a request could not be forwarded to its node");
+                tracing::debug!(address = %line.listening().address, why, "a request could not be forwarded to its node");
                 None
             }
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lines(&self) -> MutexGuard<'_, HashMap<NodeId, Arc<Line>>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -127,34 +129,38 @@ impl Nodes {
 mod tests {
     use super::*;
 
-    fn peers(secret: &str, addresses: &[(u64, u16)]) -> Peers {
-        let address = |&(node, port): &(u64, u16)| (NodeId(node), SocketAddr::from(([127, 0, 0, 1], port)));
-        Peers { secret: secret.into(), addresses: addresses.iter().map(address).collect() }
+    fn peers(peers: &[(u64, u16, &str)]) -> Vec<(NodeId, Listening)> {
+        let listening = |&(node, port, secret): &(u64, u16, &str)| {
+            (NodeId(node), Listening { address: ([127, 0, 0, 1], port).into(), secret: secret.into() })
+        };
+        peers.iter().map(listening).collect()
     }
 
     #[test]
-    fn nobody_is_believed_before_the_bus_has_told_the_secret() {
-        let nodes = Nodes::new(NodeId(1));
-        assert!(!nodes.are_shown(b""));
-        nodes.tell(peers("s3cret", &[]));
-        assert!(nodes.are_shown(b"s3cret"));
-        for wrong in [&b""[..], b"s3cre", b"s3cret ", b"S3cret"] {
-            assert!(!nodes.are_shown(wrong));
+    fn each_node_has_a_secret_that_nobody_guesses_or_reads_in_a_log() {
+        let [one, other] = [1, 2].map(|node| Nodes::new(NodeId(node)).expect("random numbers"));
+        let listening = one.listening(([127, 0, 0, 1], 4002).into());
+        let secret = listening.secret.as_bytes();
+        assert!(one.are_shown(secret) && !other.are_shown(secret));
+        assert!(secret.len() >= 43, "256 bits");
+        for wrong in [&b""[..], &secret[1..], &[secret, b" "].concat()] {
+            assert!(!one.are_shown(wrong));
         }
-        assert!(!format!("{:?}", peers("s3cret", &[(2, 1)])).contains("s3cret"));
+        assert!(!format!("{listening:?}").contains(&*listening.secret));
     }
 
     #[test]
     fn a_way_is_kept_as_long_as_its_node_stays_where_it_is() {
-        let nodes = Nodes::new(NodeId(1));
-        let line = |node| nodes.known().lines.get(&NodeId(node)).cloned();
-        nodes.tell(peers("", &[(1, 1), (2, 2), (3, 3)]));
+        let nodes = Nodes::new(NodeId(1)).expect("random numbers");
+        let line = |node| nodes.lines().get(&NodeId(node)).cloned();
+        nodes.tell(peers(&[(1, 1, "a"), (2, 2, "b"), (3, 3, "c")]));
         assert!(line(1).is_none(), "nobody forwards to themselves");
         let (two, three) = (line(2).expect("told"), line(3).expect("told"));
-        nodes.tell(peers("", &[(2, 2), (3, 4)]));
+        nodes.tell(peers(&[(2, 2, "b"), (3, 4, "c")]));
         assert!(Arc::ptr_eq(&two, &line(2).expect("told")));
         assert!(!Arc::ptr_eq(&three, &line(3).expect("told")));
-        nodes.tell(peers("", &[(3, 4)]));
-        assert!(line(2).is_none());
+        nodes.tell(peers(&[(2, 2, "d")]));
+        assert!(!Arc::ptr_eq(&two, &line(2).expect("told")));
+        assert!(line(3).is_none());
     }
 }

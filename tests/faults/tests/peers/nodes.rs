@@ -1,7 +1,7 @@
 //! Long-polling over several nodes: what the network between them does, and who comes to the listener that is for nodes.
 
 use faults::{Client, Fixture, PATIENCE, wait_until};
-use gateway::{BusEvents, Gateway, Limits, NodeId, Peers};
+use gateway::{BusEvents, Gateway, Limits, Listening, NodeId};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
@@ -12,14 +12,13 @@ use std::thread;
 use std::time::Duration;
 
 const ROOM: &str = "room:far";
-const SECRET: &str = "what nodes show each other";
 const OPENING: &str = "/brief/longpoll?vsn=2.0.0";
 
 /// A gateway that listens for nodes, with a bus that says what a test wants it to say.
 struct Node {
     fixture: Fixture,
     id: NodeId,
-    listening: SocketAddr,
+    listening: Listening,
     bus: BusEvents,
 }
 
@@ -43,8 +42,18 @@ impl Node {
         Node { fixture, id, listening: listening.expect("it listens"), bus }
     }
 
-    fn knows(&self, secret: &str, addresses: &[(NodeId, SocketAddr)]) {
-        self.bus.peers(Peers { secret: secret.into(), addresses: addresses.to_vec() });
+    /// As the bus tells of it.
+    fn told(&self) -> (NodeId, Listening) {
+        (self.id, self.listening.clone())
+    }
+
+    fn knows(&self, nodes: &[(NodeId, Listening)]) {
+        self.bus.peers(nodes.to_vec());
+    }
+
+    /// Its secret, at another place.
+    fn moved(&self, to: SocketAddr) -> (NodeId, Listening) {
+        (self.id, Listening { address: to, ..self.listening.clone() })
     }
 
     fn request(&self, method: &str, target: &str, body: &str) -> Value {
@@ -68,7 +77,7 @@ impl Node {
 fn pair() -> (Node, Node) {
     let (near, far) = (Node::start(), Node::start());
     for node in [&near, &far] {
-        node.knows(SECRET, &[(near.id, near.listening), (far.id, far.listening)]);
+        node.knows(&[near.told(), far.told()]);
     }
     (near, far)
 }
@@ -165,12 +174,12 @@ fn a_session_of_a_node_that_is_gone_is_unknown() {
     let target = far.session();
     assert_eq!(near.request("POST", &target, &message("1", "phx_join", &json!({})))["status"], 200);
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
-    let id = far.id;
+    let moved = far.moved(nobody);
     drop(far);
     // It went by its lease; it is believed to live, and its port is closed; nobody ever heard of it.
-    near.knows(SECRET, &[(near.id, near.listening)]);
+    near.knows(&[near.told()]);
     assert_unknown(&near, &target);
-    near.knows(SECRET, &[(id, nobody)]);
+    near.knows(&[moved]);
     assert_unknown(&near, &target);
     assert_unknown(&Node::start(), &target);
     assert_eq!(near.forwarded("unreachable"), 4);
@@ -181,11 +190,11 @@ fn a_node_that_says_nothing_or_nonsense_counts_as_gone() {
     let (near, far) = (Node::start(), Node::start());
     let target = far.session();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    near.knows(SECRET, &[(far.id, silent.local_addr().expect("an address"))]);
+    near.knows(&[far.moved(silent.local_addr().expect("an address"))]);
     assert_unknown(&near, &target);
 
     let nonsense = TcpListener::bind("127.0.0.1:0").expect("a port");
-    near.knows(SECRET, &[(far.id, nonsense.local_addr().expect("an address"))]);
+    near.knows(&[far.moved(nonsense.local_addr().expect("an address"))]);
     thread::spawn(move || {
         while let Ok((mut stream, _)) = nonsense.accept() {
             // Whoever reads it has gone away, or will.
@@ -201,13 +210,13 @@ fn a_request_is_forwarded_once_at_most() {
     let (near, far) = pair();
     let target = far.session();
     // Each takes the other's place for the way there, so that a request that went on would go round for ever.
-    near.knows(SECRET, &[(far.id, near.listening)]);
-    far.knows(SECRET, &[(near.id, far.listening)]);
+    near.knows(&[(far.id, near.listening.clone())]);
+    far.knows(&[(near.id, far.listening.clone())]);
     assert_unknown(&near, &target);
     assert_eq!((near.forwarded("gone"), near.forwarded("answered")), (2, 0));
     let third = Node::start();
-    third.knows(SECRET, &[(far.id, near.listening)]);
-    near.knows(SECRET, &[(far.id, third.listening)]);
+    third.knows(&[(far.id, near.listening.clone())]);
+    near.knows(&[(far.id, third.listening.clone())]);
     assert_unknown(&third, &target);
     assert_eq!((third.forwarded("gone"), near.forwarded("gone")), (2, 2));
 }
@@ -216,13 +225,12 @@ fn a_request_is_forwarded_once_at_most() {
 fn who_does_not_show_the_secret_is_not_let_in() {
     let (near, far) = (Node::start(), Node::start());
     let target = far.session();
-    near.knows("another secret", &[(far.id, far.listening)]);
-    // Nobody is believed before there is a secret, and then nobody with another one.
-    assert_unknown(&near, &target);
-    far.knows(SECRET, &[]);
-    assert_unknown(&near, &target);
-    assert_eq!(near.forwarded("unreachable"), 4);
-    near.knows(SECRET, &[(far.id, far.listening)]);
+    for secret in ["", "another secret", &near.listening.secret] {
+        near.knows(&[(far.id, Listening { secret: secret.into(), ..far.listening.clone() })]);
+        assert_unknown(&near, &target);
+    }
+    assert_eq!(near.forwarded("unreachable"), 6);
+    near.knows(&[far.told()]);
     assert_eq!(near.request("POST", &target, &message("1", "phx_join", &json!({})))["status"], 200);
 }
 
@@ -230,12 +238,11 @@ fn who_does_not_show_the_secret_is_not_let_in() {
 fn what_is_no_node_is_cut() {
     let node =
         Node::start_with(Limits { handshake_time_max: Duration::from_millis(300), ..Limits::default() });
-    node.knows(SECRET, &[]);
-    let mut silent = Client::connect(node.listening);
-    let mut old = Client::connect(node.listening);
+    let mut silent = Client::connect(node.listening.address);
+    let mut old = Client::connect(node.listening.address);
     old.send(b"GET /brief/longpoll HTTP/1.1\r\nHost: localhost\r\n\r\n");
     // It says hello as HTTP/2 wants it, and goes on to say nothing.
-    let mut polite = Client::connect(node.listening);
+    let mut polite = Client::connect(node.listening.address);
     polite.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
     for stranger in [&mut silent, &mut old, &mut polite] {
         stranger.end();

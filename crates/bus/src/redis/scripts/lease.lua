@@ -1,7 +1,8 @@
 -- Begins or renews a node's lease, and clears away whose lease is over: their people go with them.
 -- KEYS: leases, where nodes listen. ARGV: node, milliseconds of a lease, 'begin' or 'renew', what keys of topics and of
--- people begin with, channel of the nodes, most topics to clear, and where a node that begins listens, or ''.
--- Returns 1 and the nodes whose leases stand, each with where it listens, or '', or 0 if this node's does not.
+-- people begin with, channel of the nodes, most topics to clear, and where a node that begins listens and what has to be
+-- shown there, or ''.
+-- Returns 1 and the nodes whose leases stand, each with what it said of where it listens, or 0 if this node's does not.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local is_news = ARGV[3] == 'begin'

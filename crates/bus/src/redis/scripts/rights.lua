@@ -5,7 +5,6 @@ local calls = {
   { 'TIME' },
   { 'DEL', key },
   { 'SET', key, '', 'PX', 1000 },
-  { 'SET', key, '', 'NX', 'GET' },
   { 'GET', key },
   { 'DEL', key },
   { 'HSET', key, 'a', 'b' },
