@@ -23,5 +23,5 @@ mod witness;
 
 pub use address::{Address, BadAddress, redacted};
 pub use bus::{BadSettings, Bus, Settings};
-pub use port::{Listening, Port, Requests, Tell, TellPeers};
+pub use port::{NodeAddress, Port, Requests, Tell, TellPeers};
 pub use status::{Snapshot, State, Status};

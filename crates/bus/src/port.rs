@@ -17,7 +17,7 @@ pub type Tell = Arc<dyn Fn(Option<ShardIndex>, BusEvent) + Send + Sync>;
 
 /// Where a node listens for the others, and what they have to show there: who may use the engine learns it, and nobody else.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Listening {
+pub struct NodeAddress {
     /// Where.
     pub address: SocketAddr,
     /// What has to be shown: no blanks, no line ends.
@@ -25,15 +25,15 @@ pub struct Listening {
 }
 
 /// The secret is not for logs.
-impl fmt::Debug for Listening {
+impl fmt::Debug for NodeAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("NodeAddress").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
 /// Hears which nodes listen whose leases stand, this one among them, whenever that changes; never while the engine is away.
 /// Must not block.
-pub type TellPeers = Arc<dyn Fn(Vec<(NodeId, Listening)>) + Send + Sync>;
+pub type TellPeers = Arc<dyn Fn(Vec<(NodeId, NodeAddress)>) + Send + Sync>;
 
 /// What a bus is given to run with.
 pub struct Port {
@@ -43,7 +43,7 @@ pub struct Port {
     pub began: Instant,
     /// Where the node listens for the others, which the bus announces; see also [`Settings::announced`](crate::Settings).
     /// Of the unspecified address, the one by which this machine reaches the engine is announced.
-    pub listening: Option<Listening>,
+    pub listening: Option<NodeAddress>,
     /// What the hubs want. The bus ends when nobody is left who could want something.
     pub requests: Requests,
     /// Where it says what it has to say.

@@ -1,6 +1,6 @@
 //! What a session with an engine and its pieces share: this node's name, its clock, and where events go.
 
-use crate::port::{Listening, Port, Requests, Tell, TellPeers};
+use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) struct Desk {
     tell: Tell,
     tell_peers: TellPeers,
     /// Where the node listens for the others.
-    pub(crate) listening: Option<Listening>,
+    pub(crate) listening: Option<NodeAddress>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
     /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
@@ -57,7 +57,7 @@ impl Desk {
     }
 
     /// Tells who forwards things to the other nodes.
-    pub(crate) fn tell_peers(&self, peers: Vec<(NodeId, Listening)>) {
+    pub(crate) fn tell_peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
         if !self.closed.load(Relaxed) {
             (self.tell_peers)(peers);
         }

@@ -1,6 +1,6 @@
 //! The way between the hubs of a node's shards and a bus between nodes, which somebody else provides.
 
-use crate::nodes::{Listening, Nodes};
+use crate::nodes::{NodeAddress, Nodes};
 use crate::relay::Relay;
 use crate::shard::{Mail, Shared};
 use engine::Mailboxes;
@@ -19,7 +19,7 @@ pub struct BusPort {
     /// Where this node listens for the others
     /// ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)), which a bus announces to them, with what
     /// they have to show there; the IP address may be the unspecified one.
-    pub listening: Option<Listening>,
+    pub listening: Option<NodeAddress>,
     /// What each shard's hub wants, in its order, that of one turn together. A bus takes them at once and bounds what it
     /// keeps.
     pub requests: UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>,
@@ -48,7 +48,7 @@ pub(crate) struct BusWishes {
 /// Both ends for a node.
 pub(crate) fn bus_port(
     shared: &Shared,
-    (nodes, listening): (Arc<Nodes>, Option<Listening>),
+    (nodes, listening): (Arc<Nodes>, Option<NodeAddress>),
     mailboxes: Mailboxes<Mail>,
     relay: Relay,
 ) -> (BusWishes, BusPort) {
@@ -84,7 +84,7 @@ impl BusEvents {
 
     /// Says which nodes listen for others, whenever that changes; this one may be among them. They are believed to be there
     /// until it says otherwise, even while the bus is away.
-    pub fn peers(&self, peers: Vec<(NodeId, Listening)>) {
+    pub fn peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
         self.nodes.tell(peers);
     }
 

@@ -63,7 +63,7 @@ pub use limits::{BadLimit, Limits};
 pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
-pub use nodes::Listening;
+pub use nodes::NodeAddress;
 pub use proto::handshake::{OriginPattern, OriginRule};
 pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;

@@ -7,7 +7,7 @@ use crate::lobby::{self, Room};
 use crate::page;
 use bus::Bus;
 use gateway::{
-    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Listening, Mount, Pattern, Refusal, Running,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, NodeAddress, Pattern, Refusal, Running,
     Socket, StartError, machine,
 };
 use messenger::Messenger;
@@ -96,11 +96,11 @@ fn connected(port: BusPort) -> bus::Port {
     bus::Port {
         node,
         began,
-        listening: listening.map(|Listening { address, secret }| bus::Listening { address, secret }),
+        listening: listening.map(|NodeAddress { address, secret }| bus::NodeAddress { address, secret }),
         requests,
         tell: Arc::new(move |shard, event| events.tell(shard, event)),
         tell_peers: Arc::new(move |peers| {
-            let theirs = |bus::Listening { address, secret }| Listening { address, secret };
+            let theirs = |bus::NodeAddress { address, secret }| NodeAddress { address, secret };
             nodes.peers(peers.into_iter().map(|(node, listening)| (node, theirs(listening))).collect());
         }),
     }

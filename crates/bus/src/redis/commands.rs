@@ -7,7 +7,7 @@ use crate::frame;
 use crate::limits::{
     LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
 };
-use crate::port::Listening;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
 use hub::{
@@ -115,10 +115,10 @@ pub(crate) fn encode(
 }
 
 /// Begins the node's lease; other nodes reach it there, if anywhere.
-pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<&Listening>) -> Cmd {
+pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<&NodeAddress>) -> Cmd {
     let mut begin = lease(instance, node, "begin");
     begin.arg(
-        announced.map_or_else(String::new, |Listening { address, secret }| format!("{address} {secret}")),
+        announced.map_or_else(String::new, |NodeAddress { address, secret }| format!("{address} {secret}")),
     );
     begin
 }

@@ -7,7 +7,7 @@ use super::keys::{self, Keys};
 use super::scripts::{Scripts, call};
 use crate::failure::Failure;
 use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX};
-use crate::port::Listening;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
@@ -124,7 +124,7 @@ impl Instance {
     pub(crate) async fn begin_lease(
         &mut self,
         node: NodeId,
-        announced: Option<&Listening>,
+        announced: Option<&NodeAddress>,
     ) -> Result<Standing, Failure> {
         let begin = begin(self, node, announced);
         let answer = self.ask(begin).await?;
@@ -133,7 +133,7 @@ impl Instance {
 }
 
 /// Nodes whose leases stand, and where they listen.
-pub(crate) type Standing = BTreeMap<NodeId, Option<Listening>>;
+pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
 
 /// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
 pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
@@ -153,7 +153,7 @@ pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
 }
 
 /// As [`begin`] writes it.
-fn listening_of(text: &str) -> Option<Listening> {
+fn listening_of(text: &str) -> Option<NodeAddress> {
     let (address, secret) = text.split_once(' ')?;
-    Some(Listening { address: address.parse().ok()?, secret: secret.into() })
+    Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
 }

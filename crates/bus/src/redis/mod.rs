@@ -17,7 +17,7 @@ mod session;
 use crate::address::Address;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
-use crate::port::Listening;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use crate::witness::Witness;
 use instance::Instance;
@@ -78,11 +78,11 @@ impl Redis {
     }
 
     /// Where other nodes reach this one; nowhere is better than a wrong place.
-    async fn announced(&self, desk: &Desk) -> Option<Listening> {
-        let Listening { address, secret } = desk.listening.clone()?;
+    async fn announced(&self, desk: &Desk) -> Option<NodeAddress> {
+        let NodeAddress { address, secret } = desk.listening.clone()?;
         let engine = self.clients.first()?.get_connection_info().addr().clone();
         match announced::announced(address, &engine).await {
-            Ok(address) => Some(Listening { address, secret }),
+            Ok(address) => Some(NodeAddress { address, secret }),
             Err(error) => {
                 tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
                 None

@@ -4,7 +4,7 @@
 pub(crate) mod child;
 pub(crate) mod redis_server;
 
-use bus::{Bus, Listening, Port, Settings, State, Status};
+use bus::{Bus, NodeAddress, Port, Settings, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
@@ -30,7 +30,7 @@ pub(crate) fn histories() -> Histories {
     [rule("kept:*", 1000, 600), rule("short:*", 3, 600), rule("brief:*", 1000, 1)].into_iter().collect()
 }
 
-type Peers = Arc<(Mutex<Vec<(NodeId, Listening)>>, Condvar)>;
+type Peers = Arc<(Mutex<Vec<(NodeId, NodeAddress)>>, Condvar)>;
 type Said = Arc<(Mutex<Vec<(Option<ShardIndex>, BusEvent)>>, Condvar)>;
 
 pub(crate) struct Node {
@@ -51,7 +51,7 @@ impl Node {
     }
 
     /// Starts a node that listens there for the others.
-    pub(crate) fn start_listening(settings: Settings, listening: Option<Listening>) -> Node {
+    pub(crate) fn start_listening(settings: Settings, listening: Option<NodeAddress>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
         let said = Said::default();
@@ -144,7 +144,7 @@ impl Node {
     }
 
     /// Waits until it knows that just these nodes listen, where, and what has to be shown there.
-    pub(crate) fn knows_peers(&self, wanted: &[(NodeId, Listening)]) {
+    pub(crate) fn knows_peers(&self, wanted: &[(NodeId, NodeAddress)]) {
         let mut wanted = wanted.to_vec();
         wanted.sort_by_key(|(node, _)| *node);
         let known = self.peers.0.lock().expect("no test panics with it");

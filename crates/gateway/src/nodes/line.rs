@@ -1,6 +1,6 @@
 //! The way to one node: a connection that all requests share, made when the first of them needs it.
 
-use super::peers::Listening;
+use super::peers::NodeAddress;
 use crate::longpoll::TOKEN_HEADER;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -43,7 +43,7 @@ pub(crate) struct Unanswered(pub(crate) String);
 
 /// Where a node listens, and the connection to it.
 pub(crate) struct Line {
-    listening: Listening,
+    listening: NodeAddress,
     connection: Mutex<Connection>,
 }
 
@@ -55,11 +55,11 @@ enum Connection {
 }
 
 impl Line {
-    pub(crate) fn new(listening: Listening) -> Line {
+    pub(crate) fn new(listening: NodeAddress) -> Line {
         Line { listening, connection: Mutex::new(Connection::None) }
     }
 
-    pub(crate) fn listening(&self) -> &Listening {
+    pub(crate) fn listening(&self) -> &NodeAddress {
         &self.listening
     }
 
@@ -73,7 +73,7 @@ impl Line {
     }
 
     fn request(&self, forwarded: Forwarded) -> Result<Request<Full<Bytes>>, Unanswered> {
-        let Listening { address, secret } = &self.listening;
+        let NodeAddress { address, secret } = &self.listening;
         let Forwarded { method, path, token, content_type, body, .. } = forwarded;
         let mut request = Request::builder()
             .method(method)

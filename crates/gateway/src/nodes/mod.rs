@@ -13,5 +13,5 @@ mod peers;
 
 pub(crate) use accept::accept;
 pub(crate) use line::Forwarded;
-pub use peers::Listening;
+pub use peers::NodeAddress;
 pub(crate) use peers::Nodes;

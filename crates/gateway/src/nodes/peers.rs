@@ -16,7 +16,7 @@ use subtle::ConstantTimeEq as _;
 
 /// Where a node listens for the others, and what they have to show there.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Listening {
+pub struct NodeAddress {
     /// Where.
     pub address: SocketAddr,
     /// 256 random bits as text.
@@ -24,9 +24,9 @@ pub struct Listening {
 }
 
 /// The secret is not for logs.
-impl fmt::Debug for Listening {
+impl fmt::Debug for NodeAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("NodeAddress").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -73,12 +73,12 @@ impl Nodes {
     }
 
     /// What others are told who are to come to this address.
-    pub(crate) fn listening(&self, address: SocketAddr) -> Listening {
-        Listening { address, secret: self.secret.clone() }
+    pub(crate) fn listening(&self, address: SocketAddr) -> NodeAddress {
+        NodeAddress { address, secret: self.secret.clone() }
     }
 
     /// The bus says which nodes there are. Connections to those that stay where they were are kept.
-    pub(crate) fn tell(&self, peers: Vec<(NodeId, Listening)>) {
+    pub(crate) fn tell(&self, peers: Vec<(NodeId, NodeAddress)>) {
         let mut lines = self.lines();
         let mut before = std::mem::take(&mut *lines);
         let others = peers.into_iter().filter(|(node, _)| !self.is_own(*node));
@@ -129,9 +129,9 @@ impl Nodes {
 mod tests {
     use super::*;
 
-    fn peers(peers: &[(u64, u16, &str)]) -> Vec<(NodeId, Listening)> {
+    fn peers(peers: &[(u64, u16, &str)]) -> Vec<(NodeId, NodeAddress)> {
         let listening = |&(node, port, secret): &(u64, u16, &str)| {
-            (NodeId(node), Listening { address: ([127, 0, 0, 1], port).into(), secret: secret.into() })
+            (NodeId(node), NodeAddress { address: ([127, 0, 0, 1], port).into(), secret: secret.into() })
         };
         peers.iter().map(listening).collect()
     }

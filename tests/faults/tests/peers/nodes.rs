@@ -1,7 +1,7 @@
 //! Long-polling over several nodes: what the network between them does, and who comes to the listener that is for nodes.
 
 use faults::{Client, Fixture, PATIENCE, wait_until};
-use gateway::{BusEvents, Gateway, Limits, Listening, NodeId};
+use gateway::{BusEvents, Gateway, Limits, NodeAddress, NodeId};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
@@ -18,7 +18,7 @@ const OPENING: &str = "/brief/longpoll?vsn=2.0.0";
 struct Node {
     fixture: Fixture,
     id: NodeId,
-    listening: Listening,
+    listening: NodeAddress,
     bus: BusEvents,
 }
 
@@ -43,17 +43,17 @@ impl Node {
     }
 
     /// As the bus tells of it.
-    fn told(&self) -> (NodeId, Listening) {
+    fn told(&self) -> (NodeId, NodeAddress) {
         (self.id, self.listening.clone())
     }
 
-    fn knows(&self, nodes: &[(NodeId, Listening)]) {
+    fn knows(&self, nodes: &[(NodeId, NodeAddress)]) {
         self.bus.peers(nodes.to_vec());
     }
 
     /// Its secret, at another place.
-    fn moved(&self, to: SocketAddr) -> (NodeId, Listening) {
-        (self.id, Listening { address: to, ..self.listening.clone() })
+    fn moved(&self, to: SocketAddr) -> (NodeId, NodeAddress) {
+        (self.id, NodeAddress { address: to, ..self.listening.clone() })
     }
 
     fn request(&self, method: &str, target: &str, body: &str) -> Value {
@@ -226,7 +226,7 @@ fn who_does_not_show_the_secret_is_not_let_in() {
     let (near, far) = (Node::start(), Node::start());
     let target = far.session();
     for secret in ["", "another secret", &near.listening.secret] {
-        near.knows(&[(far.id, Listening { secret: secret.into(), ..far.listening.clone() })]);
+        near.knows(&[(far.id, NodeAddress { secret: secret.into(), ..far.listening.clone() })]);
         assert_unknown(&near, &target);
     }
     assert_eq!(near.forwarded("unreachable"), 6);
