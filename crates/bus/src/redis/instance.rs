@@ -146,14 +146,14 @@ pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     let mut standing = Standing::new();
     while let (Some(name), Some(listening)) = (values.next(), values.next()) {
         if let Some(node) = text(name).as_deref().and_then(keys::node) {
-            standing.insert(node, text(listening).as_deref().and_then(listening_of));
+            standing.insert(node, text(listening).as_deref().and_then(node_address));
         }
     }
     Ok(Some(standing))
 }
 
 /// As [`begin`] writes it.
-fn listening_of(text: &str) -> Option<NodeAddress> {
+fn node_address(text: &str) -> Option<NodeAddress> {
     let (address, secret) = text.split_once(' ')?;
     Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
 }
