@@ -25,9 +25,8 @@ use keys::Keys;
 use leases::Leases;
 use session::Session;
 use std::fs;
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The instances among which topics are divided.
 pub(crate) struct Redis {
