@@ -1,6 +1,6 @@
 """Several nodes with Redis between them: what members of one room are told, wherever they are and whatever dies.
 
-Needs the release build (THRONG_BIN names another) and Redis."""
+Needs target/debug/throng (THRONG_BIN names another) and Redis."""
 
 import subprocess
 import tempfile

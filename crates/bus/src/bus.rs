@@ -6,6 +6,7 @@ use crate::port::{Port, Requests};
 use crate::redis::Redis;
 use crate::session::Desk;
 use crate::status::Status;
+use crate::times::Times;
 use hub::{BusEvent, Histories};
 use std::fmt;
 use std::net::SocketAddr;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub histories: Histories,
     /// Where other nodes reach this one, if it listens for them and they do so elsewhere than where it listens.
     pub announced: Option<SocketAddr>,
+    /// How long the engine and the other nodes may take.
+    pub times: Times,
 }
 
 /// Why a bus cannot be.
@@ -42,6 +45,7 @@ pub struct Bus {
     redis: Redis,
     histories: Histories,
     announced: Option<SocketAddr>,
+    times: Times,
     shown: String,
     status: Status,
 }
@@ -50,9 +54,10 @@ impl Bus {
     /// A bus that has no connection yet.
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
-        let Settings { instances, prefix, certificate_authority, histories, announced } = settings;
+        let Settings { instances, prefix, certificate_authority, histories, announced, times } = settings;
         let redis = Redis::new(&instances, &prefix, certificate_authority)?;
-        Ok(Bus { redis, histories, announced, shown: shown.join(", "), status: Status::new() })
+        let (shown, status) = (shown.join(", "), Status::new());
+        Ok(Bus { redis, histories, announced, times, shown, status })
     }
 
     /// What it says of itself, from now on.
@@ -62,8 +67,8 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { redis, histories, announced, shown, status } = self;
-        let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories);
+        let Bus { redis, histories, announced, times, shown, status } = self;
+        let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories, times);
         if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
             listening.address = announced;
         }

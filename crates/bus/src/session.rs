@@ -1,7 +1,9 @@
-//! What a session with an engine and its pieces share: this node's name, its clock, and where events go.
+//! What a session with an engine and its pieces share: this node's name, its clock, its
+//! patience, and where events go.
 
 use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
+use crate::times::Times;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -18,16 +20,22 @@ pub(crate) struct Desk {
     pub(crate) listening: Option<NodeAddress>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
+    pub(crate) times: Times,
     /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
     closed: Arc<AtomicBool>,
 }
 
 impl Desk {
     /// That of a node, and what its hubs want.
-    pub(crate) fn new(port: Port, numbers: Arc<Numbers>, histories: Histories) -> (Desk, Requests) {
+    pub(crate) fn new(
+        port: Port,
+        numbers: Arc<Numbers>,
+        histories: Histories,
+        times: Times,
+    ) -> (Desk, Requests) {
         let Port { node, began, listening, requests, tell, tell_peers } = port;
         let closed = Arc::default();
-        (Desk { node, began, tell, tell_peers, listening, numbers, histories, closed }, requests)
+        (Desk { node, began, tell, tell_peers, listening, numbers, histories, times, closed }, requests)
     }
 
     /// One for a new session.

@@ -4,9 +4,7 @@ use super::instance::Instance;
 use super::keys::name;
 use super::scripts::call;
 use crate::frame;
-use crate::limits::{
-    LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
-};
+use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX};
 use crate::port::NodeAddress;
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
@@ -115,8 +113,8 @@ pub(crate) fn encode(
 }
 
 /// Begins the node's lease; other nodes reach it there, if anywhere.
-pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<&NodeAddress>) -> Cmd {
-    let mut begin = lease(instance, node, "begin");
+pub(crate) fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
+    let mut begin = lease(instance, desk, "begin");
     begin.arg(
         announced.map_or_else(String::new, |NodeAddress { address, secret }| format!("{address} {secret}")),
     );
@@ -124,14 +122,14 @@ pub(crate) fn begin(instance: &Instance, node: NodeId, announced: Option<&NodeAd
 }
 
 /// Renews the node's lease.
-pub(crate) fn renew(instance: &Instance, node: NodeId) -> Cmd {
-    lease(instance, node, "renew")
+pub(crate) fn renew(instance: &Instance, desk: &Desk) -> Cmd {
+    lease(instance, desk, "renew")
 }
 
-fn lease(instance: &Instance, node: NodeId, what: &str) -> Cmd {
+fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
     let keys = &instance.keys;
     let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
-    lease.arg(name(node)).arg(LEASE_TIME.as_millis() as u64).arg(what);
+    lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease
 }

@@ -127,14 +127,24 @@ impl Node {
     }
 
     /// Waits for an event, and takes it out of what was said. Events before it stay.
-    pub(crate) fn hears<T>(&self, what: &str, mut find: impl FnMut(&BusEvent) -> Option<T>) -> T {
+    pub(crate) fn hears<T>(&self, what: &str, find: impl FnMut(&BusEvent) -> Option<T>) -> T {
+        self.hears_for(what, find).1
+    }
+
+    /// The same, with the shard that it was said to, if it was to one alone.
+    pub(crate) fn hears_for<T>(
+        &self,
+        what: &str,
+        mut find: impl FnMut(&BusEvent) -> Option<T>,
+    ) -> (Option<ShardIndex>, T) {
         let began = Instant::now();
         let mut said = self.said.0.lock().expect("no test panics with it");
         loop {
-            let found = said.iter().enumerate().find_map(|(at, (_, event))| Some((at, find(event)?)));
-            if let Some((at, found)) = found {
+            let found =
+                said.iter().enumerate().find_map(|(at, (shard, event))| Some((at, *shard, find(event)?)));
+            if let Some((at, shard, found)) = found {
                 said.remove(at);
-                return found;
+                return (shard, found);
             }
             let left = DEADLINE.checked_sub(began.elapsed()).unwrap_or_else(|| {
                 panic!("{what} was not heard within {DEADLINE:?}, but {said:?}; {:?}", self.status.state())
@@ -160,12 +170,6 @@ impl Node {
     /// What was said and not taken.
     pub(crate) fn rest(&self) -> Vec<BusEvent> {
         self.said.0.lock().expect("no test panics with it").iter().map(|(_, event)| event.clone()).collect()
-    }
-
-    /// Which shard an event was for, which stays.
-    pub(crate) fn shard_of(&self, is_it: impl Fn(&BusEvent) -> bool) -> Option<ShardIndex> {
-        let said = self.said.0.lock().expect("no test panics with it");
-        said.iter().find(|(_, event)| is_it(event)).and_then(|(shard, _)| *shard)
     }
 
     fn token(&self) -> u32 {

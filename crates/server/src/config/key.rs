@@ -308,6 +308,11 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Memory for what was read of it lately: people, rooms, newest messages.",
     },
     Key {
+        path: "sites.networks",
+        default: "[]",
+        about: "Networks beside public addresses in which communities' own sites may be: where webhooks, questions and requests for\npublished keys may go, for every community, such as [\"10.1.2.0/24\"]. Nothing else should be in them.",
+    },
+    Key {
         path: "log.level",
         default: r#""info""#,
         about: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"; parts apart as in \"info,gateway=debug\".",

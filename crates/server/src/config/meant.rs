@@ -31,6 +31,8 @@ pub(crate) struct Config {
     /// `None`: this is the only node.
     pub(crate) bus: Option<BusConfig>,
     pub(crate) store: StoreConfig,
+    /// Where host sites may be beside public addresses.
+    pub(crate) sites_networks: Vec<identity::Network>,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }

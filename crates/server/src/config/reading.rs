@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
             profile: self.read("profile", &Profile::SHAPE),
             listen: self.read("listen", &Address),
             proxy_protocol: self.read("proxy_protocol", &PROXY_PROTOCOLS),
-            trusted_proxies: self.read("trusted_proxies", &Networks),
+            trusted_proxies: self.read("trusted_proxies", &Networks::SHAPE),
             data_dir: self.data_dir(environment),
             shards: self.read("shards", &Or("auto", Whole(1..=1024))).map(|shards| shards as usize),
             descriptor_tables: self.read("descriptor_tables", &Or("auto", TABLES)),
@@ -82,6 +82,7 @@ impl<'a> Reader<'a> {
             history: self.history(),
             bus: self.bus(),
             store: self.store(),
+            sites_networks: self.read("sites.networks", &Networks::SHAPE),
             log: self.log(),
             shutdown: self.shutdown(),
         }
