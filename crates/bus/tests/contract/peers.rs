@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::node::Node;
+use crate::node::child::prompt;
 use bus::{NodeAddress, Settings};
 use hub::NodeId;
 
@@ -21,7 +22,7 @@ pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine:
     ann.knows_peers(std::slice::from_ref(&of_ann));
     // One that listens nowhere, one at all addresses, and one that the others reach elsewhere.
     let silent = Node::up(engine.settings());
-    let everywhere = listening(engine.settings(), at("0.0.0.0:4003"));
+    let everywhere = listening(prompt(engine.settings()), at("0.0.0.0:4003"));
     let announced = Some(at("127.0.0.1:5004").address);
     let elsewhere = listening(Settings { announced, ..engine.settings() }, at("127.0.0.1:4004"));
     let reached = |address: &str, listens: &str| NodeAddress { address: at(address).address, ..at(listens) };
