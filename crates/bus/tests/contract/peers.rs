@@ -17,14 +17,15 @@ fn listening(settings: Settings, at: NodeAddress) -> Node {
 }
 
 pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine: impl Engine) {
-    let ann = listening(engine.settings(), at("127.0.0.1:4002"));
+    let settings = || prompt(engine.settings());
+    let ann = listening(settings(), at("127.0.0.1:4002"));
     let of_ann: (NodeId, NodeAddress) = (ann.id, at("127.0.0.1:4002"));
     ann.knows_peers(std::slice::from_ref(&of_ann));
     // One that listens nowhere, one at all addresses, and one that the others reach elsewhere.
-    let silent = Node::up(engine.settings());
-    let everywhere = listening(prompt(engine.settings()), at("0.0.0.0:4003"));
+    let silent = Node::up(settings());
+    let everywhere = listening(settings(), at("0.0.0.0:4003"));
     let announced = Some(at("127.0.0.1:5004").address);
-    let elsewhere = listening(Settings { announced, ..engine.settings() }, at("127.0.0.1:4004"));
+    let elsewhere = listening(Settings { announced, ..settings() }, at("127.0.0.1:4004"));
     let reached = |address: &str, listens: &str| NodeAddress { address: at(address).address, ..at(listens) };
     let of_everywhere = (everywhere.id, reached("127.0.0.1:4003", "0.0.0.0:4003"));
     let of_elsewhere = (elsewhere.id, reached("127.0.0.1:5004", "127.0.0.1:4004"));
