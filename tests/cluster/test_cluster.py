@@ -12,8 +12,8 @@ from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from client import Client
 from harness.programs import DEADLINE_SECONDS, foreign_variables, free_port, throng, wait_until
+from harness.redis import Proxy, Redis
 from node import Node
-from redis import Proxy, Redis
 
 KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
 SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
@@ -93,6 +93,44 @@ class Messages(Cluster):
         self.assertEqual(servers[0].metric('throng_bus_publications_total{origin="local"}'), 1)
         self.assertEqual(servers[2].metric('throng_bus_publications_total{origin="bus"}'), 0)
         self.assertEqual(servers[2].metric("throng_bus_subscriptions"), 0)
+
+
+class Dismissals(Cluster):
+    def test_sockets_are_closed_by_their_id_on_every_node(self) -> None:
+        _, servers = self.start(3)
+        ann = [self.client(server, FLEETING, socket="ann") for server in servers for _ in range(2)]
+        bob = [self.client(server, FLEETING, socket="bob") for server in servers]
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        for client in ann:
+            client.wait_until_gone()
+        # As an application does that tells a socket's own topic.
+        self.assertEqual(servers[1].publish("bob", "disconnect", {}), 202)
+        for client in bob:
+            client.wait_until_gone()
+
+    def test_who_has_another_id_stays(self) -> None:
+        _, servers = self.start(2)
+        ann, bob = (self.client(servers[1], FLEETING, socket=name) for name in ("ann", "bob"))
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        ann.wait_until_gone()
+        bob.say("here")
+        self.assert_each_once(bob, ["here"])
+
+    def test_while_redis_is_away_a_node_closes_its_own_and_says_that_the_others_do_not_know(self) -> None:
+        redis, servers = self.start(2)
+        here, there = (self.client(server, FLEETING, socket="ann") for server in servers)
+        redis.process.kill()
+        for server in servers:
+            server.wait_until_bus_is_away()
+        self.assertEqual(servers[0].disconnect("ann"), 503)
+        here.wait_until_gone()
+        there.say("still here")
+        self.assert_each_once(there, ["still here"])
+        redis.start()
+        for server in servers:
+            server.wait_for_bus()
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        there.wait_until_gone()
 
 
 class Deaths(Cluster):

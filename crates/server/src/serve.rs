@@ -129,6 +129,9 @@ fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admi
         let instances: Vec<String> = bus.instances.iter().map(ToString::to_string).collect();
         line(format!("bus {}", instances.join(", ")));
     }
+    if let Some(address) = running.node_address() {
+        line(format!("listening for other nodes on {address}"));
+    }
     if !page::is_embedded() {
         line("this binary was built without its page: `make run` builds both".into());
     }

@@ -4,7 +4,7 @@
 pub(crate) mod child;
 pub(crate) mod redis_server;
 
-use bus::{Bus, Port, Settings, State, Status};
+use bus::{Bus, NodeAddress, Port, Settings, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
@@ -30,6 +30,7 @@ pub(crate) fn histories() -> Histories {
     [rule("kept:*", 1000, 600), rule("short:*", 3, 600), rule("brief:*", 1000, 1)].into_iter().collect()
 }
 
+type Peers = Arc<(Mutex<Vec<(NodeId, NodeAddress)>>, Condvar)>;
 type Said = Arc<(Mutex<Vec<(Option<ShardIndex>, BusEvent)>>, Condvar)>;
 
 pub(crate) struct Node {
@@ -38,6 +39,7 @@ pub(crate) struct Node {
     wants: Option<UnboundedSender<(ShardIndex, Vec<BusEffect>)>>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
     said: Said,
+    peers: Peers,
     thread: Option<JoinHandle<()>>,
     tokens: AtomicU32,
 }
@@ -45,6 +47,11 @@ pub(crate) struct Node {
 impl Node {
     /// Starts a node that need not find its engine.
     pub(crate) fn start(settings: Settings) -> Node {
+        Node::start_listening(settings, None)
+    }
+
+    /// Starts a node that listens there for the others.
+    pub(crate) fn start_listening(settings: Settings, listening: Option<NodeAddress>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
         let said = Said::default();
@@ -53,13 +60,20 @@ impl Node {
         let (wants, requests) = unbounded_channel();
         let (kill, killed) = tokio::sync::oneshot::channel();
         let hears = said.clone();
+        let peers = Peers::default();
+        let knows = peers.clone();
         let port = Port {
             node: id,
             began: Instant::now(),
+            listening,
             requests,
             tell: Arc::new(move |shard, event| {
                 hears.0.lock().expect("no test panics with it").push((shard, event));
                 hears.1.notify_all();
+            }),
+            tell_peers: Arc::new(move |peers| {
+                *knows.0.lock().expect("no test panics with it") = peers;
+                knows.1.notify_all();
             }),
         };
         let run = move || {
@@ -73,7 +87,16 @@ impl Node {
             });
         };
         let thread = Some(std::thread::spawn(run));
-        Node { id, status, wants: Some(wants), kill: Some(kill), said, thread, tokens: AtomicU32::new(1) }
+        Node {
+            id,
+            status,
+            wants: Some(wants),
+            kill: Some(kill),
+            said,
+            peers,
+            thread,
+            tokens: AtomicU32::new(1),
+        }
     }
 
     /// Starts one and waits until it is up.
@@ -128,6 +151,20 @@ impl Node {
             });
             said = self.said.1.wait_timeout(said, left).expect("no test panics with it").0;
         }
+    }
+
+    /// Waits until it knows that just these nodes listen, where, and what has to be shown there.
+    pub(crate) fn knows_peers(&self, wanted: &[(NodeId, NodeAddress)]) {
+        let mut wanted = wanted.to_vec();
+        wanted.sort_by_key(|(node, _)| *node);
+        let known = self.peers.0.lock().expect("no test panics with it");
+        let waited = self.peers.1.wait_timeout_while(known, DEADLINE, |peers| *peers != wanted);
+        assert_eq!(*waited.expect("no test panics with it").0, wanted);
+    }
+
+    /// As if nothing had been told of other nodes.
+    pub(crate) fn forgets_peers(&self) {
+        self.peers.0.lock().expect("no test panics with it").clear();
     }
 
     /// What was said and not taken.

@@ -278,6 +278,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "The bus between nodes, \"redis://USER:PASSWORD@HOST:6379\" (Redis 7.0 or Valkey; \"rediss://…\" for TLS), or a list\nof them among which topics are divided. All nodes write the same. \"off\" is one node.",
     },
     Key {
+        path: "bus.listen",
+        default: r#""off""#,
+        about: "Address for the other nodes, such as \"10.0.0.11:4002\", or \"off\". They forward what long-polling clients say\nto sessions of this one, so that a balancer may give each request to any node. Without TLS: for a private network.",
+    },
+    Key {
+        path: "bus.announce",
+        default: r#""auto""#,
+        about: "Where other nodes reach `bus.listen`. \"auto\" is that address itself; of 0.0.0.0, the one by which this machine\nreaches the bus.",
+    },
+    Key {
         path: "bus.prefix",
         default: r#""throng""#,
         about: "What the names of all keys and channels there begin with; clusters that share it need one each.",
