@@ -4,9 +4,9 @@ use crate::Shared;
 use crate::caller::Caller;
 use crate::problem::{Code, Problem};
 use crate::shapes::ids::Reference;
-use chat::verbs::{FindRoom, ReadConversation};
+use chat::verbs::{FindRoom, ReadConversation, RevokeKey};
 use chat::{
-    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, Moment,
+    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, KeyId, Moment,
     PersonId, RoomName, Verb,
 };
 use messenger::News;
@@ -82,6 +82,18 @@ impl Desk {
     {
         let call = self.call(by)?;
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
+    }
+
+    /// Revokes a key, whatever it is for: it counts no more when this is done, and an endpoint of webhooks is told nothing more.
+    ///
+    /// # Errors
+    /// As [`RevokeKey`] says.
+    pub(crate) async fn revoke_key(&self, key: KeyId) -> Result<(), Problem> {
+        self.ask(RevokeKey { key }).await?;
+        let community = self.community()?;
+        self.shared.keyring.forget(community);
+        self.shared.webhooks.remove(community, key);
+        Ok(())
     }
 
     /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is

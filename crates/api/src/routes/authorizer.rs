@@ -11,7 +11,7 @@ use crate::reply::{Done, Found};
 use crate::shapes::{Authorizer, NewAuthorizer, Scope, authorizer};
 use axum::http::Method;
 use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
+use chat::verbs::{CreateKey, Keys};
 use identity::SigningSecret;
 use messenger::AuthorizerKey;
 use std::ops::RangeInclusive;
@@ -116,7 +116,7 @@ async fn delete(desk: Desk, _: Input) -> Result<Done, Problem> {
 
 async fn revoke(desk: &Desk, keys: Vec<(KeyId, AuthorizerKey)>) -> Result<(), Problem> {
     for (key, _) in keys {
-        desk.ask(RevokeKey { key }).await?;
+        desk.revoke_key(key).await?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::reply::{Done, Found, Made};
 use crate::shapes::{Key, List, NewKey, NewKeyKind, Scope, ids};
 use axum::http::Method;
 use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
+use chat::verbs::{CreateKey, Keys};
 use identity::StoredKey;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,7 +87,6 @@ struct AtKey {
 }
 
 async fn revoke(desk: Desk, input: Input<AtKey>) -> Result<Done, Problem> {
-    desk.ask(RevokeKey { key: input.path.key }).await?;
-    desk.shared.keyring.forget(desk.community()?);
+    desk.revoke_key(input.path.key).await?;
     Ok(Done)
 }

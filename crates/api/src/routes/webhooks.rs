@@ -10,7 +10,7 @@ use crate::reply::{Done, Found, Made};
 use crate::shapes::{DeadLetter, List, NewWebhook, Webhook, WebhookEvent, ids};
 use axum::http::Method;
 use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
+use chat::verbs::{CreateKey, Keys};
 use identity::SigningSecret;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,6 +29,7 @@ pub(super) fn group() -> Group {
                 .runs(create),
             operation(Method::DELETE, one, "delete_webhook", "Remove an endpoint")
                 .by(Callers::OWNERS)
+                .about("What waits for it is dropped, and so are its dead letters.")
                 .runs(delete),
             operation(
                 Method::GET,
@@ -77,8 +78,7 @@ struct AtWebhook {
 
 async fn delete(desk: Desk, input: Input<AtWebhook>) -> Result<Done, Problem> {
     let key = find(&desk, input.path.webhook).await?;
-    desk.ask(RevokeKey { key }).await?;
-    desk.shared.keyring.forget(desk.community()?);
+    desk.revoke_key(key).await?;
     Ok(Done)
 }
 

@@ -5,6 +5,7 @@
 //! when the process ends. A site that must miss nothing asks for what happened since, by places and revisions.
 
 mod announcements;
+mod known;
 
 use crate::keyring::{self, Keyring};
 use crate::shapes::WebhookEvent;
@@ -14,9 +15,10 @@ use identity::{
     Community, DeadLetter, Deliveries, DeliveryCounts, DeliverySettings, Endpoint, EndpointId, MemoryLimits,
     MemoryQueue, Message, MessageId, Outbound, UnixMillis,
 };
+use known::Known;
 use messenger::{Happening, Witness};
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,8 +38,7 @@ pub(crate) struct Webhooks {
     /// Taken by who delivers.
     to_read: Mutex<Option<mpsc::Receiver<Happened>>>,
     without: RwLock<HashMap<CommunityId, Moment>>,
-    /// An endpoint is made known once, since it never changes: again would revive one that said that it is gone.
-    known: Mutex<HashSet<EndpointId>>,
+    known: Known,
     refused: AtomicU64,
 }
 
@@ -73,9 +74,21 @@ impl Webhooks {
             unread,
             to_read: Mutex::new(Some(to_read)),
             without: RwLock::default(),
-            known: Mutex::default(),
+            known: Known::default(),
             refused: AtomicU64::new(0),
         }
+    }
+
+    /// An endpoint was removed, if the key was one: it is told nothing any more, also of what happened before, and nothing of it
+    /// is kept. That the key is revoked must be known to the keyring by now.
+    pub(crate) fn remove(&self, community: &CommunityId, endpoint: KeyId) {
+        let id = endpoint_id(endpoint);
+        self.known.remove(community, id, || self.forget(id));
+    }
+
+    fn forget(&self, endpoint: EndpointId) {
+        self.deliveries.queue().remove(endpoint);
+        self.deliveries.forget(endpoint);
     }
 
     /// A community's endpoints were changed.
@@ -96,7 +109,9 @@ impl Webhooks {
                 return tracing::warn!(%error, "nobody was told what happened, as the keys cannot be read");
             }
         };
-        if ring.endpoints().is_empty() {
+        let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
+        self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
+        if standing.is_empty() {
             let mut without = self.without.write().unwrap_or_else(PoisonError::into_inner);
             if without.len() >= WITHOUT_MAX {
                 without.clear();
@@ -111,10 +126,10 @@ impl Webhooks {
 
     fn push(&self, endpoint: &keyring::Endpoint, happened: &Happened) {
         let (id, community) = (endpoint_id(endpoint.id), Community::new(happened.community.as_str()));
-        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+        self.known.once(&happened.community, id, || {
             let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
             self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
-        }
+        });
         let mut entropy = [0; 16];
         if getrandom::fill(&mut entropy).is_err() {
             // Without random numbers two messages might pass for one.
@@ -156,7 +171,9 @@ impl Webhooks {
         };
         let read = async {
             while let Some(happened) = to_read.recv().await {
+                self.known.announce_in(Some(happened.community.clone()));
                 self.announce(keyring, happened).await;
+                self.known.announce_in(None);
             }
         };
         tokio::select! {

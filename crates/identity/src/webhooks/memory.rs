@@ -73,6 +73,14 @@ impl MemoryQueue {
         lines.by_endpoint.insert(endpoint.id, line);
     }
 
+    /// Forgets an endpoint with all that waits for it and all that was given up. Nothing waits for it any more; an attempt that
+    /// is under way may still arrive.
+    pub fn remove(&self, endpoint: EndpointId) {
+        let mut lines = self.lines();
+        let Some(line) = lines.by_endpoint.remove(&endpoint) else { return };
+        lines.bytes -= line.waiting.iter().map(|message| message.body.len()).sum::<usize>();
+    }
+
     /// Puts a message at the end of an endpoint's line.
     ///
     /// # Errors
@@ -114,7 +122,8 @@ impl MemoryQueue {
     }
 
     /// Does something with a line whose oldest message is the one that is meant; with any other the attempt was
-    /// somebody else's. What is done says how many bytes of bodies it has taken out.
+    /// somebody else's. What is done says how many bytes of bodies it has taken out. Of an endpoint that was removed
+    /// meanwhile there is nothing left to do.
     fn with_head(
         &self,
         endpoint: EndpointId,
@@ -123,10 +132,10 @@ impl MemoryQueue {
     ) -> Result<(), QueueError> {
         let mut lines = self.lines();
         let Lines { by_endpoint, bytes } = &mut *lines;
-        let is_head = |line: &&mut Line| line.waiting.front().is_some_and(|head| head.id == *message);
-        let line = by_endpoint.get_mut(&endpoint).filter(is_head);
-        let line =
-            line.ok_or_else(|| QueueError(format!("{} is not the oldest of its endpoint", message.0)))?;
+        let Some(line) = by_endpoint.get_mut(&endpoint) else { return Ok(()) };
+        if line.waiting.front().is_none_or(|head| head.id != *message) {
+            return Err(QueueError(format!("{} is not the oldest of its endpoint", message.0)));
+        }
         *bytes -= act(line);
         Ok(())
     }
