@@ -310,7 +310,12 @@ async fn what_is_under_way_ends_before_deliveries_do() {
 
 #[test]
 fn a_queue_in_memory_is_bounded() {
-    let limits = MemoryLimits { waiting_per_endpoint_max: 2, bytes_max: 100, dead_per_endpoint_max: 1 };
+    let limits = MemoryLimits {
+        waiting_per_endpoint_max: 2,
+        bytes_max: 100,
+        dead_per_endpoint_max: 1,
+        ..MemoryLimits::default()
+    };
     let queue = MemoryQueue::new(limits);
     let target = Target::parse("https://site.example/").expect("a target");
     (1..4).for_each(|id| queue.configure(endpoint(id, target.clone())));
