@@ -212,6 +212,10 @@ async fn a_publication_reaches_topics_of_its_own_community_alone() {
         ("news:other/today", "headline"),
         ("news:acme/today", "phx_close"),
         ("room:acme/lobby", "msg:new"),
+        ("room:acme/lobby", "presence"),
+        ("room:acme/lobby", "typing"),
+        ("person:acme/ann", "sanction"),
+        ("person:acme/ann", "conversation:new"),
         ("today", "x"),
     ] {
         assert_eq!(
@@ -222,6 +226,9 @@ async fn a_publication_reaches_topics_of_its_own_community_alone() {
     }
     let published = house.live.published.lock().expect("not poisoned").clone();
     assert_eq!(published, [("news:acme/today".into(), "headline".into(), r#"{"a":2,"b":1}"#.into())]);
+    for (topic, event) in [("room:acme/lobby", "parcel"), ("news:acme/today", "status")] {
+        assert_eq!(house.ask("POST", path, &key, publication(topic, event)).await.status.as_u16(), 202, "{event}");
+    }
 }
 
 #[tokio::test]

@@ -54,5 +54,5 @@ pub use fault::{ErrorCode, Fault};
 pub use messenger::{Answer, Messenger, Settings};
 pub use news::News;
 pub use outlet::Outlet;
-pub use topics::{person_topic, room_topic};
+pub use topics::{is_of_messenger, person_topic, room_topic};
 pub use witness::{Happening, Witness};
