@@ -105,27 +105,19 @@ impl Server {
         body: Option<String>,
     ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let mut whole = Vec::new();
-        let status = self.ask_into(method, path, body, &mut |part| {
-            if whole.len() + part.len() > ANSWER_BYTES_MAX {
-                return Err(AskError::Http {
-                    authority: self.authority.clone(),
-                    error: format!("the answer has more than {ANSWER_BYTES_MAX} bytes"),
-                });
-            }
-            whole.extend_from_slice(part);
-            Ok(())
-        })?;
-        Ok((status, whole))
+        let (status, refusal) = self.ask_into(method, path, body, &mut |part| self.keep(&mut whole, part))?;
+        Ok((status, if status.is_success() { whole } else { refusal }))
     }
 
-    /// Asks, and hands on each part of the answer as it comes. Each may take its time, but not for ever.
+    /// Asks, and hands on each part of the answer as it comes, if it is a success: else nothing is handed on, and what was
+    /// answered instead is given whole. Each part may take its time, but not for ever.
     pub(crate) fn ask_into(
         &self,
         method: &Method,
         path: &str,
         body: Option<String>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         self.runtime.block_on(self.fetch(method, path, body, take))
     }
 
@@ -135,7 +127,7 @@ impl Server {
         path: &str,
         body: Option<String>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let connecting = TcpStream::connect((self.host.as_str(), self.port));
         let stream = self
             .in_time(connecting)
@@ -164,7 +156,7 @@ impl Server {
         };
         tokio::pin!(answer);
         tokio::select! {
-            status = &mut answer => status,
+            answered = &mut answer => answered,
             // The connection's own end is told to the request as well.
             _ended = connection => answer.await,
         }
@@ -174,15 +166,25 @@ impl Server {
         &self,
         response: Response<Incoming>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let status = response.status();
-        let mut body = response.into_body();
+        let (mut body, mut refusal) = (response.into_body(), Vec::new());
         while let Some(frame) = self.in_time(body.frame()).await? {
-            if let Some(part) = frame.map_err(|error| self.wrong(&error))?.data_ref() {
-                take(part)?;
+            match frame.map_err(|error| self.wrong(&error))?.data_ref() {
+                Some(part) if status.is_success() => take(part)?,
+                Some(part) => self.keep(&mut refusal, part)?,
+                None => {}
             }
         }
-        Ok(status)
+        Ok((status, refusal))
+    }
+
+    fn keep(&self, whole: &mut Vec<u8>, part: &[u8]) -> Result<(), AskError> {
+        if whole.len() + part.len() > ANSWER_BYTES_MAX {
+            return Err(self.wrong(&format!("the answer has more than {ANSWER_BYTES_MAX} bytes")));
+        }
+        whole.extend_from_slice(part);
+        Ok(())
     }
 
     async fn in_time<T>(&self, step: impl Future<Output = T>) -> Result<T, AskError> {

@@ -98,17 +98,20 @@ pub(crate) fn command(
     }
     let body = errand.body.as_ref().map(Value::to_string);
     let (status, answer) = server.ask(&errand.method, &errand.path, body).map_err(OperatorError::Ask)?;
-    let answer: Value = if answer.is_empty() {
-        Value::Null
-    } else {
-        serde_json::from_slice(&answer)
-            .map_err(|error| refused(&format!("{}: {error}", server.authority())))?
-    };
+    let answer = read(&server, &answer)?;
     if !status.is_success() {
         return Err(refused(&show::problem(&answer)));
     }
     let text = if asking.json { show::json(&answer) } else { show::text(&errand.form, &answer) };
     io::stdout().write_all(text.as_bytes()).map_err(OperatorError::Output)
+}
+
+/// An answer without a body is one of nothing.
+fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
+    if answer.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(answer).map_err(|error| refused(&format!("{}: {error}", server.authority())))
 }
 
 fn server(config: &Config, asking: &Asking) -> Result<Server, OperatorError> {
@@ -122,7 +125,7 @@ fn server(config: &Config, asking: &Asking) -> Result<Server, OperatorError> {
 fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
     let mut output = io::BufWriter::new(io::stdout().lock());
     let mut tail = Vec::new();
-    let status = server
+    let (status, refusal) = server
         .ask_into(&errand.method, &errand.path, None, &mut |part| {
             tail.extend_from_slice(part);
             let end = tail.len().saturating_sub(END_OF_LINES.len());
@@ -131,12 +134,10 @@ fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
             Ok(())
         })
         .map_err(OperatorError::Ask)?;
-    output.flush().map_err(OperatorError::Output)?;
     if !status.is_success() {
-        return Err(refused(&format!(
-            "the export was refused with status {status}: is there such a community?"
-        )));
+        return Err(refused(&show::problem(&read(server, &refusal)?)));
     }
+    output.flush().map_err(OperatorError::Output)?;
     if tail == END_OF_LINES { Ok(()) } else { Err(refused("the export was cut: the server's log says why")) }
 }
 
