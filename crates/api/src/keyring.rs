@@ -233,7 +233,8 @@ mod tests {
         let (acme, now) = (CommunityId::parse("acme").expect("an id"), Moment::from_millis(1_000));
         let settings = Settings::named("Acme");
         messenger.ask(&acme, By::Service, CreateCommunity { settings }).await.expect("a community");
-        let purpose = Purpose::Server { prefix: "p".repeat(16), scopes: vec![Scope::List], not_after_s: None };
+        let purpose =
+            Purpose::Server { prefix: "p".repeat(16), scopes: vec![Scope::List], not_after_s: None };
         let key = CreateKey { name: "key".to_owned(), purpose: purpose.to_json(), hash: vec![7; 32] };
         let key = messenger.ask(&acme, By::Service, key).await.expect("a key").id;
         let keyring = Keyring::new(messenger.clone());

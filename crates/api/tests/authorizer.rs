@@ -158,7 +158,8 @@ async fn keys_are_the_sites_own_and_nobody_is_asked_about_them_nor_in_other_comm
 #[tokio::test]
 async fn nobody_is_asked_about_who_shows_a_revoked_token_and_it_makes_nobody_an_owner() {
     let (house, site, _) = furnished(json!(["connect"]), json!({})).await;
-    let (key, ann) = (house.key("acme", &["manage_people", "list"]).await, "/api/v1/communities/acme/people/ann");
+    let (key, ann) =
+        (house.key("acme", &["manage_people", "list"]).await, "/api/v1/communities/acme/people/ann");
     house.ask("PUT", ann, &key, Some(json!({ "name": "Ann" }))).await.ok();
     house.ask("POST", &format!("{ann}/revocations"), &key, Some(json!({}))).await.ok();
     site.answers(200, json!({ "allow": true }));

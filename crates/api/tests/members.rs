@@ -54,7 +54,8 @@ async fn a_key_puts_people_into_groups_and_into_no_conversation_of_two() {
     house.ask("DELETE", &in_group, &key, NOTHING).await.ok();
     let back = house.ask("PUT", &in_group, &token("acme", "cat"), Some(json!({}))).await;
     assert_eq!(back.code(), "not_found");
-    let pair = house.ask("POST", &format!("{people}/direct"), &ann, Some(json!({ "with": "bob" }))).await.ok();
+    let pair =
+        house.ask("POST", &format!("{people}/direct"), &ann, Some(json!({ "with": "bob" }))).await.ok();
     let third = house.ask("PUT", &format!("{}/cat", members_of(&pair)), &key, Some(json!({}))).await;
     assert_eq!(third.code(), "not_found");
 }
@@ -67,6 +68,7 @@ async fn who_could_not_be_put_into_a_room_has_no_invitation_of_it() {
     let refused = house.ask("PUT", &one, &key, Some(json!({}))).await;
     assert!(refused.status.is_client_error(), "{}", refused.text);
     house.ask("DELETE", ban, &key, NOTHING).await.ok();
-    let invitations = house.ask("GET", "/api/v1/communities/acme/people/bob/invitations", &key, NOTHING).await;
+    let invitations =
+        house.ask("GET", "/api/v1/communities/acme/people/bob/invitations", &key, NOTHING).await;
     assert_eq!(invitations.ok()["rows"], json!([]));
 }

@@ -170,6 +170,25 @@ async fn a_key_is_for_what_its_scopes_say_until_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_a_key_is_named_where_it_stands() {
+    let (house, _) = furnished().await;
+    for (purpose, field) in [
+        (json!({ "kind": "token", "algorithm": "HS256", "material": "short" }), "purpose.material"),
+        (
+            json!({ "kind": "token", "algorithm": "none", "material": house::SITE_SECRET }),
+            "purpose.algorithm",
+        ),
+        (json!({ "kind": "jwks", "url": "ftp://example.org" }), "purpose.url"),
+        (json!({ "kind": "server", "scopes": [] }), "purpose.scopes"),
+    ] {
+        let key = Some(json!({ "name": "wrong", "purpose": purpose }));
+        let refused = house.operate("POST", "/api/v1/communities/acme/keys", key).await;
+        assert_eq!(refused.code(), "invalid");
+        assert_eq!(refused.json()["errors"][0]["field"], field);
+    }
+}
+
+#[tokio::test]
 async fn a_token_for_some_rooms_is_for_those_alone() {
     let (house, _) = furnished().await;
     house.room("acme", "other").await;
@@ -227,7 +246,11 @@ async fn a_publication_reaches_topics_of_its_own_community_alone() {
     let published = house.live.published.lock().expect("not poisoned").clone();
     assert_eq!(published, [("news:acme/today".into(), "headline".into(), r#"{"a":2,"b":1}"#.into())]);
     for (topic, event) in [("room:acme/lobby", "parcel"), ("news:acme/today", "status")] {
-        assert_eq!(house.ask("POST", path, &key, publication(topic, event)).await.status.as_u16(), 202, "{event}");
+        assert_eq!(
+            house.ask("POST", path, &key, publication(topic, event)).await.status.as_u16(),
+            202,
+            "{event}"
+        );
     }
 }
 

@@ -337,6 +337,7 @@ fn a_queue_in_memory_is_bounded() {
     let dead: Vec<String> =
         queue.dead_letters(EndpointId(1)).into_iter().map(|letter| letter.message.id.0).collect();
     assert_eq!(dead, ["b"], "the oldest dead letter is forgotten");
+    assert_eq!(queue.dead_count(EndpointId(1)), 1);
     assert_eq!(queue.push(EndpointId(2), of("d", 100)), Ok(()), "the bytes are free again");
     queue.remove(EndpointId(2));
     assert_eq!(queue.push(EndpointId(3), of("e", 100)), Ok(()), "what waited for it takes nothing");

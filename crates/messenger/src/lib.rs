@@ -51,7 +51,7 @@ pub use entrance::{
     Admitted, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
-pub use messenger::{Answer, Messenger, Settings};
+pub use messenger::{Answer, Messenger, Settings, now};
 pub use news::News;
 pub use outlet::Outlet;
 pub use topics::{is_of_messenger, person_topic, room_topic};

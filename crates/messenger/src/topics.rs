@@ -72,7 +72,8 @@ mod tests {
         let document = include_str!("../../../docs/protocol.md");
         let (_, section) = document.split_once(heading).expect("the section is there");
         let section = section.split("\n### ").next().unwrap_or_default();
-        let cells = section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+        let cells =
+            section.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
         cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`')).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Asks a running server's administration listener.
 
+use crate::config::Config;
 use axum::body::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -23,6 +24,8 @@ const PORT_DEFAULT: u16 = 4001;
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum AskError {
+    /// The configuration names no administration listener, and nobody named one.
+    NoAddress,
     /// This is not the URL of an administration listener.
     Url(String),
     /// The file with the token cannot be read.
@@ -44,6 +47,9 @@ pub(crate) enum AskError {
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            AskError::NoAddress => f.write_str(
+                "`admin.listen` is \"off\": turn it on, or name the listener (`--admin URL`, `throng top URL`)",
+            ),
             AskError::Url(url) => {
                 write!(f, "{url}: write the administration's address as http://127.0.0.1:{PORT_DEFAULT}")
             }
@@ -81,7 +87,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(url: &str, token_file: &Path) -> Result<Server, AskError> {
+    /// The one that was named, or that of the configuration; the token likewise.
+    pub(crate) fn of(
+        config: &Config,
+        url: Option<&str>,
+        token_file: Option<&Path>,
+    ) -> Result<Server, AskError> {
+        let configured = || config.admin_listen.map(|address| format!("http://{address}"));
+        let url = url.map(str::to_owned).or_else(configured).ok_or(AskError::NoAddress)?;
+        let token_file = token_file.map_or_else(|| config.data_dir.join("admin-token"), Path::to_owned);
+        Server::new(&url, &token_file)
+    }
+
+    fn new(url: &str, token_file: &Path) -> Result<Server, AskError> {
         let (host, port) = host_and_port(url).ok_or_else(|| AskError::Url(url.to_owned()))?;
         let token =
             token(token_file).map_err(|error| AskError::Token { path: token_file.to_owned(), error })?;

@@ -7,6 +7,7 @@
 mod announcements;
 mod known;
 
+use crate::entropy;
 use crate::keyring::{self, Keyring};
 use crate::shapes::WebhookEvent;
 use bytes::Bytes;
@@ -21,7 +22,6 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
 /// What happened and was not looked at yet. Past it, it is not told, and counted.
@@ -52,7 +52,7 @@ struct Happened {
 
 impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
-        let at = now();
+        let at = messenger::now();
         if self.is_without(community, at) {
             return;
         }
@@ -130,12 +130,11 @@ impl Webhooks {
             let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
             self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
         });
-        let mut entropy = [0; 16];
-        if getrandom::fill(&mut entropy).is_err() {
+        let Ok(entropy) = entropy::bytes() else {
             // Without random numbers two messages might pass for one.
             self.refused.fetch_add(1, Ordering::Relaxed);
             return;
-        }
+        };
         let name = MessageId(format!("evt_{}", Ulid::new(happened.at, Entropy(entropy), 0)));
         let queued = UnixMillis(happened.at.millis());
         let message = Message { id: name, body: happened.body.clone(), queued, attempts: 0 };
@@ -151,6 +150,11 @@ impl Webhooks {
     /// What was given up of an endpoint.
     pub(crate) fn dead_letters(&self, endpoint: KeyId) -> Vec<DeadLetter> {
         self.deliveries.queue().dead_letters(endpoint_id(endpoint))
+    }
+
+    /// How many that are.
+    pub(crate) fn dead_count(&self, endpoint: KeyId) -> u64 {
+        self.deliveries.queue().dead_count(endpoint_id(endpoint)) as u64
     }
 
     /// What became of all of them.
@@ -192,10 +196,4 @@ fn endpoint_id(key: KeyId) -> EndpointId {
     let bytes = key.0.to_bytes();
     let (_, random) = bytes.split_at(8);
     EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
-}
-
-/// A clock before 1970 is one at 1970.
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -2,14 +2,14 @@
 
 use crate::config::Config;
 use crate::durable::{self, DurableError};
-use chat::{Moment, Store, Trouble};
+use chat::{Store, Trouble};
 use clap::{Args, Subcommand};
+use messenger::now;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use store::{ExchangeError, OpenError, SqliteOptions, SqliteStore};
 
 /// What can be done with the store.
@@ -176,11 +176,6 @@ fn lock(data_dir: &Path) -> Result<File, FilesError> {
         | DurableError::Default(_)
         | DurableError::System(_) => FilesError::Folder(error),
     })
-}
-
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// How far it is, on a terminal, now and then.

@@ -38,8 +38,6 @@ pub(crate) struct Asking {
 /// Why a command was not done.
 #[derive(Debug)]
 pub(crate) enum OperatorError {
-    /// The configuration names no administration listener, and nobody named one.
-    NoAddress,
     /// What was asked for cannot be.
     Wish(String),
     /// The server cannot be asked.
@@ -53,9 +51,6 @@ pub(crate) enum OperatorError {
 impl fmt::Display for OperatorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OperatorError::NoAddress => f.write_str(
-                "`admin.listen` is \"off\": turn it on, or give the URL of an administration listener with --admin",
-            ),
             OperatorError::Wish(what) | OperatorError::Refused(what) => f.write_str(what),
             OperatorError::Ask(error) => error.fmt(f),
             OperatorError::Output(error) => write!(f, "cannot show it: {error}"),
@@ -92,7 +87,8 @@ pub(crate) fn command(
     command: &dyn Commanded,
 ) -> Result<(), OperatorError> {
     let errand = command.errand()?;
-    let server = server(config, asking)?;
+    let server = Server::of(config, asking.admin.as_deref(), asking.token_file.as_deref());
+    let server = server.map_err(OperatorError::Ask)?;
     if let Form::Lines = errand.form {
         return stream(&server, &errand);
     }
@@ -112,13 +108,6 @@ fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
         return Ok(Value::Null);
     }
     serde_json::from_slice(answer).map_err(|error| refused(&format!("{}: {error}", server.authority())))
-}
-
-fn server(config: &Config, asking: &Asking) -> Result<Server, OperatorError> {
-    let configured = config.admin_listen.map(|address| format!("http://{address}"));
-    let url = asking.admin.clone().or(configured).ok_or(OperatorError::NoAddress)?;
-    let token_file = asking.token_file.clone().unwrap_or_else(|| config.data_dir.join("admin-token"));
-    Server::new(&url, &token_file).map_err(OperatorError::Ask)
 }
 
 /// Lines of JSON go out as they come. Without the line that ends them, they are not all.

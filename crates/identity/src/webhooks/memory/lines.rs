@@ -102,8 +102,7 @@ impl Lines {
     }
 
     pub(super) fn push(&mut self, endpoint: EndpointId, message: Message) -> Result<(), QueueFull> {
-        let line =
-            self.by_endpoint.get(&endpoint).filter(|line| !line.gone).ok_or(QueueFull::NoEndpoint)?;
+        let line = self.by_endpoint.get(&endpoint).filter(|line| !line.gone).ok_or(QueueFull::NoEndpoint)?;
         if line.waiting.len() >= self.limits.waiting_per_endpoint_max {
             return Err(QueueFull::Messages);
         }
@@ -241,7 +240,8 @@ mod tests {
     /// Endpoint 12 is the second of community 1.
     fn configure(lines: &mut Lines, id: u64) {
         let target = Target::parse("https://site.example/").expect("a target");
-        let (community, secrets) = (Community::new(&(id / 10).to_string()), SigningSecret::mint([9; 32]).into());
+        let (community, secrets) =
+            (Community::new(&(id / 10).to_string()), SigningSecret::mint([9; 32]).into());
         lines.configure(Endpoint { id: EndpointId(id), community, target, secrets });
     }
 
@@ -280,7 +280,11 @@ mod tests {
             give_up(&mut lines, endpoint);
         }
         assert_eq!(push(&mut lines, 11, 101), Err(QueueFull::BytesOfCommunity));
-        assert_eq!((dead(&lines, 10), dead(&lines, 11)), (1, 1), "a message that is refused takes nothing away");
+        assert_eq!(
+            (dead(&lines, 10), dead(&lines, 11)),
+            (1, 1),
+            "a message that is refused takes nothing away"
+        );
         assert_eq!(push(&mut lines, 11, 50), Ok(()));
         assert_eq!((dead(&lines, 10), dead(&lines, 11)), (0, 1));
         assert_eq!(push(&mut lines, 20, 100), Ok(()));

@@ -70,6 +70,11 @@ impl MemoryQueue {
         self.lines().line(endpoint).map(|line| line.dead().cloned().collect()).unwrap_or_default()
     }
 
+    /// How many that are.
+    pub fn dead_count(&self, endpoint: EndpointId) -> usize {
+        self.lines().line(endpoint).map_or(0, |line| line.dead().len())
+    }
+
     /// How many messages wait, all together.
     pub fn len(&self) -> usize {
         self.lines().all().map(|line| line.waiting.len()).sum()
