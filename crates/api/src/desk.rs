@@ -57,7 +57,7 @@ impl Desk {
         }
     }
 
-    /// Lets pass keys and the operator, who do not act as somebody.
+    /// Whether a key or the operator asks, and does not act as somebody.
     pub(crate) fn is_service(&self) -> bool {
         self.by() == By::Service
     }

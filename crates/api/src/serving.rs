@@ -136,7 +136,8 @@ fn shows_nothing(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION)
 }
 
-/// A community that cannot be is one that is not there.
+/// The community's name is taken out of the path. One that no community can have is a field that breaks a rule, like every
+/// other name there.
 fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId>, Problem> {
     let Some(place) = path.iter().position(|(name, _)| name == "community") else {
         return Ok(None);
