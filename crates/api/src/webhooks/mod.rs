@@ -1,15 +1,16 @@
 //! Telling host sites what happens ([`announcements`]), whatever surface it came by.
 //!
 //! The messenger tells its witness on the store's thread, after the commit. There it is only looked whether the community
-//! has endpoints at all; the rest happens where webhooks are sent. What waits is kept in memory: it is bounded, and lost
-//! when the process ends. A site that must miss nothing asks for what happened since, by places and revisions.
+//! has endpoints at all, and what happened is copied; who wants to be told, and the JSON for them, is found where webhooks
+//! are sent. What waits is kept in memory: it is bounded, and lost when the process ends. A site that must miss nothing
+//! asks for what happened since, by places and revisions.
 
 mod announcements;
 mod known;
 
 use crate::entropy;
 use crate::keyring::{self, Keyring};
-use crate::shapes::WebhookEvent;
+use announcements::{Happened, What};
 use bytes::Bytes;
 use chat::{CommunityId, Entropy, KeyId, Moment, PersonId, Ulid};
 use identity::{
@@ -18,7 +19,6 @@ use identity::{
 };
 use known::Known;
 use messenger::{Happening, Witness};
-use serde_json::json;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -42,27 +42,19 @@ pub(crate) struct Webhooks {
     refused: AtomicU64,
 }
 
-/// Something that happened where there may be somebody to tell.
-struct Happened {
-    community: CommunityId,
-    event: WebhookEvent,
-    at: Moment,
-    body: Bytes,
-}
-
 impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = messenger::now();
         if self.is_without(community, at) {
             return;
         }
-        let event = announcements::event(happening);
-        let data = announcements::data(happening);
-        let body = json!({ "type": event, "community": community, "by": by, "at": at, "data": data });
-        let body = Bytes::from(body.to_string());
-        if self.unread.try_send(Happened { community: community.clone(), event, at, body }).is_err() {
+        // Where there is no room, nothing is copied either.
+        let Ok(place) = self.unread.try_reserve() else {
             self.refused.fetch_add(1, Ordering::Relaxed);
-        }
+            return;
+        };
+        let (community, by, what) = (community.clone(), by.clone(), What::copied(happening));
+        place.send(Happened { community, by, at, what });
     }
 }
 
@@ -119,14 +111,18 @@ impl Webhooks {
             without.insert(happened.community, happened.at.after_ms(WITHOUT_MS));
             return;
         }
-        for endpoint in ring.endpoints().iter().filter(|one| one.events.contains(&happened.event)) {
-            self.push(endpoint, &happened);
+        let event = happened.event();
+        let mut wanting = ring.endpoints().iter().filter(|one| one.events.contains(&event)).peekable();
+        if wanting.peek().is_some() {
+            let (community, at) = (happened.community.clone(), happened.at);
+            let body = happened.body();
+            wanting.for_each(|endpoint| self.push(endpoint, &community, at, &body));
         }
     }
 
-    fn push(&self, endpoint: &keyring::Endpoint, happened: &Happened) {
-        let (id, community) = (endpoint_id(endpoint.id), Community::new(happened.community.as_str()));
-        self.known.once(&happened.community, id, || {
+    fn push(&self, endpoint: &keyring::Endpoint, of: &CommunityId, at: Moment, body: &Bytes) {
+        let (id, community) = (endpoint_id(endpoint.id), Community::new(of.as_str()));
+        self.known.once(of, id, || {
             let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
             self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
         });
@@ -135,14 +131,14 @@ impl Webhooks {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let name = MessageId(format!("evt_{}", Ulid::new(happened.at, Entropy(entropy), 0)));
-        let queued = UnixMillis(happened.at.millis());
-        let message = Message { id: name, body: happened.body.clone(), queued, attempts: 0 };
+        let name = MessageId(format!("evt_{}", Ulid::new(at, Entropy(entropy), 0)));
+        let queued = UnixMillis(at.millis());
+        let message = Message { id: name, body: body.clone(), queued, attempts: 0 };
         match self.deliveries.queue().push(id, message) {
             Ok(()) => self.deliveries.wake(id, &community),
             Err(error) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(community = %happened.community, %error, "a webhook was not taken");
+                tracing::warn!(community = %of, %error, "a webhook was not taken");
             }
         }
     }
