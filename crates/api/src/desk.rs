@@ -2,12 +2,13 @@
 
 use crate::Shared;
 use crate::caller::Caller;
-use crate::problem::{Code, Problem};
+use crate::entropy;
+use crate::problem::Problem;
 use crate::shapes::ids::Reference;
-use chat::verbs::{FindRoom, ReadConversation};
+use chat::verbs::{FindRoom, ReadConversation, RevokeKey};
 use chat::{
-    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, Moment,
-    PersonId, RoomName, Verb,
+    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, KeyId,
+    Moment, PersonId, RoomName, Verb,
 };
 use messenger::News;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ impl Desk {
     /// On behalf of a person whom the path names: themselves, or a key for them. For anybody else there is no such person.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
+    /// `not_found`.
     pub(crate) fn by_person(&self, person: &PersonId) -> Result<By, Problem> {
         match &self.caller {
             Caller::Person { id, .. } if id != person => Err(Problem::not_found()),
@@ -56,7 +57,7 @@ impl Desk {
         }
     }
 
-    /// Lets pass keys and the operator, who do not act as somebody.
+    /// Whether a key or the operator asks, and does not act as somebody.
     pub(crate) fn is_service(&self) -> bool {
         self.by() == By::Service
     }
@@ -84,11 +85,23 @@ impl Desk {
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
     }
 
+    /// Revokes a key, whatever it is for: it counts no more when this is done, and an endpoint of webhooks is told nothing more.
+    ///
+    /// # Errors
+    /// As [`RevokeKey`] says.
+    pub(crate) async fn revoke_key(&self, key: KeyId) -> Result<(), Problem> {
+        self.ask(RevokeKey { key }).await?;
+        let community = self.community()?;
+        self.shared.keyring.forget(community);
+        self.shared.webhooks.remove(community, key);
+        Ok(())
+    }
+
     /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is
     /// not asked about them.
     ///
     /// # Errors
-    /// [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    /// `refused_by_site`, `site_unavailable`.
     pub(crate) async fn permit_join(&self, conversation: ConversationId) -> Result<(), Problem> {
         match &self.caller {
             Caller::Person { id, .. } => {
@@ -102,7 +115,7 @@ impl Desk {
     /// The same for who says something; and takes one of a person's messages of this minute, also where a key acts as them.
     ///
     /// # Errors
-    /// [`Code::RateLimited`], [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    /// `rate_limited`, `refused_by_site`, `site_unavailable`.
     pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
         if let By::Person(person) = self.by()
             && let Some(wait_ms) = self.shared.messenger.spend_message(self.community()?, &person).await?
@@ -123,18 +136,14 @@ impl Desk {
     /// # Errors
     /// The machine has no random numbers.
     pub(crate) fn call(&self, by: By) -> Result<Call, Problem> {
-        let mut entropy = [0; 16];
-        getrandom::fill(&mut entropy).map_err(|error| {
-            tracing::error!(%error, "no random numbers");
-            Problem::new(Code::Internal, "the machine has no random numbers")
-        })?;
-        Ok(Call { community: self.community()?.clone(), by, now: self.now, entropy: Entropy(entropy) })
+        let entropy = Entropy(entropy::bytes()?);
+        Ok(Call { community: self.community()?.clone(), by, now: self.now, entropy })
     }
 
     /// The id of a conversation that the path or a query names, if the caller may see it.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
+    /// `not_found`.
     pub(crate) async fn find(&self, reference: &Reference) -> Result<ConversationId, Problem> {
         self.find_as(self.by(), reference).await
     }
@@ -142,7 +151,7 @@ impl Desk {
     /// The same on behalf of somebody.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
+    /// `not_found`.
     pub(crate) async fn find_as(&self, by: By, reference: &Reference) -> Result<ConversationId, Problem> {
         if let (Reference::Id(id), None) = (reference, self.rooms()) {
             return Ok(*id);
@@ -157,16 +166,13 @@ impl Desk {
     /// The id of a conversation that a query names, if it names one.
     ///
     /// # Errors
-    /// [`Code::NotFound`].
+    /// `not_found`.
     pub(crate) async fn find_if_named(
         &self,
         reference: Option<&Reference>,
     ) -> Result<Option<ConversationId>, Problem> {
         match reference {
             Some(reference) => self.find(reference).await.map(Some),
-            None if self.rooms().is_some() => {
-                Err(Problem::new(Code::CallerRefused, "this token is for some rooms only: name one of them"))
-            }
             None => Ok(None),
         }
     }

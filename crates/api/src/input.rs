@@ -39,8 +39,8 @@ impl<P: DeserializeOwned, Q: DeserializeOwned, B: Content> Input<P, Q, B> {
     /// Reads it.
     ///
     /// # Errors
-    /// [`Code::NotFound`] for a path that can name nothing, [`Code::Invalid`], [`Code::Malformed`],
-    /// [`Code::MediaType`], [`Code::TooLarge`].
+    /// [`Code::Invalid`], also for a name in the path that nothing can have; [`Code::Malformed`], [`Code::MediaType`],
+    /// [`Code::TooLarge`].
     pub(crate) async fn read(raw: Raw) -> Result<Self, Problem> {
         let path = fields::read(raw.path).map_err(Problem::field)?;
         let pairs = Query::<Vec<(String, String)>>::try_from_uri(&raw.uri)

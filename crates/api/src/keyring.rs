@@ -52,7 +52,28 @@ impl Ring {
 /// See the module.
 pub(crate) struct Keyring {
     messenger: Messenger,
-    rings: Mutex<HashMap<CommunityId, Arc<Ring>>>,
+    rings: Mutex<Rings>,
+}
+
+#[derive(Default)]
+struct Rings {
+    by_community: HashMap<CommunityId, Arc<Ring>>,
+    /// How often keys were forgotten: what was being read meanwhile is not kept.
+    forgotten: u64,
+}
+
+impl Rings {
+    fn fresh(&self, community: &CommunityId, now: Moment) -> Option<Arc<Ring>> {
+        let ring = self.by_community.get(community)?;
+        (now.since_ms(ring.read_at) < FRESH_MS).then(|| ring.clone())
+    }
+
+    fn keep(&mut self, community: &CommunityId, ring: Arc<Ring>) {
+        if self.by_community.len() >= COMMUNITIES_MAX && !self.by_community.contains_key(community) {
+            self.by_community.clear();
+        }
+        self.by_community.insert(community.clone(), ring);
+    }
 }
 
 impl Keyring {
@@ -65,28 +86,32 @@ impl Keyring {
     /// # Errors
     /// The store could not be asked.
     pub(crate) async fn of(&self, community: &CommunityId, now: Moment) -> Result<Arc<Ring>, Failure> {
-        let known = self.rings().get(community).cloned();
-        if let Some(ring) = known.as_ref().filter(|ring| now.since_ms(ring.read_at) < FRESH_MS) {
-            return Ok(ring.clone());
-        }
+        let forgotten = {
+            let rings = self.rings();
+            if let Some(ring) = rings.fresh(community, now) {
+                return Ok(ring);
+            }
+            rings.forgotten
+        };
         // Neither does the verb make an id, nor is it anybody's but the server's own question.
         let call = Call { community: community.clone(), by: By::Service, now, entropy: Entropy([0; 16]) };
         let keys = self.messenger.perform(call.ask(Keys)).await?;
         let ring = Arc::new(ring(community, keys, now));
         let mut rings = self.rings();
-        if rings.len() >= COMMUNITIES_MAX && !rings.contains_key(community) {
-            rings.clear();
+        if rings.forgotten == forgotten {
+            rings.keep(community, ring.clone());
         }
-        rings.insert(community.clone(), ring.clone());
         Ok(ring)
     }
 
-    /// A community's keys were changed.
+    /// A community's keys were changed: whoever asks from now on is told of those that there are.
     pub(crate) fn forget(&self, community: &CommunityId) {
-        self.rings().remove(community);
+        let mut rings = self.rings();
+        rings.forgotten += 1;
+        rings.by_community.remove(community);
     }
 
-    fn rings(&self) -> MutexGuard<'_, HashMap<CommunityId, Arc<Ring>>> {
+    fn rings(&self) -> MutexGuard<'_, Rings> {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,5 +160,94 @@ fn endpoint(id: KeyId, url: &str, events: Vec<WebhookEvent>, secret: &str) -> Op
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keyring").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::rows::Rows;
+    use chat::verbs::{CreateCommunity, CreateKey, RevokeKey};
+    use chat::{MemoryStore, Request, Settings, Store, Trouble, Work};
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    /// A store whose answers may come late: they say what was so when it was asked.
+    #[derive(Default)]
+    struct Late {
+        inner: MemoryStore,
+        /// What is to be answered, while answers are held back.
+        held: Arc<Mutex<Option<Vec<Answer>>>>,
+    }
+
+    type Answer = Box<dyn FnOnce() + Send>;
+
+    impl Late {
+        fn hold_back(&self) {
+            *self.held.lock().expect("not poisoned") = Some(Vec::new());
+        }
+
+        fn answer_at_once(&self) -> Vec<Answer> {
+            self.held.lock().expect("not poisoned").take().unwrap_or_default()
+        }
+    }
+
+    impl Store for Late {
+        fn epoch(&self) -> &str {
+            self.inner.epoch()
+        }
+
+        fn submit(&self, request: Request) {
+            self.inner.submit(match request {
+                Request::Read(work) => Request::Read(Box::new(Holding { work, held: self.held.clone() })),
+                other @ (Request::Append(_) | Request::Write(_)) => other,
+            });
+        }
+    }
+
+    struct Holding {
+        work: Box<dyn Work>,
+        held: Arc<Mutex<Option<Vec<Answer>>>>,
+    }
+
+    impl Work for Holding {
+        fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+            self.work.run(rows)
+        }
+
+        fn settle(self: Box<Self>, outcome: Result<(), Trouble>) {
+            let Self { work, held } = *self;
+            let mut held = held.lock().expect("not poisoned");
+            match held.as_mut() {
+                Some(held) => held.push(Box::new(move || work.settle(outcome))),
+                None => work.settle(outcome),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_that_is_revoked_while_keys_are_read_does_not_count_from_then_on() {
+        let store = Arc::new(Late::default());
+        let messenger = Messenger::new(store.clone(), messenger::Settings::default());
+        let (acme, now) = (CommunityId::parse("acme").expect("an id"), Moment::from_millis(1_000));
+        let settings = Settings::named("Acme");
+        messenger.ask(&acme, By::Service, CreateCommunity { settings }).await.expect("a community");
+        let purpose =
+            Purpose::Server { prefix: "p".repeat(16), scopes: vec![Scope::List], not_after_s: None };
+        let key = CreateKey { name: "key".to_owned(), purpose: purpose.to_json(), hash: vec![7; 32] };
+        let key = messenger.ask(&acme, By::Service, key).await.expect("a key").id;
+        let keyring = Keyring::new(messenger.clone());
+
+        store.hold_back();
+        let mut reading = pin!(keyring.of(&acme, now));
+        assert!(poll_fn(|context| Poll::Ready(reading.as_mut().poll(context).is_pending())).await);
+        let late = store.answer_at_once();
+        messenger.ask(&acme, By::Service, RevokeKey { key }).await.expect("revoked");
+        keyring.forget(&acme);
+        late.into_iter().for_each(|answer| answer());
+
+        assert_eq!(reading.await.expect("keys").servers_count(), 1, "it was asked before");
+        assert_eq!(keyring.of(&acme, now).await.expect("keys").servers_count(), 0);
     }
 }

@@ -9,6 +9,7 @@
 
 mod caller;
 mod desk;
+mod entropy;
 mod fields;
 mod input;
 mod keyring;
@@ -32,6 +33,7 @@ pub use rates::Rate;
 pub use strangers::Remote;
 
 use axum::Router;
+use bytes::Bytes;
 use identity::{DeliverySettings, MemoryLimits, Outbound};
 use keyring::Keyring;
 use messenger::Messenger;
@@ -77,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
     pub(crate) strangers: Strangers,
+    /// The OpenAPI document, as it goes out.
+    pub(crate) document: Bytes,
 }
 
 impl Api {
@@ -88,7 +92,8 @@ impl Api {
         messenger.witness_by(webhooks.clone());
         let rates = Mutex::new(Rates::new(rate));
         let strangers = Strangers::new(rate_of_strangers);
-        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates, strangers }) }
+        let document = Bytes::from(Self::document().to_string());
+        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates, strangers, document }) }
     }
 
     /// For the public address: server keys and people's tokens. With the document and the reference page.

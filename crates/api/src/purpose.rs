@@ -1,8 +1,8 @@
 //! What a community's key is for: the meaning of [`chat::Key::purpose`], which the rules keep as JSON.
 //!
-//! Four kinds of things are kept as keys, because each is something secret, or something believed, that belongs to a
-//! community, is made and revoked by its owner, and is written into its audit log: server keys, keys of person's tokens,
-//! addresses where such keys are published, and endpoints of webhooks.
+//! Five kinds of things are kept as keys, because each is something secret, or something believed, that belongs to a
+//! community, is made and revoked by its owner, and is written into its audit log: server keys, keys of people's tokens,
+//! addresses where such keys are published, endpoints of webhooks, and how the community's site is asked.
 
 use crate::shapes::{Scope, WebhookEvent};
 use chat::FieldProblem;

@@ -3,7 +3,7 @@
 use crate::caller::{self, Caller, Credentials};
 use crate::desk::Desk;
 use crate::input::Raw;
-use crate::openapi::{self, BASE};
+use crate::openapi::BASE;
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
 use crate::strangers::Remote;
@@ -21,7 +21,6 @@ use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Through which address a request comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,10 +37,9 @@ pub(crate) struct Asker(CommunityId, String);
 
 /// Routes of every operation, the document, and the reference page.
 pub(crate) fn router(shared: Arc<Shared>, entrance: Entrance) -> Router {
-    let groups = routes::all();
-    let document = Bytes::from(openapi::document(&groups).to_string());
+    let document = shared.document.clone();
     let mut by_path: BTreeMap<&'static str, Vec<Operation>> = BTreeMap::new();
-    for operation in groups.into_iter().flat_map(|group| group.operations) {
+    for operation in routes::all().into_iter().flat_map(|group| group.operations) {
         by_path.entry(operation.path).or_default().push(operation);
     }
     let mut router = Router::new()
@@ -89,7 +87,7 @@ async fn serve(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let now = now();
+    let now = messenger::now();
     let mut path: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let community = take_community(&mut path)?;
@@ -138,7 +136,8 @@ fn shows_nothing(headers: &HeaderMap) -> bool {
     !headers.contains_key(AUTHORIZATION)
 }
 
-/// A community that cannot be is one that is not there.
+/// The community's name is taken out of the path. One that no community can have is a field that breaks a rule, like every
+/// other name there.
 fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId>, Problem> {
     let Some(place) = path.iter().position(|(name, _)| name == "community") else {
         return Ok(None);
@@ -199,10 +198,4 @@ fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Mom
     };
     let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
     rates.take(Asker(community.clone(), name), now.millis()).map_err(Problem::rate_limited)
-}
-
-/// A clock before 1970 is one at 1970.
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

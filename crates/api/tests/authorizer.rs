@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use house::{House, NOTHING, token};
+use house::{House, NOTHING, token, token_with};
 use identity::{SigningSecret, UnixSeconds, verify};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -153,6 +153,22 @@ async fn keys_are_the_sites_own_and_nobody_is_asked_about_them_nor_in_other_comm
     let there = "/api/v1/communities/other/people/ann/conversations";
     house.ask("GET", there, &token("other", "ann"), NOTHING).await.ok();
     assert_eq!(site.asked(), []);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_who_shows_a_revoked_token_and_it_makes_nobody_an_owner() {
+    let (house, site, _) = furnished(json!(["connect"]), json!({})).await;
+    let (key, ann) =
+        (house.key("acme", &["manage_people", "list"]).await, "/api/v1/communities/acme/people/ann");
+    house.ask("PUT", ann, &key, Some(json!({ "name": "Ann" }))).await.ok();
+    house.ask("POST", &format!("{ann}/revocations"), &key, Some(json!({}))).await.ok();
+    site.answers(200, json!({ "allow": true }));
+    let stolen = token_with("acme", "ann", &json!({ "roles": ["owner"] }));
+    let keys = house.ask("GET", "/api/v1/communities/acme/keys", &stolen, NOTHING).await;
+    assert_eq!(keys.code(), "token_revoked");
+    assert_eq!(site.asked(), []);
+    let stored = house.ask("GET", ann, &key, NOTHING).await.ok();
+    assert!(stored.get("role").is_none_or(Value::is_null), "{stored}");
 }
 
 #[tokio::test]

@@ -13,18 +13,19 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 const GENEROUS: Duration = Duration::from_secs(60);
 
-/// A host site: what it was told, and the status that it answers.
+/// A host site: what it was told, and the status that it answers when it is open.
 struct Site {
     told: mpsc::UnboundedReceiver<(HeaderMap, Bytes)>,
     status: Arc<AtomicU16>,
+    open: watch::Sender<bool>,
     url: String,
 }
 
-type Answering = (mpsc::UnboundedSender<(HeaderMap, Bytes)>, Arc<AtomicU16>);
+type Answering = (mpsc::UnboundedSender<(HeaderMap, Bytes)>, Arc<AtomicU16>, watch::Receiver<bool>);
 
 impl Site {
     async fn open() -> Self {
@@ -32,9 +33,11 @@ impl Site {
         let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
         let (sender, told) = mpsc::unbounded_channel();
         let status = Arc::new(AtomicU16::new(204));
-        let routes = Router::new().route("/hook", post(receive)).with_state((sender, status.clone()));
+        let (open, is_open) = watch::channel(true);
+        let state = (sender, status.clone(), is_open);
+        let routes = Router::new().route("/hook", post(receive)).with_state(state);
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        Self { told, status, url }
+        Self { told, status, open, url }
     }
 
     async fn next(&mut self) -> (HeaderMap, Bytes) {
@@ -42,8 +45,10 @@ impl Site {
     }
 }
 
-async fn receive(State((told, status)): State<Answering>, headers: HeaderMap, body: Bytes) -> StatusCode {
+async fn receive(State(answering): State<Answering>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let (told, status, mut is_open) = answering;
     told.send((headers, body)).expect("the test listens");
+    is_open.wait_for(|open| *open).await.expect("the test goes on");
     StatusCode::from_u16(status.load(Ordering::Relaxed)).expect("a status")
 }
 
@@ -88,7 +93,7 @@ async fn a_site_is_told_in_order_what_it_asked_for_and_can_tell_that_it_is_us() 
 }
 
 #[tokio::test]
-async fn what_is_given_up_can_be_seen_and_a_removed_endpoint_is_told_nothing() {
+async fn what_is_given_up_can_be_seen_until_its_endpoint_is_removed() {
     let mut site = Site::open().await;
     let (house, key, hook) = furnished(&site.url, json!(["message.sent"])).await;
     site.status.store(500, Ordering::Relaxed);
@@ -110,6 +115,40 @@ async fn what_is_given_up_can_be_seen_and_a_removed_endpoint_is_told_nothing() {
     let listed = house.operate("GET", "/api/v1/communities/acme/webhooks", NOTHING).await.ok();
     assert_eq!(listed["rows"], json!([]));
     assert_eq!(house.operate("GET", &format!("{one}/dead-letters"), NOTHING).await.code(), "not_found");
+}
+
+#[tokio::test]
+async fn a_removed_endpoint_is_told_nothing_more_not_even_what_waited_for_it() {
+    for route in ["webhooks", "keys"] {
+        let (mut site, mut other) = (Site::open().await, Site::open().await);
+        let (house, key, hook) = furnished(&site.url, json!(["message.sent"])).await;
+        let beside = json!({ "name": "other", "url": other.url, "events": ["message.sent"] });
+        house.operate("POST", "/api/v1/communities/acme/webhooks", Some(beside)).await.ok();
+        site.open.send_replace(false);
+        for text in ["one", "two"] {
+            house.ask("POST", MESSAGES, &key, Some(json!({ "text": text }))).await.ok();
+            other.next().await;
+        }
+        site.next().await;
+        let one = format!("/api/v1/communities/acme/{route}/{}", hook["id"].as_str().expect("an id"));
+        house.operate("DELETE", &one, NOTHING).await.ok();
+        site.open.send_replace(true);
+        delivered(&house, 3).await;
+        house.ask("POST", MESSAGES, &key, Some(json!({ "text": "three" }))).await.ok();
+        let (_, body) = other.next().await;
+        assert!(body.windows(5).any(|part| part == b"three"));
+        assert!(site.told.try_recv().is_err(), "by {route}");
+    }
+}
+
+/// Waits until so many messages were delivered, all together.
+async fn delivered(house: &House, count: u64) {
+    let look = async {
+        while house.operate("GET", "/api/v1/stats", NOTHING).await.ok()["webhooks_delivered"] != count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(GENEROUS, look).await.expect("it is delivered in time");
 }
 
 async fn eventually(house: &House, path: &str) -> Value {

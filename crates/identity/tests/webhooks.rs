@@ -187,6 +187,32 @@ async fn an_endpoint_that_is_gone_is_told_nothing_more() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_is_removed_is_told_nothing_more_and_nothing_is_kept_of_it() {
+    let gate = Arc::new(Semaphore::new(0));
+    let at_site = gate.clone();
+    let site = Site::start(move |_| {
+        let gate = at_site.clone();
+        async move {
+            gate.acquire().await.expect("it stays").forget();
+            answer(500, "")
+        }
+    })
+    .await;
+    let sending = Sending::start([endpoint(10, site.target("/"))], quick());
+    ["a", "b"].iter().for_each(|id| sending.push(10, id));
+    site.has_seen(1).await;
+    sending.deliveries.queue().remove(EndpointId(10));
+    sending.deliveries.forget(EndpointId(10));
+    gate.add_permits(10);
+    let counts = sending.is_done().await;
+    assert_eq!((counts.failed, counts.dead, counts.queue_errors), (1, 0, 0));
+    assert_eq!(ids(&site), ["a"]);
+    let queue = sending.deliveries.queue();
+    assert_eq!(queue.push(EndpointId(10), message("c")), Err(QueueFull::NoEndpoint));
+    sending.stop().await;
+}
+
+#[tokio::test]
 async fn endpoints_that_hang_do_not_hold_up_the_others() {
     let gate = Arc::new(Semaphore::new(0));
     let at_site = gate.clone();
@@ -284,7 +310,12 @@ async fn what_is_under_way_ends_before_deliveries_do() {
 
 #[test]
 fn a_queue_in_memory_is_bounded() {
-    let limits = MemoryLimits { waiting_per_endpoint_max: 2, bytes_max: 100, dead_per_endpoint_max: 1 };
+    let limits = MemoryLimits {
+        waiting_per_endpoint_max: 2,
+        bytes_max: 100,
+        dead_per_endpoint_max: 1,
+        ..MemoryLimits::default()
+    };
     let queue = MemoryQueue::new(limits);
     let target = Target::parse("https://site.example/").expect("a target");
     (1..4).for_each(|id| queue.configure(endpoint(id, target.clone())));
@@ -306,7 +337,12 @@ fn a_queue_in_memory_is_bounded() {
     let dead: Vec<String> =
         queue.dead_letters(EndpointId(1)).into_iter().map(|letter| letter.message.id.0).collect();
     assert_eq!(dead, ["b"], "the oldest dead letter is forgotten");
+    assert_eq!(queue.dead_count(EndpointId(1)), 1);
     assert_eq!(queue.push(EndpointId(2), of("d", 100)), Ok(()), "the bytes are free again");
+    queue.remove(EndpointId(2));
+    assert_eq!(queue.push(EndpointId(3), of("e", 100)), Ok(()), "what waited for it takes nothing");
+    queue.remove(EndpointId(1));
+    assert_eq!((queue.dead_letters(EndpointId(1)).len(), queue.len()), (0, 1));
 }
 
 /// Each endpoint's messages arrive in order, whatever fails and however many there are.

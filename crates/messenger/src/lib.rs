@@ -51,8 +51,8 @@ pub use entrance::{
     Admitted, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
-pub use messenger::{Answer, Messenger, Settings};
+pub use messenger::{Answer, Messenger, Settings, now};
 pub use news::News;
 pub use outlet::Outlet;
-pub use topics::{person_topic, room_topic};
+pub use topics::{is_of_messenger, person_topic, room_topic};
 pub use witness::{Happening, Witness};

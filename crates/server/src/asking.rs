@@ -1,5 +1,6 @@
 //! Asks a running server's administration listener.
 
+use crate::config::Config;
 use axum::body::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -23,6 +24,8 @@ const PORT_DEFAULT: u16 = 4001;
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum AskError {
+    /// The configuration names no administration listener, and nobody named one.
+    NoAddress,
     /// This is not the URL of an administration listener.
     Url(String),
     /// The file with the token cannot be read.
@@ -44,6 +47,9 @@ pub(crate) enum AskError {
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            AskError::NoAddress => f.write_str(
+                "`admin.listen` is \"off\": turn it on, or name the listener (`--admin URL`, `throng top URL`)",
+            ),
             AskError::Url(url) => {
                 write!(f, "{url}: write the administration's address as http://127.0.0.1:{PORT_DEFAULT}")
             }
@@ -81,7 +87,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(url: &str, token_file: &Path) -> Result<Server, AskError> {
+    /// The one that was named, or that of the configuration; the token likewise.
+    pub(crate) fn of(
+        config: &Config,
+        url: Option<&str>,
+        token_file: Option<&Path>,
+    ) -> Result<Server, AskError> {
+        let configured = || config.admin_listen.map(|address| format!("http://{address}"));
+        let url = url.map(str::to_owned).or_else(configured).ok_or(AskError::NoAddress)?;
+        let token_file = token_file.map_or_else(|| config.data_dir.join("admin-token"), Path::to_owned);
+        Server::new(&url, &token_file)
+    }
+
+    fn new(url: &str, token_file: &Path) -> Result<Server, AskError> {
         let (host, port) = host_and_port(url).ok_or_else(|| AskError::Url(url.to_owned()))?;
         let token =
             token(token_file).map_err(|error| AskError::Token { path: token_file.to_owned(), error })?;
@@ -105,27 +123,19 @@ impl Server {
         body: Option<String>,
     ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let mut whole = Vec::new();
-        let status = self.ask_into(method, path, body, &mut |part| {
-            if whole.len() + part.len() > ANSWER_BYTES_MAX {
-                return Err(AskError::Http {
-                    authority: self.authority.clone(),
-                    error: format!("the answer has more than {ANSWER_BYTES_MAX} bytes"),
-                });
-            }
-            whole.extend_from_slice(part);
-            Ok(())
-        })?;
-        Ok((status, whole))
+        let (status, refusal) = self.ask_into(method, path, body, &mut |part| self.keep(&mut whole, part))?;
+        Ok((status, if status.is_success() { whole } else { refusal }))
     }
 
-    /// Asks, and hands on each part of the answer as it comes. Each may take its time, but not for ever.
+    /// Asks, and hands on each part of the answer as it comes, if it is a success: else nothing is handed on, and what was
+    /// answered instead is given whole. Each part may take its time, but not for ever.
     pub(crate) fn ask_into(
         &self,
         method: &Method,
         path: &str,
         body: Option<String>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         self.runtime.block_on(self.fetch(method, path, body, take))
     }
 
@@ -135,7 +145,7 @@ impl Server {
         path: &str,
         body: Option<String>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let connecting = TcpStream::connect((self.host.as_str(), self.port));
         let stream = self
             .in_time(connecting)
@@ -164,7 +174,7 @@ impl Server {
         };
         tokio::pin!(answer);
         tokio::select! {
-            status = &mut answer => status,
+            answered = &mut answer => answered,
             // The connection's own end is told to the request as well.
             _ended = connection => answer.await,
         }
@@ -174,15 +184,25 @@ impl Server {
         &self,
         response: Response<Incoming>,
         take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
-    ) -> Result<StatusCode, AskError> {
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
         let status = response.status();
-        let mut body = response.into_body();
+        let (mut body, mut refusal) = (response.into_body(), Vec::new());
         while let Some(frame) = self.in_time(body.frame()).await? {
-            if let Some(part) = frame.map_err(|error| self.wrong(&error))?.data_ref() {
-                take(part)?;
+            match frame.map_err(|error| self.wrong(&error))?.data_ref() {
+                Some(part) if status.is_success() => take(part)?,
+                Some(part) => self.keep(&mut refusal, part)?,
+                None => {}
             }
         }
-        Ok(status)
+        Ok((status, refusal))
+    }
+
+    fn keep(&self, whole: &mut Vec<u8>, part: &[u8]) -> Result<(), AskError> {
+        if whole.len() + part.len() > ANSWER_BYTES_MAX {
+            return Err(self.wrong(&format!("the answer has more than {ANSWER_BYTES_MAX} bytes")));
+        }
+        whole.extend_from_slice(part);
+        Ok(())
     }
 
     async fn in_time<T>(&self, step: impl Future<Output = T>) -> Result<T, AskError> {

@@ -74,7 +74,7 @@ pub(crate) fn open(
     data_dir: &Path,
     outbound: Outbound,
 ) -> Result<Durable, DurableError> {
-    let (secret, lock) = (secret(data_dir)?, lock(data_dir)?);
+    let (lock, secret) = (lock(data_dir)?, secret(data_dir)?);
     let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
     let messenger = Messenger::new(store, Settings { cache_bytes_max, secret, outbound: Some(outbound) });
@@ -84,10 +84,12 @@ pub(crate) fn open(
     Ok(Durable { messenger, _lock: lock })
 }
 
-/// Two servers on one file would each know nothing of what the other told and keeps in its cache.
-fn lock(data_dir: &Path) -> Result<File, DurableError> {
+/// Takes the data directory, which is made where there is none, for as long as the file that it gives is open. Two who write
+/// one store would each know nothing of what the other told and keeps in its cache.
+pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
     let path = data_dir.join(LOCK_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
+    DirBuilder::new().recursive(true).mode(0o700).create(data_dir).map_err(failed)?;
     let file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -106,7 +108,6 @@ fn lock(data_dir: &Path) -> Result<File, DurableError> {
 fn secret(data_dir: &Path) -> Result<InstallationSecret, DurableError> {
     let path = data_dir.join(SECRET_FILE);
     let failed = |error| DurableError::Secret { path: path.clone(), error };
-    DirBuilder::new().recursive(true).mode(0o700).create(data_dir).map_err(failed)?;
     // One that is in use is never overwritten.
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
         Ok(file) => fill(file).map_err(failed)?,
@@ -151,10 +152,11 @@ mod tests {
     #[test]
     fn a_second_server_does_not_get_the_folder() {
         let folder = tempfile::tempdir().expect("a folder");
-        let first = lock(folder.path()).expect("nobody has it");
-        assert!(matches!(lock(folder.path()), Err(DurableError::InUse { .. })));
+        let folder = folder.path().join("new");
+        let first = lock(&folder).expect("nobody has it");
+        assert!(matches!(lock(&folder), Err(DurableError::InUse { .. })));
         drop(first);
-        assert!(lock(folder.path()).is_ok());
+        assert!(lock(&folder).is_ok());
     }
 
     #[test]

@@ -45,8 +45,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Why there is nothing to show.
 #[derive(Debug)]
 pub(crate) enum TopError {
-    /// The configuration names no administration listener, and nobody named one.
-    NoAddress,
     /// The server cannot be asked.
     Scrape(ScrapeError),
     /// The terminal or the output failed.
@@ -56,9 +54,6 @@ pub(crate) enum TopError {
 impl fmt::Display for TopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TopError::NoAddress => {
-                f.write_str("`admin.listen` is \"off\": give the URL of an administration listener")
-            }
             TopError::Scrape(error) => error.fmt(f),
             TopError::Output(error) => write!(f, "cannot show it: {error}"),
         }
@@ -82,10 +77,8 @@ impl From<io::Error> for TopError {
 
 /// Shows the server until the user has seen enough.
 pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
-    let configured = config.admin_listen.map(|address| format!("http://{address}"));
-    let url = wish.url.clone().or(configured).ok_or(TopError::NoAddress)?;
-    let token_file = wish.token_file.clone().unwrap_or_else(|| config.data_dir.join("admin-token"));
-    let server = Server::new(&url, &token_file).map_err(|error| TopError::Scrape(ScrapeError::Ask(error)))?;
+    let server = Server::of(config, wish.url.as_deref(), wish.token_file.as_deref());
+    let server = server.map_err(|error| TopError::Scrape(ScrapeError::Ask(error)))?;
     let mut looks = Looks::default();
     // What cannot be asked at all is an error; what fails later is shown and tried again.
     looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);

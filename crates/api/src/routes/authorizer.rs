@@ -3,16 +3,16 @@
 use super::paths::AtPerson;
 use crate::caller::Callers;
 use crate::desk::{Desk, invalid};
+use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found};
-use crate::shapes::{Authorizer, NewAuthorizer, Scope, authorizer};
+use crate::shapes::{Authorizer, NewAuthorizer, Scope};
 use axum::http::Method;
 use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
-use identity::SigningSecret;
+use chat::verbs::{CreateKey, Keys};
 use messenger::AuthorizerKey;
 use std::ops::RangeInclusive;
 
@@ -58,7 +58,8 @@ pub(super) fn group() -> Group {
 /// Those that stand, the newest last: it counts.
 async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
     let keys = desk.ask(Keys).await?;
-    Ok(keys.iter().filter_map(|key| Some((key.id, authorizer(key)?))).collect())
+    let standing = keys.iter().filter(|key| key.revoked.is_none());
+    Ok(standing.filter_map(|key| Some((key.id, AuthorizerKey::of(key)?))).collect())
 }
 
 async fn read(desk: Desk, _: Input) -> Result<Found<Authorizer>, Problem> {
@@ -83,7 +84,7 @@ async fn put(
     }
     let before = stored(&desk).await?;
     let known = before.last().map(|(_, key)| key.secret.clone());
-    let minted = if known.is_none() { Some(mint()?) } else { None };
+    let minted = if known.is_none() { Some(entropy::signing_secret()?) } else { None };
     let secret = known.or_else(|| minted.clone()).unwrap_or_default();
     let actions = actions.into_iter().map(messenger::AskedAction::from).collect();
     let key =
@@ -98,13 +99,6 @@ async fn put(
     }))
 }
 
-fn mint() -> Result<String, Problem> {
-    let mut entropy = [0; 32];
-    getrandom::fill(&mut entropy)
-        .map_err(|_| Problem::new(Code::Internal, "the machine has no random numbers"))?;
-    Ok(SigningSecret::mint(entropy).expose())
-}
-
 async fn delete(desk: Desk, _: Input) -> Result<Done, Problem> {
     let stored = stored(&desk).await?;
     if stored.is_empty() {
@@ -116,7 +110,7 @@ async fn delete(desk: Desk, _: Input) -> Result<Done, Problem> {
 
 async fn revoke(desk: &Desk, keys: Vec<(KeyId, AuthorizerKey)>) -> Result<(), Problem> {
     for (key, _) in keys {
-        desk.ask(RevokeKey { key }).await?;
+        desk.revoke_key(key).await?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ async fn change(
 async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, Problem> {
     desk.ask(ReadCommunity).await?;
     let ring = desk.shared.keyring.of(desk.community()?, desk.now).await?;
-    let dead = |endpoint: &Endpoint| desk.shared.webhooks.dead_letters(endpoint.id).len() as u64;
+    let dead = |endpoint: &Endpoint| desk.shared.webhooks.dead_count(endpoint.id);
     Ok(Found(CommunityStats {
         keys: ring.servers_count() as u64,
         webhooks: ring.endpoints().len() as u64,

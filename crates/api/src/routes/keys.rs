@@ -2,15 +2,16 @@
 
 use crate::caller::Callers;
 use crate::desk::{Desk, invalid};
+use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found, Made};
 use crate::shapes::{Key, List, NewKey, NewKeyKind, Scope, ids};
 use axum::http::Method;
-use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
+use chat::verbs::{CreateKey, Keys};
+use chat::{FieldProblem, KeyId};
 use identity::StoredKey;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,11 +47,11 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
     let (purpose, hash, text) = match purpose {
         NewKeyKind::Server { scopes, not_after_s } => server(scopes, not_after_s)?,
         NewKeyKind::Token { algorithm, kid, material, not_after_s } => {
-            purpose::token_key(&algorithm, kid.as_deref(), &material, not_after_s).map_err(Problem::field)?;
+            purpose::token_key(&algorithm, kid.as_deref(), &material, not_after_s).map_err(of_purpose)?;
             (Purpose::Token { algorithm, kid, material, not_after_s }, Vec::new(), None)
         }
         NewKeyKind::Jwks { url } => {
-            purpose::target(&url).map_err(Problem::field)?;
+            purpose::target(&url).map_err(of_purpose)?;
             (Purpose::Jwks { url }, Vec::new(), None)
         }
     };
@@ -63,6 +64,11 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
     }))
 }
 
+/// A field of the request's `purpose` is wrong.
+fn of_purpose(problem: FieldProblem) -> Problem {
+    Problem::field(FieldProblem { field: format!("purpose.{}", problem.field), ..problem })
+}
+
 /// Its purpose, what is kept of it, and its text.
 fn server(
     scopes: Vec<Scope>,
@@ -71,10 +77,8 @@ fn server(
     if scopes.is_empty() {
         return Err(invalid("purpose.scopes", "length", "must name at least one scope"));
     }
-    let mut entropy = [0; 40];
-    getrandom::fill(&mut entropy)
-        .map_err(|_| Problem::new(Code::Internal, "the machine has no random numbers"))?;
-    let minted = StoredKey::mint(None, scopes.iter().map(|scope| scope.meant()).collect(), entropy);
+    let meant = scopes.iter().map(|scope| scope.meant()).collect();
+    let minted = StoredKey::mint(None, meant, entropy::bytes()?);
     let purpose = Purpose::Server { prefix: minted.stored.prefix, scopes, not_after_s };
     Ok((purpose, minted.stored.hash.to_vec(), Some(minted.key.expose().to_owned())))
 }
@@ -87,7 +91,6 @@ struct AtKey {
 }
 
 async fn revoke(desk: Desk, input: Input<AtKey>) -> Result<Done, Problem> {
-    desk.ask(RevokeKey { key: input.path.key }).await?;
-    desk.shared.keyring.forget(desk.community()?);
+    desk.revoke_key(input.path.key).await?;
     Ok(Done)
 }

@@ -5,12 +5,12 @@ use crate::caller::{Caller, Callers};
 use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::reply::{Done, Found};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Member, Page, Role, Scope};
 use axum::http::Method;
-use chat::verbs::{Invite, Join, Leave, Members, ReadConversation, Remove, SetRole};
+use chat::verbs::{Invite, Join, Leave, Members, ReadConversation, Remove, SetRole, Withdraw};
 use chat::{By, ConversationId, InvitationId, Kind, PersonId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,8 @@ pub(super) fn group() -> Group {
                 .by(managers)
                 .about(
                     "People come in themselves, with an invitation where one is needed, and owners give roles to who is in. \
-                     Keys put people into rooms.",
+                     Keys put people into rooms and groups; who was removed from there comes back by another invitation, or when \
+                     they are put in again.",
                 )
                 .runs(put),
             operation(Method::DELETE, one, "remove_member", "Leave a conversation, or remove somebody from it")
@@ -65,16 +66,14 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
     let AtMember { conversation, person } = input.path;
     let Part { role, invitation } = input.body.0;
     let conversation = find_for(&desk, &conversation, &person).await?;
-    let is_self = desk.by() == By::Person(person.clone());
-    let mut member = None;
-    if is_self || desk.is_service() {
-        if desk.is_service() {
-            invite_where_needed(&desk, conversation, &person).await?;
-        }
+    let member = if desk.is_service() {
+        Some(bring_in(&desk, conversation, &person, invitation).await?)
+    } else if desk.by() == By::Person(person.clone()) {
         desk.permit_join(conversation).await?;
-        let join = Join { conversation, invitation };
-        member = Some(desk.ask_as(By::Person(person.clone()), join).await?.member);
-    }
+        Some(join(&desk, conversation, &person, invitation).await?)
+    } else {
+        None
+    };
     match (role, member) {
         (Some(role), _) => {
             let changed = desk.ask(SetRole { conversation, person, role: role.into() }).await?;
@@ -99,20 +98,38 @@ async fn find_for(
     }
 }
 
-/// A key's invitation is what lets somebody into a room that is not public.
-async fn invite_where_needed(
+/// A key's invitation is what lets somebody into a conversation that is not for everybody. It is made only for who cannot come
+/// in without, and does not outlive the request: an open one would let them come back after they were removed.
+async fn bring_in(
     desk: &Desk,
     conversation: ConversationId,
     person: &PersonId,
-) -> Result<(), Problem> {
-    let room = desk.ask_as(By::Service, ReadConversation { conversation }).await?.0;
-    match room.kind {
-        Kind::Public | Kind::Members => Ok(()),
-        Kind::Private | Kind::Direct | Kind::Group => {
-            let invite = Invite { conversation, person: Some(person.clone()), until: None, uses: 1 };
-            desk.ask_as(By::Service, invite).await.map(drop)
-        }
+    invitation: Option<InvitationId>,
+) -> Result<chat::Member, Problem> {
+    let stays_outside = match join(desk, conversation, person, invitation).await {
+        Err(problem) if problem.code() == Code::NotFound && invitation.is_none() => problem,
+        joined => return joined,
+    };
+    match desk.ask(ReadConversation { conversation }).await?.0.kind {
+        Kind::Private | Kind::Group => {}
+        Kind::Public | Kind::Members | Kind::Direct => return Err(stays_outside),
     }
+    let invite = Invite { conversation, person: Some(person.clone()), until: None, uses: 1 };
+    let made = desk.ask(invite).await?;
+    let joined = join(desk, conversation, person, Some(made.id)).await;
+    if joined.is_err() && made.at == desk.now {
+        desk.ask(Withdraw { invitation: made.id }).await?;
+    }
+    joined
+}
+
+async fn join(
+    desk: &Desk,
+    conversation: ConversationId,
+    person: &PersonId,
+    invitation: Option<InvitationId>,
+) -> Result<chat::Member, Problem> {
+    Ok(desk.ask_as(By::Person(person.clone()), Join { conversation, invitation }).await?.member)
 }
 
 async fn remove(desk: Desk, input: Input<AtMember>) -> Result<Done, Problem> {

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// Longest topic or event.
 const NAME_BYTES_MAX: usize = 255;
-/// Events by which clients know what the server did: nobody else may say them.
+/// Events by which clients know what the server did: nobody else may say them, on any topic.
 const RESERVED: [&str; 3] = ["phx_", "presence_", "msg:"];
 
 pub(super) fn group() -> Group {
@@ -23,7 +23,8 @@ pub(super) fn group() -> Group {
         .by(Callers::keys(Scope::Publish))
         .about(
             "Told to who is there at this moment, and not stored. A topic of the community is a word, `:`, the community, `/`, \
-             and the rest: `room:default/lobby`, `news:default/today`.",
+             and the rest: `room:default/lobby`, `news:default/today`. On topics of rooms and people (`room:…`, `person:…`) the \
+             messenger's own events cannot be published.",
         )
         .runs(publish);
     Group { name: "Publishing", about: "Anything to whoever has joined a topic.", operations: vec![publish] }
@@ -35,7 +36,8 @@ struct Publication {
     /// Where; up to 255 bytes.
     #[schemars(length(min = 3, max = 255), example = &"news:default/today")]
     topic: String,
-    /// What is told; up to 255 bytes. `phx_…`, `presence_…` and `msg:…` are the server's own.
+    /// What is told; up to 255 bytes. `phx_…`, `presence_…` and `msg:…` are the server's own, and so are on topics of rooms and
+    /// people the events by which the messenger tells what happened, such as `presence`, `sanction` and `member:…`.
     #[schemars(length(min = 1, max = 255), example = &"headline")]
     event: String,
     /// What goes with it.
@@ -57,6 +59,10 @@ async fn publish(desk: Desk, input: Input<Nothing, Nothing, Json<Publication>>) 
         let message =
             format!("must be like `room:{}/lobby`, up to {NAME_BYTES_MAX} bytes", desk.community()?);
         return Err(invalid("topic", "form", message));
+    }
+    if messenger::is_of_messenger(&topic, &event) {
+        let message = "is the messenger's own on topics of rooms and people: choose another name";
+        return Err(invalid("event", "form", message));
     }
     let published = desk.shared.live.publish(&topic, &event, &payload);
     published

@@ -2,16 +2,16 @@
 
 use crate::caller::Callers;
 use crate::desk::Desk;
+use crate::entropy;
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::purpose::{self, Purpose};
 use crate::reply::{Done, Found, Made};
 use crate::shapes::{DeadLetter, List, NewWebhook, Webhook, WebhookEvent, ids};
 use axum::http::Method;
 use chat::KeyId;
-use chat::verbs::{CreateKey, Keys, RevokeKey};
-use identity::SigningSecret;
+use chat::verbs::{CreateKey, Keys};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -29,6 +29,7 @@ pub(super) fn group() -> Group {
                 .runs(create),
             operation(Method::DELETE, one, "delete_webhook", "Remove an endpoint")
                 .by(Callers::OWNERS)
+                .about("What waits for it is dropped, and so are its dead letters.")
                 .runs(delete),
             operation(
                 Method::GET,
@@ -57,11 +58,7 @@ async fn create(
     if events.is_empty() {
         events = WebhookEvent::ALL.to_vec();
     }
-    let mut entropy = [0; 32];
-    getrandom::fill(&mut entropy)
-        .map_err(|_| Problem::new(Code::Internal, "the machine has no random numbers"))?;
-    let secret = SigningSecret::mint(entropy).expose();
-    let purpose = Purpose::Webhook { url, events, secret };
+    let purpose = Purpose::Webhook { url, events, secret: entropy::signing_secret()? };
     let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash: Vec::new() }).await?;
     desk.shared.keyring.forget(desk.community()?);
     desk.shared.webhooks.look_again(desk.community()?);
@@ -77,8 +74,7 @@ struct AtWebhook {
 
 async fn delete(desk: Desk, input: Input<AtWebhook>) -> Result<Done, Problem> {
     let key = find(&desk, input.path.webhook).await?;
-    desk.ask(RevokeKey { key }).await?;
-    desk.shared.keyring.forget(desk.community()?);
+    desk.revoke_key(key).await?;
     Ok(Done)
 }
 

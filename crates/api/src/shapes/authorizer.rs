@@ -1,6 +1,5 @@
 //! What a community's own site is asked.
 
-use crate::purpose::Purpose;
 use identity::AuthorizerCounts;
 use messenger::AuthorizerKey;
 use schemars::JsonSchema;
@@ -138,17 +137,5 @@ impl Authorizer {
     /// With its secret, which was just made.
     pub(crate) fn with_secret(self, secret: String) -> Self {
         Self { secret: Some(secret), ..self }
-    }
-}
-
-/// The authorizer that a key is; none if that is for something else, or revoked.
-pub(crate) fn authorizer(key: &chat::Key) -> Option<AuthorizerKey> {
-    match Purpose::of(key)? {
-        Purpose::Authorizer(authorizer) if key.revoked.is_none() => Some(authorizer),
-        Purpose::Authorizer(_)
-        | Purpose::Webhook { .. }
-        | Purpose::Server { .. }
-        | Purpose::Token { .. }
-        | Purpose::Jwks { .. } => None,
     }
 }

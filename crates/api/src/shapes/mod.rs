@@ -13,7 +13,7 @@ mod page;
 mod people;
 mod webhooks;
 
-pub(crate) use authorizer::{Authorizer, NewAuthorizer, authorizer};
+pub(crate) use authorizer::{Authorizer, NewAuthorizer};
 pub(crate) use communities::{Community, CommunityStats, NewCommunity, Settings};
 pub(crate) use conversations::{
     Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,

@@ -1,44 +1,171 @@
 //! What happens, as a host site is told of it.
+//!
+//! It is copied where it happens, on the store's thread, and becomes JSON where webhooks are sent.
 
-use crate::shapes::{Conversation, Member, Message, Report, WebhookEvent};
+use crate::shapes::{self, WebhookEvent};
+use bytes::Bytes;
+use chat::{
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
+};
 use messenger::Happening;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-/// Which event that is.
-pub(super) fn event(happening: &Happening<'_>) -> WebhookEvent {
-    match happening {
-        Happening::Sent(_) => WebhookEvent::MessageSent,
-        Happening::Changed(..) => WebhookEvent::MessageChanged,
-        Happening::Deleted(_) => WebhookEvent::MessageDeleted,
-        Happening::Reported(_) => WebhookEvent::MessageReported,
-        Happening::Described(_) => WebhookEvent::RoomChanged,
-        Happening::Joined(_) => WebhookEvent::MemberJoined,
-        Happening::Left { .. } => WebhookEvent::MemberLeft,
-        Happening::Sanctioned { .. } => WebhookEvent::SanctionChanged,
-        Happening::Erased(_) => WebhookEvent::PersonErased,
-    }
+/// Something that happened, and where, when and by whom.
+pub(super) struct Happened {
+    pub(super) community: CommunityId,
+    pub(super) by: PersonId,
+    pub(super) at: Moment,
+    pub(super) what: What,
 }
 
-/// What is told of it, in the shapes of the API.
-pub(super) fn data(happening: &Happening<'_>) -> Value {
-    match happening {
-        Happening::Sent(message) | Happening::Deleted(message) => value(Message::from((*message).clone())),
-        Happening::Changed(message, reactions) => {
-            value(Message::with_reactions((*message).clone(), reactions.to_vec()))
+/// A copy of a [`Happening`].
+pub(super) enum What {
+    Sent(Message),
+    Changed(Message, Vec<Tally>),
+    Deleted(Message),
+    Reported(Report),
+    Described(Conversation),
+    Joined(Member),
+    Left { conversation: ConversationId, person: PersonId },
+    Sanctioned(Sanctioned),
+    Erased(PersonId),
+}
+
+/// Somebody was banned or muted, or is no longer.
+#[derive(Clone, Serialize)]
+pub(super) struct Sanctioned {
+    person: PersonId,
+    conversation: Option<ConversationId>,
+    kind: SanctionKind,
+    until: Option<Moment>,
+    on: bool,
+}
+
+impl What {
+    pub(super) fn copied(happening: &Happening<'_>) -> Self {
+        match *happening {
+            Happening::Sent(message) => Self::Sent(message.clone()),
+            Happening::Changed(message, reactions) => Self::Changed(message.clone(), reactions.to_vec()),
+            Happening::Deleted(message) => Self::Deleted(message.clone()),
+            Happening::Reported(report) => Self::Reported(report.clone()),
+            Happening::Described(conversation) => Self::Described(conversation.clone()),
+            Happening::Joined(member) => Self::Joined(member.clone()),
+            Happening::Left { conversation, person } => Self::Left { conversation, person: person.clone() },
+            Happening::Sanctioned { person, conversation, kind, until, on } => {
+                Self::Sanctioned(Sanctioned { person: person.clone(), conversation, kind, until, on })
+            }
+            Happening::Erased(person) => Self::Erased(person.clone()),
         }
-        Happening::Reported(report) => value(Report::from((*report).clone())),
-        Happening::Described(conversation) => value(Conversation::from((*conversation).clone())),
-        Happening::Joined(member) => value(Member::from((*member).clone())),
-        Happening::Left { conversation, person } => json!({ "conversation": conversation, "person": person }),
-        Happening::Sanctioned { person, conversation, kind, until, on } => json!({
-            "person": person, "conversation": conversation, "kind": kind, "until": until, "on": on,
-        }),
-        Happening::Erased(person) => json!({ "person": person }),
     }
 }
 
-fn value(shape: impl Serialize) -> Value {
-    // Shapes are structs of texts, numbers and lists, and so always JSON.
-    serde_json::to_value(shape).unwrap_or_default()
+impl Happened {
+    /// Which event that is.
+    pub(super) const fn event(&self) -> WebhookEvent {
+        match self.what {
+            What::Sent(_) => WebhookEvent::MessageSent,
+            What::Changed(..) => WebhookEvent::MessageChanged,
+            What::Deleted(_) => WebhookEvent::MessageDeleted,
+            What::Reported(_) => WebhookEvent::MessageReported,
+            What::Described(_) => WebhookEvent::RoomChanged,
+            What::Joined(_) => WebhookEvent::MemberJoined,
+            What::Left { .. } => WebhookEvent::MemberLeft,
+            What::Sanctioned(_) => WebhookEvent::SanctionChanged,
+            What::Erased(_) => WebhookEvent::PersonErased,
+        }
+    }
+
+    /// The request's body, with what happened in the shapes of the API.
+    pub(super) fn body(self) -> Bytes {
+        let event = self.event();
+        let Self { community, by, at, what } = self;
+        let body = Body { event, community, by, at: at.millis(), data: what.into() };
+        // Shapes are structs of texts, numbers and lists, and so always JSON.
+        Bytes::from(serde_json::to_vec(&body).unwrap_or_default())
+    }
+}
+
+#[derive(Serialize)]
+struct Body {
+    #[serde(rename = "type")]
+    event: WebhookEvent,
+    community: CommunityId,
+    by: PersonId,
+    at: u64,
+    data: Data,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data {
+    Message(Box<shapes::Message>),
+    Report(Box<shapes::Report>),
+    Conversation(Box<shapes::Conversation>),
+    Member(shapes::Member),
+    Left { conversation: ConversationId, person: PersonId },
+    Sanctioned(Sanctioned),
+    Erased { person: PersonId },
+}
+
+impl From<What> for Data {
+    fn from(what: What) -> Self {
+        match what {
+            What::Sent(message) | What::Deleted(message) => Self::Message(Box::new(message.into())),
+            What::Changed(message, reactions) => {
+                Self::Message(Box::new(shapes::Message::with_reactions(message, reactions)))
+            }
+            What::Reported(report) => Self::Report(Box::new(report.into())),
+            What::Described(conversation) => Self::Conversation(Box::new(conversation.into())),
+            What::Joined(member) => Self::Member(member.into()),
+            What::Left { conversation, person } => Self::Left { conversation, person },
+            What::Sanctioned(sanctioned) => Self::Sanctioned(sanctioned),
+            What::Erased(person) => Self::Erased { person },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(happening: &Happening<'_>) -> String {
+        let (community, by) = (CommunityId::parse("acme").expect("an id"), somebody("ann"));
+        let happened = Happened { community, by, at: Moment::from_millis(7), what: What::copied(happening) };
+        String::from_utf8(happened.body().to_vec()).expect("text")
+    }
+
+    fn somebody(name: &str) -> PersonId {
+        PersonId::parse(name).expect("an id")
+    }
+
+    #[test]
+    fn a_body_has_its_members_in_the_order_that_is_documented() {
+        let guide = include_str!("../../../../docs/api.md");
+        let written = guide
+            .lines()
+            .find(|line| line.starts_with("{\"type\": \"message.sent\""))
+            .expect("the guide has one");
+        let places: Vec<_> =
+            ["type", "community", "by", "at", "data"].iter().map(|name| written.find(name)).collect();
+        assert!(places.is_sorted() && places.iter().all(Option::is_some), "{written}");
+        assert_eq!(
+            body(&Happening::Erased(&somebody("bob"))),
+            r#"{"type":"person.erased","community":"acme","by":"ann","at":7,"data":{"person":"bob"}}"#
+        );
+    }
+
+    #[test]
+    fn what_is_told_of_a_sanction_is_what_the_channels_tell() {
+        let bob = somebody("bob");
+        let sanctioned = Happening::Sanctioned {
+            person: &bob,
+            conversation: None,
+            kind: SanctionKind::Ban,
+            until: Some(Moment::from_millis(9)),
+            on: true,
+        };
+        let told = body(&sanctioned);
+        let data = r#""data":{"person":"bob","conversation":null,"kind":"ban","until":9,"on":true}}"#;
+        assert!(told.starts_with(r#"{"type":"sanction.changed""#) && told.ends_with(data), "{told}");
+    }
 }

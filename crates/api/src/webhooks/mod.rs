@@ -1,25 +1,27 @@
 //! Telling host sites what happens ([`announcements`]), whatever surface it came by.
 //!
 //! The messenger tells its witness on the store's thread, after the commit. There it is only looked whether the community
-//! has endpoints at all; the rest happens where webhooks are sent. What waits is kept in memory: it is bounded, and lost
-//! when the process ends. A site that must miss nothing asks for what happened since, by places and revisions.
+//! has endpoints at all, and what happened is copied; who wants to be told, and the JSON for them, is found where webhooks
+//! are sent. What waits is kept in memory: it is bounded, and lost when the process ends. A site that must miss nothing
+//! asks for what happened since, by places and revisions.
 
 mod announcements;
+mod known;
 
+use crate::entropy;
 use crate::keyring::{self, Keyring};
-use crate::shapes::WebhookEvent;
+use announcements::{Happened, What};
 use bytes::Bytes;
 use chat::{CommunityId, Entropy, KeyId, Moment, PersonId, Ulid};
 use identity::{
     Community, DeadLetter, Deliveries, DeliveryCounts, DeliverySettings, Endpoint, EndpointId, MemoryLimits,
     MemoryQueue, Message, MessageId, Outbound, UnixMillis,
 };
+use known::Known;
 use messenger::{Happening, Witness};
-use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
 /// What happened and was not looked at yet. Past it, it is not told, and counted.
@@ -36,32 +38,23 @@ pub(crate) struct Webhooks {
     /// Taken by who delivers.
     to_read: Mutex<Option<mpsc::Receiver<Happened>>>,
     without: RwLock<HashMap<CommunityId, Moment>>,
-    /// An endpoint is made known once, since it never changes: again would revive one that said that it is gone.
-    known: Mutex<HashSet<EndpointId>>,
+    known: Known,
     refused: AtomicU64,
-}
-
-/// Something that happened where there may be somebody to tell.
-struct Happened {
-    community: CommunityId,
-    event: WebhookEvent,
-    at: Moment,
-    body: Bytes,
 }
 
 impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
-        let at = now();
+        let at = messenger::now();
         if self.is_without(community, at) {
             return;
         }
-        let event = announcements::event(happening);
-        let data = announcements::data(happening);
-        let body = json!({ "type": event, "community": community, "by": by, "at": at, "data": data });
-        let body = Bytes::from(body.to_string());
-        if self.unread.try_send(Happened { community: community.clone(), event, at, body }).is_err() {
+        // Where there is no room, nothing is copied either.
+        let Ok(place) = self.unread.try_reserve() else {
             self.refused.fetch_add(1, Ordering::Relaxed);
-        }
+            return;
+        };
+        let (community, by, what) = (community.clone(), by.clone(), What::copied(happening));
+        place.send(Happened { community, by, at, what });
     }
 }
 
@@ -73,9 +66,21 @@ impl Webhooks {
             unread,
             to_read: Mutex::new(Some(to_read)),
             without: RwLock::default(),
-            known: Mutex::default(),
+            known: Known::default(),
             refused: AtomicU64::new(0),
         }
+    }
+
+    /// An endpoint was removed, if the key was one: it is told nothing any more, also of what happened before, and nothing of it
+    /// is kept. That the key is revoked must be known to the keyring by now.
+    pub(crate) fn remove(&self, community: &CommunityId, endpoint: KeyId) {
+        let id = endpoint_id(endpoint);
+        self.known.remove(community, id, || self.forget(id));
+    }
+
+    fn forget(&self, endpoint: EndpointId) {
+        self.deliveries.queue().remove(endpoint);
+        self.deliveries.forget(endpoint);
     }
 
     /// A community's endpoints were changed.
@@ -96,7 +101,9 @@ impl Webhooks {
                 return tracing::warn!(%error, "nobody was told what happened, as the keys cannot be read");
             }
         };
-        if ring.endpoints().is_empty() {
+        let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
+        self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
+        if standing.is_empty() {
             let mut without = self.without.write().unwrap_or_else(PoisonError::into_inner);
             if without.len() >= WITHOUT_MAX {
                 without.clear();
@@ -104,31 +111,34 @@ impl Webhooks {
             without.insert(happened.community, happened.at.after_ms(WITHOUT_MS));
             return;
         }
-        for endpoint in ring.endpoints().iter().filter(|one| one.events.contains(&happened.event)) {
-            self.push(endpoint, &happened);
+        let event = happened.event();
+        let mut wanting = ring.endpoints().iter().filter(|one| one.events.contains(&event)).peekable();
+        if wanting.peek().is_some() {
+            let (community, at) = (happened.community.clone(), happened.at);
+            let body = happened.body();
+            wanting.for_each(|endpoint| self.push(endpoint, &community, at, &body));
         }
     }
 
-    fn push(&self, endpoint: &keyring::Endpoint, happened: &Happened) {
-        let (id, community) = (endpoint_id(endpoint.id), Community::new(happened.community.as_str()));
-        if self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
+    fn push(&self, endpoint: &keyring::Endpoint, of: &CommunityId, at: Moment, body: &Bytes) {
+        let (id, community) = (endpoint_id(endpoint.id), Community::new(of.as_str()));
+        self.known.once(of, id, || {
             let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
             self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
-        }
-        let mut entropy = [0; 16];
-        if getrandom::fill(&mut entropy).is_err() {
+        });
+        let Ok(entropy) = entropy::bytes() else {
             // Without random numbers two messages might pass for one.
             self.refused.fetch_add(1, Ordering::Relaxed);
             return;
-        }
-        let name = MessageId(format!("evt_{}", Ulid::new(happened.at, Entropy(entropy), 0)));
-        let queued = UnixMillis(happened.at.millis());
-        let message = Message { id: name, body: happened.body.clone(), queued, attempts: 0 };
+        };
+        let name = MessageId(format!("evt_{}", Ulid::new(at, Entropy(entropy), 0)));
+        let queued = UnixMillis(at.millis());
+        let message = Message { id: name, body: body.clone(), queued, attempts: 0 };
         match self.deliveries.queue().push(id, message) {
             Ok(()) => self.deliveries.wake(id, &community),
             Err(error) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(community = %happened.community, %error, "a webhook was not taken");
+                tracing::warn!(community = %of, %error, "a webhook was not taken");
             }
         }
     }
@@ -136,6 +146,11 @@ impl Webhooks {
     /// What was given up of an endpoint.
     pub(crate) fn dead_letters(&self, endpoint: KeyId) -> Vec<DeadLetter> {
         self.deliveries.queue().dead_letters(endpoint_id(endpoint))
+    }
+
+    /// How many that are.
+    pub(crate) fn dead_count(&self, endpoint: KeyId) -> u64 {
+        self.deliveries.queue().dead_count(endpoint_id(endpoint)) as u64
     }
 
     /// What became of all of them.
@@ -156,7 +171,9 @@ impl Webhooks {
         };
         let read = async {
             while let Some(happened) = to_read.recv().await {
+                self.known.announce_in(Some(happened.community.clone()));
                 self.announce(keyring, happened).await;
+                self.known.announce_in(None);
             }
         };
         tokio::select! {
@@ -175,10 +192,4 @@ fn endpoint_id(key: KeyId) -> EndpointId {
     let bytes = key.0.to_bytes();
     let (_, random) = bytes.split_at(8);
     EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
-}
-
-/// A clock before 1970 is one at 1970.
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

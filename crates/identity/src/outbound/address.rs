@@ -79,7 +79,8 @@ fn in_v6(address: Ipv6Addr, first: Ipv6Addr, bits: u8) -> bool {
     (address.to_bits() ^ first.to_bits()) & mask == 0
 }
 
-/// A network, written as `10.1.0.0/16`, `fd00::/8` or a single address.
+/// A network, written as `10.1.0.0/16`, `fd00::/8` or a single address. Bits behind those that count must be 0: who writes
+/// `10.1.2.3/16` may mean one address, and would allow 65,536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     first: IpAddr,
@@ -107,7 +108,16 @@ impl FromStr for Network {
         let first: IpAddr = address.parse().map_err(|_| BadNetwork)?;
         let most = if first.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), |bits| bits.parse().map_err(|_| BadNetwork))?;
-        if bits > most { Err(BadNetwork) } else { Ok(Network { first, bits }) }
+        if bits > most || !is_first(first, bits) { Err(BadNetwork) } else { Ok(Network { first, bits }) }
+    }
+}
+
+/// Whether an address is the first of a network with so many bits that count.
+fn is_first(address: IpAddr, bits: u8) -> bool {
+    let bits = u32::from(bits);
+    match address {
+        IpAddr::V4(address) => address.to_bits() & u32::MAX.checked_shr(bits).unwrap_or(0) == 0,
+        IpAddr::V6(address) => address.to_bits() & u128::MAX.checked_shr(bits).unwrap_or(0) == 0,
     }
 }
 
@@ -117,7 +127,9 @@ pub struct BadNetwork;
 
 impl fmt::Display for BadNetwork {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("not a network such as 10.1.0.0/16, fd00::/8 or 192.0.2.7")
+        to.write_str(
+            "not a network such as 10.1.0.0/16, fd00::/8 or 192.0.2.7, with 0 in the bits of its hosts",
+        )
     }
 }
 
@@ -196,6 +208,12 @@ mod tests {
         }
         for bad in ["10.0.0.0/33", "fd00::/129", "10.0.0/8", "host/8", "10.0.0.0/", ""] {
             assert_eq!(bad.parse::<Network>(), Err(BadNetwork), "{bad}");
+        }
+        for host in ["10.1.2.3/16", "10.0.0.1/31", "128.0.0.0/0", "fd00::1/8", "fd00::1/127"] {
+            assert_eq!(host.parse::<Network>(), Err(BadNetwork), "{host}");
+        }
+        for whole in ["10.1.2.3/32", "10.1.2.2/31", "0.0.0.0/0", "::/0", "::1/128", "fd00::/8"] {
+            assert!(whole.parse::<Network>().is_ok(), "{whole}");
         }
     }
 

@@ -111,6 +111,12 @@ impl<Q: Queue> Deliveries<Q> {
         self.changed.notify_one();
     }
 
+    /// An endpoint is no more: nothing of it is kept, but for an attempt that is under way. What waits is the queue's to forget,
+    /// before.
+    pub fn forget(&self, endpoint: EndpointId) {
+        self.lanes().forget(endpoint);
+    }
+
     /// What became of it all.
     pub fn counts(&self) -> DeliveryCounts {
         let (endpoints_waiting, under_way) = self.lanes().counts();

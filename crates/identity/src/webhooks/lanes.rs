@@ -45,6 +45,8 @@ struct Lane {
     state: State,
     failures: u32,
     slow: bool,
+    /// Its endpoint is no more: nothing of it is remembered.
+    forgotten: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -86,6 +88,7 @@ impl Lanes {
         failures: u32,
     ) {
         if let Some(lane) = self.lanes.get_mut(&endpoint) {
+            lane.forgotten = false;
             if let State::UnderWay { woken } = &mut lane.state {
                 *woken = true;
             }
@@ -93,7 +96,7 @@ impl Lanes {
         }
         let state = State::Sleeping(not_before);
         let slow = self.slow_when_last_seen.remove(&endpoint) || failures > 0;
-        let lane = Lane { community: community.clone(), state, failures, slow };
+        let lane = Lane { community: community.clone(), state, failures, slow, forgotten: false };
         self.lanes.insert(endpoint, lane);
         self.sleeping.insert((not_before, endpoint));
     }
@@ -119,8 +122,9 @@ impl Lanes {
         (lane.failures, lane.slow) = (failures, slow);
         match next {
             Next::Empty if !woken => {
+                let forgotten = lane.forgotten;
                 self.lanes.remove(&endpoint);
-                if slow {
+                if slow && !forgotten {
                     self.slow_when_last_seen.insert(endpoint);
                 }
             }
@@ -129,6 +133,18 @@ impl Lanes {
                 lane.state = State::Sleeping(until);
                 self.sleeping.insert((until, endpoint));
             }
+        }
+    }
+
+    /// An endpoint is no more, and nothing waits for it. One that is ready or under way is found to have nothing, and then
+    /// forgotten.
+    pub(super) fn forget(&mut self, endpoint: EndpointId) {
+        self.slow_when_last_seen.remove(&endpoint);
+        let Some(lane) = self.lanes.get_mut(&endpoint) else { return };
+        lane.forgotten = true;
+        if let State::Sleeping(until) = lane.state {
+            self.sleeping.remove(&(until, endpoint));
+            self.lanes.remove(&endpoint);
         }
     }
 
@@ -278,6 +294,35 @@ mod tests {
         wake(&mut lanes, 20, 1);
         wake(&mut lanes, 30, 1);
         assert_eq!(begin_all(&mut lanes, NOW), [10, 20], "there are two places for slow ones");
+    }
+
+    #[test]
+    fn nothing_is_kept_of_an_endpoint_that_is_no_more() {
+        for state_of in [
+            |_: &mut Lanes| {},
+            |lanes: &mut Lanes| assert_eq!(begin_all(lanes, NOW), [10]),
+            |lanes: &mut Lanes| {
+                begin_all(lanes, NOW);
+                lanes.finished(EndpointId(10), 1, true, Next::Sleep(UnixMillis(5_000)));
+            },
+            |lanes: &mut Lanes| {
+                begin_all(lanes, NOW);
+                lanes.finished(EndpointId(10), 1, true, Next::Ready);
+            },
+            |lanes: &mut Lanes| {
+                begin_all(lanes, NOW);
+                lanes.finished(EndpointId(10), 1, true, Next::Empty);
+            },
+        ] {
+            let mut lanes = lanes();
+            wake(&mut lanes, 10, 1);
+            state_of(&mut lanes);
+            lanes.forget(EndpointId(10));
+            begin_all(&mut lanes, NOW);
+            lanes.finished(EndpointId(10), 1, true, Next::Empty);
+            assert_eq!((lanes.counts(), lanes.next_due()), ((0, 0), None));
+            assert!(lanes.slow_when_last_seen.is_empty());
+        }
     }
 
     #[test]

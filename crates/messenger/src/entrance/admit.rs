@@ -157,6 +157,8 @@ impl Messenger {
         token: Option<Token>,
     ) -> Result<Admitted, Rejection> {
         self.permit(&credentials.community, &id, Action::Connect, credentials.community.as_str()).await?;
+        // The site may have taken its time, in which the token was revoked.
+        self.inner.entrance.judge(&verified)?;
         let person = self.meet(&credentials.community, id, profile(&verified)).await?;
         let rooms = verified.claims.rooms.as_ref();
         let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());
@@ -178,11 +180,12 @@ impl Messenger {
             return Ok((directory.authority.verify(&token, now).await?, Some(token)));
         };
         let verified = directory.authority.verify(token, now).await?;
+        // Judged before a guest's is renewed, since the newer one is no part of what was revoked, and before anything is
+        // asked or written: what a revoked token says of its bearer counts for nothing.
+        self.inner.entrance.judge(&verified)?;
         match verified.issuer {
             Issuer::HostSite => Ok((verified, None)),
             Issuer::Guests => {
-                // Judged before it is renewed: the newer one is no part of what was revoked.
-                self.inner.entrance.judge(&verified)?;
                 let renewal = entropy.first_chunk().copied().unwrap_or_default();
                 let (token, _) = guests.renew(&policy, &verified, renewal, now)?;
                 Ok((directory.authority.verify(&token, now).await?, Some(token)))

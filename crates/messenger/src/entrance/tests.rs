@@ -6,7 +6,7 @@ use crate::messenger::{Messenger, Settings};
 use crate::scene::{self, id, run, somebody};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chat::verbs::{ChangeCommunity, CreateKey, Punish, RevokeKey};
+use chat::verbs::{ChangeCommunity, CreateKey, Punish, ReadPerson, RevokeKey};
 use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, SanctionKind, Store};
 use identity::{CLOSE_TOKEN_REVOKED, Revoked, Token};
 use ring::hmac;
@@ -145,6 +145,24 @@ fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
             let found = identified.map_or_else(|rejection| Fault::from(rejection).code, |_| "in");
             assert_eq!(found, comes, "{shown}");
         }
+    });
+}
+
+#[test]
+fn a_revoked_token_does_not_change_who_its_person_is() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let (one, ann) = (id("one"), somebody("ann"));
+        assert_eq!(code(&messenger, credentials("one", Some(token(&claims("one", "ann"))))).await, "in");
+        messenger.revoke(&one, &ann, Revoked::IssuedUntil(seconds())).await.expect("revoked");
+        let mut stolen = claims("one", "ann");
+        (stolen["roles"], stolen["name"]) = (json!(["owner"]), json!("Mallory"));
+        let stolen = credentials("one", Some(token(&stolen)));
+        assert_eq!(code(&messenger, stolen.clone()).await, "token_revoked");
+        let identified = messenger.identify(&stolen).await;
+        assert!(matches!(identified, Err(Rejection::Token(identity::Refusal::Revoked))), "{identified:?}");
+        let stored = messenger.ask(&one, By::Service, ReadPerson { person: ann }).await.expect("Ann");
+        assert_eq!((stored.profile.role, &*stored.profile.name), (None, "Ann"));
     });
 }
 

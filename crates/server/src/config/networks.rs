@@ -38,6 +38,14 @@ mod tests {
 
     const SHAPE: Networks<Network> = Networks::SHAPE;
 
+    /// Those of load balancers and those of host sites are types of two crates.
+    #[test]
+    fn a_network_with_bits_of_a_host_is_refused_whosever_it_is() {
+        let text = Raw::Text("10.1.2.3/16".into());
+        assert_eq!(SHAPE.parse(&text), None);
+        assert_eq!(Networks::<identity::Network>::SHAPE.parse(&text), None);
+    }
+
     #[test]
     fn networks_are_a_list_or_text_with_commas() {
         let parsed = |text: &str| SHAPE.parse(&Raw::Text(text.into())).map(|networks| networks.len());

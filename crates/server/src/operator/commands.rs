@@ -5,7 +5,7 @@ use super::{Commanded, OperatorError};
 use clap::{Args, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::{Map, Value, json};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// A part of a list.
 #[derive(Args, Debug)]
@@ -151,7 +151,7 @@ impl Commanded for KeyCommand {
             Self::Create { community, name, scopes, lasts } => {
                 let mut purpose = json!({ "kind": "server", "scopes": scopes });
                 if let Some(lasts) = lasts {
-                    purpose["not_after_s"] = (since_1970() + *lasts).as_secs().into();
+                    purpose["not_after_s"] = (end_ms(*lasts) / 1_000).into();
                 }
                 let note = "keep it safe: it is shown this once";
                 all(Method::POST, community, Form::Once { field: "key", note })
@@ -354,7 +354,7 @@ impl Commanded for BanCommand {
             }
             Self::Add { community, person, room, mute, lasts, reason } => {
                 let path = ["communities", community, "sanctions", kind(*mute), person];
-                let until = lasts.map(|lasts| (since_1970() + lasts).as_millis() as u64);
+                let until = lasts.map(end_ms);
                 let form = Form::Done(format!("{person}: {}", if *mute { "muted" } else { "banned" }));
                 within(Errand::new(Method::PUT, &path, form), room)
                     .body(json!({ "until": until, "reason": reason }))
@@ -436,8 +436,9 @@ impl Commanded for StatsCommand {
     }
 }
 
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+/// When what begins now and lasts so long ends, in milliseconds since 1970.
+fn end_ms(lasts: Duration) -> u64 {
+    messenger::now().after_ms(lasts.as_millis() as u64).millis()
 }
 
 /// A number with a unit: s, m, h or d.

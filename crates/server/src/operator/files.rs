@@ -1,15 +1,15 @@
 //! The store's files: backup, export, import. They need no server, and a backup may be made beside a running one.
 
 use crate::config::Config;
-use chat::{Moment, Store, Trouble};
+use crate::durable::{self, DurableError};
+use chat::{Store, Trouble};
 use clap::{Args, Subcommand};
+use messenger::now;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{ExchangeError, OpenError, SqliteOptions, SqliteStore};
 
 /// What can be done with the store.
@@ -20,7 +20,7 @@ pub(crate) enum StoreCommand {
         /// The file, which must not exist yet; or - for standard output
         file: PathBuf,
     },
-    /// Read an export into the store; the server must not run
+    /// Read an export into the store; no server may use the data directory
     Import {
         /// The file, or - for standard input
         file: PathBuf,
@@ -51,8 +51,10 @@ pub(crate) enum FilesError {
     Database,
     /// There is no SQLite file.
     NoFile { path: PathBuf },
-    /// A server is running.
-    Running { address: String },
+    /// A server has the data directory.
+    Running { folder: PathBuf },
+    /// The data directory cannot be taken.
+    Folder(DurableError),
 }
 
 impl fmt::Display for FilesError {
@@ -70,10 +72,12 @@ impl fmt::Display for FilesError {
                 "{}: there is no such file: name the server's data directory with --data-dir or its configuration with --config",
                 path.display()
             ),
-            FilesError::Running { address } => write!(
+            FilesError::Running { folder } => write!(
                 f,
-                "a server is running ({address} answers), and would not notice what is imported: stop it first"
+                "{}: a server uses this folder, and would not notice what is imported: stop it first",
+                folder.display()
             ),
+            FilesError::Folder(error) => error.fmt(f),
         }
     }
 }
@@ -136,7 +140,7 @@ fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
 }
 
 fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
-    require_nobody_runs(config)?;
+    let _lock = lock(&config.data_dir)?;
     let store: Arc<dyn Store> = store::open(config.store.url.as_deref(), &config.data_dir)?;
     let mut progress = Progress::new();
     let failed = |error| FilesError::File { path: file.to_owned(), error };
@@ -161,20 +165,17 @@ fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
     Ok(SqliteStore::open(SqliteOptions::new(path))?)
 }
 
-/// Whoever listens at the configured address keeps in memory what an import changes.
-fn require_nobody_runs(config: &Config) -> Result<(), FilesError> {
-    let Some(address) = config.admin_listen else {
-        return Ok(());
-    };
-    match TcpStream::connect_timeout(&address, Duration::from_secs(1)) {
-        Ok(_) => Err(FilesError::Running { address: address.to_string() }),
-        Err(_) => Ok(()),
-    }
-}
-
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+/// Who has the folder keeps in memory what an import changes. Until the file is closed, no server starts there.
+fn lock(data_dir: &Path) -> Result<File, FilesError> {
+    durable::lock(data_dir).map_err(|error| match error {
+        DurableError::InUse { path } => FilesError::Running { folder: path },
+        DurableError::Store(_)
+        | DurableError::Secret { .. }
+        | DurableError::Exposed { .. }
+        | DurableError::Malformed { .. }
+        | DurableError::Default(_)
+        | DurableError::System(_) => FilesError::Folder(error),
+    })
 }
 
 /// How far it is, on a terminal, now and then.

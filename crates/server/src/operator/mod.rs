@@ -38,8 +38,6 @@ pub(crate) struct Asking {
 /// Why a command was not done.
 #[derive(Debug)]
 pub(crate) enum OperatorError {
-    /// The configuration names no administration listener, and nobody named one.
-    NoAddress,
     /// What was asked for cannot be.
     Wish(String),
     /// The server cannot be asked.
@@ -53,9 +51,6 @@ pub(crate) enum OperatorError {
 impl fmt::Display for OperatorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OperatorError::NoAddress => f.write_str(
-                "`admin.listen` is \"off\": turn it on, or give the URL of an administration listener with --admin",
-            ),
             OperatorError::Wish(what) | OperatorError::Refused(what) => f.write_str(what),
             OperatorError::Ask(error) => error.fmt(f),
             OperatorError::Output(error) => write!(f, "cannot show it: {error}"),
@@ -92,18 +87,14 @@ pub(crate) fn command(
     command: &dyn Commanded,
 ) -> Result<(), OperatorError> {
     let errand = command.errand()?;
-    let server = server(config, asking)?;
+    let server = Server::of(config, asking.admin.as_deref(), asking.token_file.as_deref());
+    let server = server.map_err(OperatorError::Ask)?;
     if let Form::Lines = errand.form {
         return stream(&server, &errand);
     }
     let body = errand.body.as_ref().map(Value::to_string);
     let (status, answer) = server.ask(&errand.method, &errand.path, body).map_err(OperatorError::Ask)?;
-    let answer: Value = if answer.is_empty() {
-        Value::Null
-    } else {
-        serde_json::from_slice(&answer)
-            .map_err(|error| refused(&format!("{}: {error}", server.authority())))?
-    };
+    let answer = read(&server, &answer)?;
     if !status.is_success() {
         return Err(refused(&show::problem(&answer)));
     }
@@ -111,18 +102,19 @@ pub(crate) fn command(
     io::stdout().write_all(text.as_bytes()).map_err(OperatorError::Output)
 }
 
-fn server(config: &Config, asking: &Asking) -> Result<Server, OperatorError> {
-    let configured = config.admin_listen.map(|address| format!("http://{address}"));
-    let url = asking.admin.clone().or(configured).ok_or(OperatorError::NoAddress)?;
-    let token_file = asking.token_file.clone().unwrap_or_else(|| config.data_dir.join("admin-token"));
-    Server::new(&url, &token_file).map_err(OperatorError::Ask)
+/// An answer without a body is one of nothing.
+fn read(server: &Server, answer: &[u8]) -> Result<Value, OperatorError> {
+    if answer.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(answer).map_err(|error| refused(&format!("{}: {error}", server.authority())))
 }
 
 /// Lines of JSON go out as they come. Without the line that ends them, they are not all.
 fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
     let mut output = io::BufWriter::new(io::stdout().lock());
     let mut tail = Vec::new();
-    let status = server
+    let (status, refusal) = server
         .ask_into(&errand.method, &errand.path, None, &mut |part| {
             tail.extend_from_slice(part);
             let end = tail.len().saturating_sub(END_OF_LINES.len());
@@ -131,12 +123,10 @@ fn stream(server: &Server, errand: &Errand) -> Result<(), OperatorError> {
             Ok(())
         })
         .map_err(OperatorError::Ask)?;
-    output.flush().map_err(OperatorError::Output)?;
     if !status.is_success() {
-        return Err(refused(&format!(
-            "the export was refused with status {status}: is there such a community?"
-        )));
+        return Err(refused(&show::problem(&read(server, &refusal)?)));
     }
+    output.flush().map_err(OperatorError::Output)?;
     if tail == END_OF_LINES { Ok(()) } else { Err(refused("the export was cut: the server's log says why")) }
 }
 
