@@ -222,6 +222,20 @@ pub(crate) fn asker(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure>
     }
 }
 
+/// What is the same of a person before every conversation, for who looks at many of them: each one's member is added. No
+/// block is looked up, so that it says nothing about [`Action::Send`] and [`Action::React`].
+pub(crate) fn own_facts(
+    rows: &mut dyn Rows,
+    call: &Call,
+    person: &PersonId,
+) -> Result<SendingFacts, Failure> {
+    Ok(SendingFacts {
+        person: rows.person(&call.community, person)?,
+        sanctions: rows.sanctions(&call.community, person)?,
+        ..SendingFacts::default()
+    })
+}
+
 /// Lets pass keys and those with a role in the whole community of at least `role`.
 ///
 /// # Errors

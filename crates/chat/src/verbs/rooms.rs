@@ -226,14 +226,10 @@ impl Command for Rooms {
         let mut listed = Listed::of(found, self.limit, |room| room.name.clone());
         if let By::Person(person) = &call.by {
             // A page may have fewer rows than asked for; `next` still tells whether there are more.
-            let facts = crate::rows::SendingFacts {
-                person: rows.person(&call.community, person)?,
-                sanctions: rows.sanctions(&call.community, person)?,
-                ..Default::default()
-            };
+            let own = access::own_facts(rows, call, person)?;
             let mut visible = Vec::with_capacity(listed.rows.len());
             for room in listed.rows {
-                let access = Access::by_facts(rows, call, room, facts.clone())?;
+                let access = Access::by_facts(rows, call, room, own.clone())?;
                 if access.may(Action::See) {
                     visible.push(access.conversation);
                 }

@@ -2,12 +2,12 @@
 
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
-use crate::ids::{ConversationId, MessageId};
+use crate::ids::{ConversationId, MessageId, PersonId};
 use crate::limits::SEARCH_BYTES_MAX;
 use crate::message::Message;
 use crate::permissions::Action;
 use crate::problem::Problem;
-use crate::rows::{Rows, Search, Within, words};
+use crate::rows::{Rows, Search, SendingFacts, Within, words};
 use crate::{By, Call, Command, Failure, text};
 
 /// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
@@ -44,15 +44,21 @@ impl Command for SearchMessages {
         let listed_in = found.len();
         let next = (listed_in >= search.limit).then(|| found[listed_in - 2].id);
         found.truncate(search.limit - 1);
-        if search.within != Within::Everywhere && self.conversation.is_none() {
-            found = readable(rows, call, found)?;
+        if let Within::Of(asker) = &search.within {
+            found = readable(rows, call, asker, found)?;
         }
         Ok(Listed { rows: found, next })
     }
 }
 
 /// Being in a conversation is not everything: a ban also hides what was said.
-fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec<Message>, Failure> {
+fn readable(
+    rows: &mut dyn Rows,
+    call: &Call,
+    asker: &PersonId,
+    found: Vec<Message>,
+) -> Result<Vec<Message>, Failure> {
+    let own = access::own_facts(rows, call, asker)?;
     let mut known: Vec<(ConversationId, bool)> = Vec::new();
     let mut readable = Vec::with_capacity(found.len());
     for message in found {
@@ -60,10 +66,7 @@ fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec
         let may = match known.iter().find(|(known, _)| *known == id) {
             Some(&(_, may)) => may,
             None => {
-                let may = match Access::to(rows, call, id, Action::Read) {
-                    Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
-                    outcome => outcome.is_ok(),
-                };
+                let may = may_read(rows, call, asker, &own, id)?;
                 known.push((id, may));
                 may
             }
@@ -73,6 +76,21 @@ fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec
         }
     }
     Ok(readable)
+}
+
+fn may_read(
+    rows: &mut dyn Rows,
+    call: &Call,
+    asker: &PersonId,
+    own: &SendingFacts,
+    id: ConversationId,
+) -> Result<bool, Failure> {
+    let Some(conversation) = rows.conversation(&call.community, id)? else {
+        return Ok(false);
+    };
+    let member = rows.member(&call.community, id, asker)?;
+    let facts = SendingFacts { member, ..own.clone() };
+    Ok(Access::by_facts(rows, call, conversation, facts)?.may(Action::Read))
 }
 
 fn words_of(query: &str) -> Result<Vec<String>, Failure> {

@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::{Scene, person};
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Lift, Meet, Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions,
-    SetRole, Settle,
+    Around, AuditLog, ChangeRoom, Conversations, Lift, Meet, Punish, ReadPage, Remove, ReportMessage,
+    Reports, Sanctions, SetRole, Settle,
 };
 use chat::*;
 
@@ -39,11 +39,15 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.try_send("bob", room, "x").map(drop), banned);
         let page = ReadPage { conversation: room, around: Around::Newest, limit: 1 };
         assert_eq!(scene.ask("bob", page).map(drop), banned);
+        let tabs =
+            |who: &str| scene.ask(who, Conversations { before: None, limit: 9 }).expect("known").rows.len();
+        assert_eq!((tabs("bob"), tabs("mod")), (0, 1), "he sees no more than others of what is said");
         let listed = Sanctions { conversation: Some(room), after: None, limit: 9 };
         assert_eq!(scene.ask("mod", listed).expect("a moderator may").rows.len(), 1);
         let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Ban };
         scene.ask("mod", lift).expect("a moderator may");
         assert!(scene.try_send("bob", room, "x").is_ok(), "he is a member still");
+        assert_eq!(tabs("bob"), 1);
     }),
     ("a ban from what is hidden hides it", |scene| {
         let den = scene.room(Kind::Private, "den", &["bob"]);
