@@ -57,19 +57,10 @@ impl Access {
         call: &Call,
         conversation: Conversation,
     ) -> Result<Self, Failure> {
-        let By::Person(person) = &call.by else {
-            return Ok(Self::of_service(conversation, call.now));
+        let facts = match &call.by {
+            By::Person(person) => SendingFacts::before(rows, &call.community, person, &conversation)?,
+            By::Service => SendingFacts::default(),
         };
-        let community = &call.community;
-        let member = rows.member(community, conversation.id, person)?;
-        let known = rows.person(community, person)?;
-        let sanctions = rows.sanctions(community, person)?;
-        let blocked = match &conversation.pair {
-            Some(pair) => blocked(rows, call, person, pair.other(person))?,
-            None => false,
-        };
-        let facts =
-            SendingFacts { conversation: None, member, person: known, sanctions, blocked, earlier: None };
         Self::by_facts(rows, call, conversation, facts)
     }
 
@@ -266,9 +257,4 @@ pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<S
     Ok(sanctions.into_iter().find(|sanction| {
         sanction.kind == SanctionKind::Ban && sanction.conversation.is_none() && sanction.holds(call.now)
     }))
-}
-
-fn blocked(rows: &mut dyn Rows, call: &Call, one: &PersonId, other: &PersonId) -> Result<bool, Failure> {
-    let community = &call.community;
-    Ok(rows.block(community, one, other)?.is_some() || rows.block(community, other, one)?.is_some())
 }
