@@ -1,6 +1,7 @@
 //! The gate before every conversation: who asks, how they stand to it, and what follows.
 //!
-//! It is the only place that turns "exists, but not for you" into [`Failure::Absent`].
+//! Before a conversation, "exists, but not for you" becomes [`Failure::Absent`] here. A verb that names something else,
+//! such as a message or a report, says that this is absent where [`passes`] says no.
 
 use crate::call::{By, Call};
 use crate::community::{Community, GuestPolicy};
@@ -192,6 +193,17 @@ fn changes_something(action: Action) -> bool {
             | Action::Leave
             | Action::Follow
     )
+}
+
+/// Whether somebody was let pass. A rule that says no is an answer; that the storage did not say anything is none.
+///
+/// # Errors
+/// [`Failure::Unavailable`], as it came.
+pub(crate) fn passes<T>(outcome: Result<T, Failure>) -> Result<bool, Failure> {
+    match outcome {
+        Err(Failure::Unavailable(trouble)) => Err(trouble.into()),
+        outcome => Ok(outcome.is_ok()),
+    }
 }
 
 /// The community of the call.

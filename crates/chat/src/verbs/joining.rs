@@ -255,11 +255,9 @@ impl Command for Withdraw {
         let absent = Failure::Absent(Thing::Invitation);
         let invitation = rows.invitation(&call.community, self.invitation)?.ok_or(absent.clone())?;
         let name = call.by.name();
-        if invitation.by != name && invitation.person.as_ref() != Some(&name) {
-            let access = Access::to(rows, call, invitation.conversation, Action::Invite);
-            access.map_err(
-                |failure| if matches!(failure, Failure::Unavailable(_)) { failure } else { absent },
-            )?;
+        let theirs = invitation.by == name || invitation.person.as_ref() == Some(&name);
+        if !theirs && !access::passes(Access::to(rows, call, invitation.conversation, Action::Invite))? {
+            return Err(absent);
         }
         Ok(rows.remove(&call.community, &Target::Invitation(self.invitation))?)
     }

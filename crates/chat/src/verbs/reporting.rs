@@ -2,7 +2,7 @@
 
 use super::listing::{Listed, with_one_more};
 use super::moderating::{Entry, log_entry, note, require_sight};
-use crate::access::Access;
+use crate::access::{self, Access};
 use crate::failure::{Conflict, Thing};
 use crate::ids::{AuditId, ConversationId, ReportId, Seq};
 use crate::moderation::{Audit, Deed, Report, Settlement};
@@ -89,12 +89,9 @@ impl Command for Settle {
         let note = note(&self.note, "note")?;
         let absent = Failure::Absent(Thing::Report);
         let mut report = rows.report(&call.community, self.report)?.ok_or(absent.clone())?;
-        match require_sight(rows, call, Some(report.conversation), Action::SeeReports)
-            .or_else(|_| require_sight(rows, call, None, Action::SeeReports))
-        {
-            Ok(()) => {}
-            Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
-            Err(_) => return Err(absent),
+        let mut sees = |of| access::passes(require_sight(rows, call, of, Action::SeeReports));
+        if !(sees(Some(report.conversation))? || sees(None)?) {
+            return Err(absent);
         }
         if report.settled.is_none() {
             let entry = Entry::of(Deed::SettleReport, Some(report.conversation));

@@ -221,7 +221,7 @@ impl Command for Rooms {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         access::community(rows, call)?;
-        let all = access::community_role(rows, call, Role::Moderator, Action::See).is_ok();
+        let all = access::passes(access::community_role(rows, call, Role::Moderator, Action::See))?;
         let found = rows.rooms(&call.community, self.after.as_ref(), all, with_one_more(self.limit))?;
         let mut listed = Listed::of(found, self.limit, |room| room.name.clone());
         if let By::Person(person) = &call.by {
