@@ -1,6 +1,6 @@
 //! The rows of the messenger by statements that both databases understand.
 
-use super::entities::{KeyRow, read_community};
+use super::entities::read_community;
 use super::moderation::scope;
 use super::select::{Entity, Select, columns_of, insert};
 use super::session::{Columns, Param, Session};
@@ -56,13 +56,11 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn key(&mut self, community: &CommunityId, key: KeyId) -> Found<Option<Key>> {
-        let found = Select::of(community).and("t.id = ?", [Param::id(key.0)]).row::<KeyRow>(self.0)?;
-        Ok(found.map(|row| row.0))
+        Select::of(community).and("t.id = ?", [Param::id(key.0)]).row(self.0)
     }
 
     fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>> {
-        let found = Select::of(community).order("t.id", ALL).rows::<KeyRow>(self.0)?;
-        Ok(found.into_iter().map(|row| row.0).collect())
+        Select::of(community).order("t.id", ALL).rows(self.0)
     }
 
     fn person(&mut self, community: &CommunityId, person: &PersonId) -> Found<Option<Person>> {
@@ -387,7 +385,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         let session = &mut *self.0;
         match record {
             Record::Community(row) => insert(session, community, row),
-            Record::Key(row) => insert(session, community, &KeyRow(row.clone())),
+            Record::Key(row) => insert(session, community, row),
             Record::Person(row) => insert(session, community, row),
             Record::Block(row) => insert(session, community, row),
             Record::Revocation(row) => insert(session, community, row),
@@ -411,7 +409,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
         let of = Select::of(community);
         match target {
-            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, KeyRow::TABLE),
+            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, Key::TABLE),
             Target::Person(person) => {
                 of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
             }
