@@ -23,7 +23,7 @@ pub trait Verb: Send + Sized + 'static {
     /// How it stands in a store's queue.
     fn into_request(self, done: Done<Self::Answer>) -> Request {
         let writes = Self::WRITES;
-        let work = Box::new(Pending { verb: self, answer: None, done: Some(done) });
+        let work = Box::new(Pending { verb: self, answer: None, waiter: Waiter(Some(done)) });
         if writes { Request::Write(work) } else { Request::Read(work) }
     }
 }
@@ -66,7 +66,7 @@ pub trait Work: Send {
 struct Pending<V: Verb> {
     verb: V,
     answer: Option<Result<V::Answer, Failure>>,
-    done: Option<Done<V::Answer>>,
+    waiter: Waiter<V::Answer>,
 }
 
 impl<V: Verb> Work for Pending<V> {
@@ -80,18 +80,27 @@ impl<V: Verb> Work for Pending<V> {
         }
     }
 
-    fn settle(mut self: Box<Self>, outcome: Result<(), Trouble>) {
-        let answer = self.answer.take().unwrap_or_else(|| Err(lost()));
-        if let Some(done) = self.done.take() {
-            done(outcome.map_err(Failure::Unavailable).and(answer));
+    fn settle(self: Box<Self>, outcome: Result<(), Trouble>) {
+        let Self { answer, waiter, .. } = *self;
+        let answer = answer.unwrap_or_else(|| Err(lost()));
+        waiter.tell(outcome.map_err(Failure::Unavailable).and(answer));
+    }
+}
+
+/// Who waits for an answer. They are told once, whatever becomes of the store's thread.
+struct Waiter<T>(Option<Done<T>>);
+
+impl<T> Waiter<T> {
+    fn tell(mut self, answer: Result<T, Failure>) {
+        if let Some(done) = self.0.take() {
+            done(answer);
         }
     }
 }
 
-impl<V: Verb> Drop for Pending<V> {
-    /// Whoever waits is told, whatever became of the store's thread.
+impl<T> Drop for Waiter<T> {
     fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
+        if let Some(done) = self.0.take() {
             done(Err(lost()));
         }
     }
@@ -105,28 +114,18 @@ fn lost() -> Failure {
 pub struct PendingAppend {
     /// What is appended.
     pub asked: Asked<Append>,
-    done: Option<Done<Appended>>,
+    waiter: Waiter<Appended>,
 }
 
 impl PendingAppend {
     /// Waits.
     pub fn new(asked: Asked<Append>, done: Done<Appended>) -> Self {
-        Self { asked, done: Some(done) }
+        Self { asked, waiter: Waiter(Some(done)) }
     }
 
     /// Gives the answer, which must be durable.
-    pub fn settle(mut self, answer: Result<Appended, Failure>) {
-        if let Some(done) = self.done.take() {
-            done(answer);
-        }
-    }
-}
-
-impl Drop for PendingAppend {
-    fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
-            done(Err(lost()));
-        }
+    pub fn settle(self, answer: Result<Appended, Failure>) {
+        self.waiter.tell(answer);
     }
 }
 
