@@ -169,10 +169,7 @@ impl Access {
     }
 
     fn sanction(&self, kind: SanctionKind) -> Option<&Sanction> {
-        let here = Some(self.conversation.id);
-        self.sanctions
-            .iter()
-            .find(|sanction| sanction.kind == kind && sanction.covers(here) && sanction.holds(self.now))
+        holding(&self.sanctions, kind, Some(self.conversation.id), self.now)
     }
 }
 
@@ -239,6 +236,18 @@ pub(crate) fn own_facts(
     })
 }
 
+/// Lets pass keys, and a person in what is about themselves; without a person, keys alone.
+///
+/// # Errors
+/// Refused [`Action::Administer`].
+pub(crate) fn key_or_self(call: &Call, person: Option<&PersonId>) -> Result<(), Failure> {
+    match &call.by {
+        By::Service => Ok(()),
+        By::Person(asker) if person == Some(asker) => Ok(()),
+        By::Person(_) => Err(Refusal::NotPermitted(Action::Administer).into()),
+    }
+}
+
 /// Lets pass keys and those with a role in the whole community of at least `role`.
 ///
 /// # Errors
@@ -266,7 +275,16 @@ pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<S
         return Ok(None);
     };
     let sanctions = rows.sanctions(&call.community, person)?;
-    Ok(sanctions.into_iter().find(|sanction| {
-        sanction.kind == SanctionKind::Ban && sanction.conversation.is_none() && sanction.holds(call.now)
-    }))
+    Ok(holding(&sanctions, SanctionKind::Ban, None, call.now).cloned())
+}
+
+/// The sanction of that kind that somebody has in that conversation; without one, in the whole community.
+fn holding(
+    sanctions: &[Sanction],
+    kind: SanctionKind,
+    conversation: Option<ConversationId>,
+    now: Moment,
+) -> Option<&Sanction> {
+    let mut sanctions = sanctions.iter();
+    sanctions.find(|sanction| sanction.kind == kind && sanction.covers(conversation) && sanction.holds(now))
 }

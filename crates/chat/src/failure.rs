@@ -181,6 +181,12 @@ impl From<Trouble> for Failure {
     }
 }
 
+impl From<FieldProblem> for Failure {
+    fn from(problem: FieldProblem) -> Self {
+        Self::Invalid(vec![problem])
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)

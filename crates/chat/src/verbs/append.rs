@@ -238,7 +238,7 @@ fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Res
     match reply_to {
         Some(seq) if seq > conversation.last => {
             let problem = Problem::new("range", "is not in the conversation");
-            Err(Failure::Invalid(vec![problem.at("reply_to")]))
+            Err(problem.at("reply_to").into())
         }
         Some(_) | None => Ok(()),
     }

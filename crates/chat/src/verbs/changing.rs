@@ -147,8 +147,7 @@ impl Command for React {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
         let (access, mut message) = reach(rows, call, self.conversation, self.seq, Action::React)?;
-        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX);
-        let emoji = emoji.map_err(|problem| Failure::Invalid(vec![problem.at("emoji")]))?;
+        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX).map_err(|problem| problem.at("emoji"))?;
         if message.deleted.is_some() {
             return Err(Conflict::Deleted.into());
         }

@@ -3,12 +3,12 @@
 use super::moderating::log;
 use crate::access;
 use crate::conversation::{Conversation, Kind};
-use crate::failure::{Failure, Refusal, Thing};
+use crate::failure::{Failure, Thing};
 use crate::ids::{ClientId, PersonId};
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
 use crate::moderation::{Audit, Deed};
-use crate::permissions::{Action, Role};
+use crate::permissions::Role;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{By, Call, Command};
 use serde::Serialize;
@@ -85,11 +85,7 @@ impl Command for Erase {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
         access::community(rows, call)?;
-        match &call.by {
-            By::Service => {}
-            By::Person(asker) if *asker == self.person => {}
-            By::Person(_) => return Err(Refusal::NotPermitted(Action::Administer).into()),
-        }
+        access::key_or_self(call, Some(&self.person))?;
         if self.person.is_reserved() || rows.person(&call.community, &self.person)?.is_none() {
             return Err(Failure::Absent(Thing::Person));
         }

@@ -214,7 +214,7 @@ impl Command for Invite {
         Access::to(rows, call, self.conversation, Action::Invite)?;
         if !(1..=INVITATION_USES_MAX).contains(&self.uses) {
             let problem = Problem::new("range", format!("must be 1 to {INVITATION_USES_MAX}"));
-            return Err(Failure::Invalid(vec![problem.at("uses")]));
+            return Err(problem.at("uses").into());
         }
         let into = Some(self.conversation);
         let open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;

@@ -94,7 +94,7 @@ fn may_read(
 }
 
 fn words_of(query: &str) -> Result<Vec<String>, Failure> {
-    let wrong = |problem: Problem| Failure::Invalid(vec![problem.at("query")]);
-    let words = words(&text::line(query, SEARCH_BYTES_MAX).map_err(wrong)?);
-    if words.is_empty() { Err(wrong(Problem::new("form", "has no word"))) } else { Ok(words) }
+    let line = text::line(query, SEARCH_BYTES_MAX).map_err(|problem| problem.at("query"))?;
+    let words = words(&line);
+    if words.is_empty() { Err(Problem::new("form", "has no word").at("query").into()) } else { Ok(words) }
 }
