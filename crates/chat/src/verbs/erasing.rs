@@ -1,10 +1,11 @@
 //! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
 
+use super::changing::{revise, strip};
 use super::moderating::log;
 use crate::access;
 use crate::conversation::{Conversation, Kind};
 use crate::failure::{Failure, Thing};
-use crate::ids::{ClientId, PersonId};
+use crate::ids::PersonId;
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
 use crate::moderation::{Audit, Deed};
@@ -242,15 +243,10 @@ fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<(), Failure> {
         new.bury(call.now, false);
     }
     new.sender = PersonId::erased();
-    let id = ClientId::parse(&old.id.to_string());
-    new.client_id = id.map_err(|problem| Failure::Invalid(vec![problem.at("client_id")]))?;
-    let (conversation, seq) = (old.conversation, old.seq);
-    rows.remove(&call.community, &Target::Edits { conversation, seq })?;
-    rows.remove(&call.community, &Target::Reactions { conversation, seq })?;
-    if let Some(mut conversation) = rows.conversation(&call.community, conversation)? {
-        conversation.revision = conversation.revision.next();
-        new.revision = conversation.revision;
-        rows.put(&call.community, &conversation.into())?;
+    new.client_id = old.id.into();
+    strip(rows, call, old.conversation, old.seq)?;
+    match rows.conversation(&call.community, old.conversation)? {
+        Some(conversation) => revise(rows, call, conversation, &old, &mut new),
+        None => Ok(rows.replace(&call.community, &old, &new)?),
     }
-    Ok(rows.replace(&call.community, &old, &new)?)
 }

@@ -371,13 +371,17 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {
-        let words = old.text != new.text;
+        let (words, mentions) = (old.text != new.text, old.mentions != new.mentions);
         if words {
             self.0.forget_words(community, old)?;
         }
-        self.forget_mentions(community, old)?;
+        if mentions {
+            self.forget_mentions(community, old)?;
+        }
         insert(self.0, community, new)?;
-        insert_mentions(self.0, community, new)?;
+        if mentions {
+            insert_mentions(self.0, community, new)?;
+        }
         if words { self.0.index(community, new) } else { Ok(()) }
     }
 
