@@ -1,6 +1,7 @@
 //! History: pages by place, never by offset; what changed; single messages.
 
 use super::changing::tallies;
+use super::listing::cut;
 use crate::access::{self, Access};
 use crate::conversation::Conversation;
 use crate::failure::Thing;
@@ -86,8 +87,7 @@ impl ReadPage {
             }
             Around::Changed(revision) => {
                 let mut found = rows.changed(&call.community, self.conversation, revision, limit + 1)?;
-                let more = found.len() > limit;
-                found.truncate(limit);
+                let more = cut(&mut found, limit);
                 Ok((found, more))
             }
         }
@@ -113,8 +113,7 @@ impl Span {
         }
         let (span, backwards) = (self.from..=self.to, self.backwards);
         let mut found = rows.messages(&call.community, of, span, backwards, limit + 1)?;
-        let more = found.len() > limit;
-        found.truncate(limit);
+        let more = cut(&mut found, limit);
         if backwards {
             found.reverse();
         }

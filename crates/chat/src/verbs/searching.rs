@@ -40,14 +40,12 @@ impl Command for SearchMessages {
         };
         let words = words_of(&self.query)?;
         let search = Search { words, within, before: self.before, limit: with_one_more(self.limit) };
-        let mut found = rows.search(&call.community, &search)?;
-        let listed_in = found.len();
-        let next = (listed_in >= search.limit).then(|| found[listed_in - 2].id);
-        found.truncate(search.limit - 1);
+        let found = rows.search(&call.community, &search)?;
+        let mut listed = Listed::of(found, self.limit, |message| message.id);
         if let Within::Of(asker) = &search.within {
-            found = readable(rows, call, asker, found)?;
+            listed.rows = readable(rows, call, asker, listed.rows)?;
         }
-        Ok(Listed { rows: found, next })
+        Ok(listed)
     }
 }
 
