@@ -356,13 +356,13 @@ pub struct Appendix {
 }
 
 macro_rules! records {
-    ($($(#[$docs:meta])* $name:ident $text:literal)*) => {
+    ($($name:ident)*) => {
         /// A row of any table, as it is exported.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
         #[serde(tag = "record", rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is the type that it carries")]
         pub enum Record {
-            $($(#[$docs])* $name($name),)*
+            $($name($name),)*
         }
 
         /// The tables, in the order in which an import has to fill them.
@@ -376,18 +376,6 @@ macro_rules! records {
         impl Table {
             /// All.
             pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// As it stands in cursors.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-
-        impl Record {
-            /// Of which table it is.
-            pub const fn table(&self) -> Table {
-                match self { $(Self::$name(_) => Table::$name,)* }
-            }
         }
 
         $(impl From<$name> for Record {
@@ -399,21 +387,21 @@ macro_rules! records {
 }
 
 records! {
-    Community "community"
-    Key "key"
-    Person "person"
-    Block "block"
-    Revocation "revocation"
-    Conversation "conversation"
-    Member "member"
-    Invitation "invitation"
-    Sanction "sanction"
-    Message "message"
-    Edit "edit"
-    Reaction "reaction"
-    Mention "mention"
-    Report "report"
-    Audit "audit"
+    Community
+    Key
+    Person
+    Block
+    Revocation
+    Conversation
+    Member
+    Invitation
+    Sanction
+    Message
+    Edit
+    Reaction
+    Mention
+    Report
+    Audit
 }
 
 impl Record {

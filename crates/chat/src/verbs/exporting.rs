@@ -44,12 +44,7 @@ impl Command for Export {
         access::key_or_self(call, self.person.as_ref())?;
         let start = ExportPosition { table: Table::Community, after: None };
         let ExportPosition { table, after } = self.after.clone().unwrap_or(start);
-        let skipped = self.person.is_some() && matches!(table, Table::Community | Table::Key);
-        let found = if skipped {
-            Vec::new()
-        } else {
-            rows.scan(&call.community, table, self.person.as_ref(), after.as_deref(), PAGE_MAX)?
-        };
+        let found = rows.scan(&call.community, table, self.person.as_ref(), after.as_deref(), PAGE_MAX)?;
         let next = match found.last() {
             Some(last) if found.len() >= PAGE_MAX => {
                 Some(ExportPosition { table, after: Some(last.position.clone()) })
@@ -93,7 +88,7 @@ impl Command for Import {
             {
                 continue;
             }
-            if record.table() == Table::Mention {
+            if matches!(record, Record::Mention(_)) {
                 // It came with its message, and must not be without one.
                 continue;
             }

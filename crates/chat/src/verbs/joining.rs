@@ -4,7 +4,7 @@ use crate::access::{self, Access};
 use crate::conversation::{Conversation, Invitation, Kind, Member};
 use crate::failure::{Conflict, Thing};
 use crate::ids::{ConversationId, InvitationId, PersonId};
-use crate::limits::{CONVERSATIONS_MAX, GROUP_MAX, PAGE_MAX};
+use crate::limits::{CONVERSATIONS_MAX, GROUP_MAX, INVITATION_USES_MAX, PAGE_MAX};
 use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::problem::Problem;
@@ -200,11 +200,9 @@ pub struct Invite {
     pub person: Option<PersonId>,
     /// When it is over; none: never.
     pub until: Option<Moment>,
-    /// How often it may be used, from 1; for a person it is 1.
+    /// How often it may be used, from 1 to [`INVITATION_USES_MAX`]; for a person it is 1.
     pub uses: u32,
 }
-
-const INVITATION_USES_MAX: u32 = 100_000;
 
 impl Command for Invite {
     type Answer = Invitation;

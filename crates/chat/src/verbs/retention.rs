@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Drops revocations that have ended, and a part of what is older than the community's `history_days`: to be repeated until
-/// there is no more. For keys. A
-/// conversation forgets from its beginning, without holes: `first` moves forward, and no place is used again.
+/// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
+/// is used again.
 #[derive(Clone, Copy, Debug)]
 pub struct Expire;
 

@@ -254,28 +254,25 @@ impl Entity for Invitation {
     }
 }
 
-/// The columns of a message, as they stand in statements of each database's own.
-pub(crate) const MESSAGE_COLUMNS: &[&str] = &[
-    "conversation",
-    "seq",
-    "id",
-    "sender",
-    "client_id",
-    "at_ms",
-    "text",
-    "reply_to",
-    "mentions",
-    "attachments",
-    "edited_ms",
-    "edits",
-    "deleted_ms",
-    "moderated",
-    "revision",
-];
-
 impl Entity for Message {
     const TABLE: &'static str = "messages";
-    const COLUMNS: &'static [&'static str] = MESSAGE_COLUMNS;
+    const COLUMNS: &'static [&'static str] = &[
+        "conversation",
+        "seq",
+        "id",
+        "sender",
+        "client_id",
+        "at_ms",
+        "text",
+        "reply_to",
+        "mentions",
+        "attachments",
+        "edited_ms",
+        "edits",
+        "deleted_ms",
+        "moderated",
+        "revision",
+    ];
     const KEY: usize = 2;
 
     fn params(&self) -> Vec<Param<'_>> {

@@ -108,7 +108,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
-        Select::of(community).number(self.0, "count(*)", Revocation::TABLE)
+        Select::of(community).count(self.0, Revocation::TABLE)
     }
 
     fn conversation(&mut self, community: &CommunityId, of: ConversationId) -> Found<Option<Conversation>> {
@@ -162,13 +162,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
 
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {
         let params = [id(of), Role::Owner.name().into()];
-        let owners = Select::of(community).and("t.conversation = ? AND t.role = ?", params);
-        owners.number(self.0, "count(*)", Member::TABLE)
+        Select::of(community).and("t.conversation = ? AND t.role = ?", params).count(self.0, Member::TABLE)
     }
 
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
         let all = Select::of(community).and("t.person = ?", [person.as_str().into()]);
-        all.number(self.0, "count(*)", Member::TABLE)
+        all.count(self.0, Member::TABLE)
     }
 
     fn memberships(
@@ -204,12 +203,10 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
         let mut count = |column: &str| {
             let condition = format!(
-                "{AT_PLACE} AND EXISTS (SELECT 1 FROM people p WHERE p.community = t.community AND p.id = t.person \
-                 AND p.receipts = 1)"
-            )
-            .replace("t.seq =", &format!("t.{column} >="));
-            let members = Select::of(community).and(&condition, place(of, seq));
-            members.number(self.0, "count(*)", Member::TABLE)
+                "t.conversation = ? AND t.{column} >= ? AND EXISTS (SELECT 1 FROM people p \
+                 WHERE p.community = t.community AND p.id = t.person AND p.receipts = 1)"
+            );
+            Select::of(community).and(&condition, place(of, seq)).count(self.0, Member::TABLE)
         };
         Ok(ReceiptCounts { delivered: count("delivered_seq")?, read: count("read_seq")? })
     }
@@ -355,7 +352,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     ) -> Found<u64> {
         let params = [person.as_str().into(), id(of), Param::number(after.0)];
         let mentions = Select::of(community).and("t.person = ? AND t.conversation = ? AND t.seq > ?", params);
-        mentions.number(self.0, "count(*)", Mention::TABLE)
+        mentions.count(self.0, Mention::TABLE)
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {

@@ -9,6 +9,7 @@ use chat::{
     PersonId, Reaction, Report, Revocation, Sanction,
 };
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// What a scan is asked for.
 pub(super) struct Part<'a> {
@@ -115,7 +116,10 @@ fn encode(key: &[Param<'_>]) -> String {
         Param::Null => "n".to_owned(),
         Param::Integer(number) => format!("i{number}"),
         Param::Text(text) => format!("t{text}"),
-        Param::Bytes(bytes) => bytes.iter().fold("b".to_owned(), |text, byte| format!("{text}{byte:02x}")),
+        Param::Bytes(bytes) => bytes.iter().fold("b".to_owned(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }),
     };
     key.iter().map(part).collect::<Vec<_>>().join("\n")
 }

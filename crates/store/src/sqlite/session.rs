@@ -116,8 +116,7 @@ impl Session for SqliteSession<'_> {
         for (community, row) in &appendix.conversations {
             let sql =
                 "UPDATE conversations SET last_seq = ?1, active_ms = ?2 WHERE community = ?3 AND id = ?4";
-            let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
-            let [last, active] = numbers;
+            let (last, active) = (Param::number(row.last.0), Param::number(row.active.millis()));
             self.execute(sql, &[last, active, community.as_str().into(), Param::id(row.id.0)])?;
         }
         for (community, row) in &appendix.members {
