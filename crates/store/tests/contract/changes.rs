@@ -1,8 +1,8 @@
 //! Edits, deletions, reactions.
 
 use crate::Case;
-use crate::scene::{Scene, person, texts};
-use chat::verbs::{Around, Changed, Delete, EditText, EditsOf, React, SetRole};
+use crate::scene::{Scene, texts};
+use chat::verbs::{Around, Changed, Delete, EditText, EditsOf, React};
 use chat::*;
 
 fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
@@ -19,15 +19,10 @@ fn react(
     scene.ask(by, React { conversation, seq: Seq(1), emoji: emoji.into(), on })
 }
 
-fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
-    let set = SetRole { conversation, person: person(who), role: Role::Moderator };
-    scene.service(set).expect("a key may");
-}
-
 pub(crate) const CASES: &[Case] = &[
     ("an edit keeps the place, and the former text for moderators", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.send("ann", room, "one");
         assert!(edit(scene, "ann", room, "two").is_ok_and(|changed| changed.changed));
         assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| changed.message.edits == 2));
@@ -41,7 +36,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("only its author edits a message", |scene| {
         let room = scene.lobby(&["ann", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.send("ann", room, "one");
         let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Send)));
         assert_eq!(edit(scene, "mod", room, "two"), refused);
@@ -67,8 +62,8 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("moderators delete what those below them said", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod", "mad"]);
-        moderator(scene, "mod", room);
-        moderator(scene, "mad", room);
+        scene.moderator("mod", room);
+        scene.moderator("mad", room);
         scene.send("ann", room, "one");
         scene.send("mad", room, "two");
         let delete = |by: &str, seq| scene.ask(by, Delete { conversation: room, seq: Seq(seq) });
