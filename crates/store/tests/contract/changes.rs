@@ -1,8 +1,8 @@
 //! Edits, deletions, reactions.
 
 use crate::Case;
-use crate::scene::{Scene, texts};
-use chat::verbs::{Around, Changed, Delete, EditText, EditsOf, React};
+use crate::scene::{Scene, person, texts};
+use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, React};
 use chat::*;
 
 fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
@@ -89,6 +89,22 @@ pub(crate) const CASES: &[Case] = &[
         assert!(react(scene, "bob", room, "👍", false).is_ok_and(|changed| !changed.changed));
         assert_eq!(seen("bob"), [("👍".to_owned(), 1, false), ("🎉".to_owned(), 1, true)]);
         assert!(matches!(react(scene, "ann", room, "a\nb", true), Err(Failure::Invalid(_))));
+    }),
+    ("mentions follow the text, and nothing else changes them", |scene| {
+        let room = scene.lobby(&["ann", "bob", "cid"]);
+        let draft = Draft { mentions: vec![person("bob")], ..Draft::text(None, "one") };
+        scene.ask("ann", Append { conversation: room, draft }).expect("she may");
+        let mentions = || ["bob", "cid"].map(|who| scene.tab(who, room).mentions);
+        react(scene, "cid", room, "👍", true).expect("he may");
+        assert_eq!(mentions(), [1, 0]);
+        for (text, whom, counted) in [("two", "bob", [1, 0]), ("three", "cid", [0, 1])] {
+            let whom = vec![person(whom)];
+            let edit = EditText { conversation: room, seq: Seq(1), text: text.into(), mentions: whom };
+            scene.ask("ann", edit).expect("it is hers");
+            assert_eq!(mentions(), counted, "{text}");
+        }
+        scene.ask("ann", Delete { conversation: room, seq: Seq(1) }).expect("it is hers");
+        assert_eq!(mentions(), [0, 0]);
     }),
     ("who was away asks for what changed", |scene| {
         let room = scene.lobby(&["ann", "bob"]);
