@@ -165,3 +165,38 @@ pub trait Ask: Store {
 }
 
 impl<S: Store + ?Sized> Ask for S {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verbs::ReadCommunity;
+    use crate::{By, Call, CommunityId, ConversationId, Draft, Entropy, Moment, Ulid};
+
+    fn call() -> Call {
+        let community = CommunityId::parse("default").expect("it is a name");
+        Call { community, by: By::Service, now: Moment::from_millis(1_000), entropy: Entropy([0; 16]) }
+    }
+
+    /// What who asks is told until the request is gone.
+    fn told<V: Verb>(verb: V, end: impl FnOnce(Request)) -> Vec<&'static str> {
+        let (answer, answers) = mpsc::channel();
+        let done = move |outcome: Result<V::Answer, Failure>| {
+            answer.send(outcome.map_or_else(|failure| failure.code(), |_| "done")).expect("the test waits");
+        };
+        end(verb.into_request(Box::new(done)));
+        answers.iter().collect()
+    }
+
+    #[test]
+    fn who_asks_is_told_once_also_where_the_request_is_lost() {
+        let append = || {
+            let conversation = ConversationId(Ulid::from_bytes([0; 16]));
+            call().ask(Append { conversation, draft: Draft::text(None, "hello") })
+        };
+        assert_eq!(told(append(), drop), ["unavailable"]);
+        assert_eq!(told(call().ask(ReadCommunity), drop), ["unavailable"]);
+        let busy = |request: Request| request.refuse(Trouble::new(TroubleKind::Busy, "too many"));
+        assert_eq!(told(append(), busy), ["busy"]);
+        assert_eq!(told(call().ask(ReadCommunity), busy), ["busy"]);
+    }
+}
