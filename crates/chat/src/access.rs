@@ -1,6 +1,7 @@
 //! The gate before every conversation: who asks, how they stand to it, and what follows.
 //!
-//! It is the only place that turns "exists, but not for you" into [`Failure::Absent`].
+//! Before a conversation, "exists, but not for you" becomes [`Failure::Absent`] here. A verb that names something else,
+//! such as a message or a report, says that this is absent where [`passes`] says no.
 
 use crate::call::{By, Call};
 use crate::community::{Community, GuestPolicy};
@@ -57,19 +58,10 @@ impl Access {
         call: &Call,
         conversation: Conversation,
     ) -> Result<Self, Failure> {
-        let By::Person(person) = &call.by else {
-            return Ok(Self::of_service(conversation, call.now));
+        let facts = match &call.by {
+            By::Person(person) => SendingFacts::before(rows, &call.community, person, &conversation)?,
+            By::Service => SendingFacts::default(),
         };
-        let community = &call.community;
-        let member = rows.member(community, conversation.id, person)?;
-        let known = rows.person(community, person)?;
-        let sanctions = rows.sanctions(community, person)?;
-        let blocked = match &conversation.pair {
-            Some(pair) => blocked(rows, call, person, pair.other(person))?,
-            None => false,
-        };
-        let facts =
-            SendingFacts { conversation: None, member, person: known, sanctions, blocked, earlier: None };
         Self::by_facts(rows, call, conversation, facts)
     }
 
@@ -177,10 +169,7 @@ impl Access {
     }
 
     fn sanction(&self, kind: SanctionKind) -> Option<&Sanction> {
-        let here = Some(self.conversation.id);
-        self.sanctions
-            .iter()
-            .find(|sanction| sanction.kind == kind && sanction.covers(here) && sanction.holds(self.now))
+        holding(&self.sanctions, kind, Some(self.conversation.id), self.now)
     }
 }
 
@@ -203,6 +192,17 @@ fn changes_something(action: Action) -> bool {
     )
 }
 
+/// Whether somebody was let pass. A rule that says no is an answer; that the storage did not say anything is none.
+///
+/// # Errors
+/// [`Failure::Unavailable`], as it came.
+pub(crate) fn passes<T>(outcome: Result<T, Failure>) -> Result<bool, Failure> {
+    match outcome {
+        Err(Failure::Unavailable(trouble)) => Err(trouble.into()),
+        outcome => Ok(outcome.is_ok()),
+    }
+}
+
 /// The community of the call.
 ///
 /// # Errors
@@ -219,6 +219,32 @@ pub(crate) fn asker(rows: &mut dyn Rows, call: &Call) -> Result<Person, Failure>
     match &call.by {
         By::Person(person) => rows.person(&call.community, person)?.ok_or(Failure::Absent(Thing::Person)),
         By::Service => Err(Failure::Absent(Thing::Person)),
+    }
+}
+
+/// What is the same of a person before every conversation, for who looks at many of them: each one's member is added. No
+/// block is looked up, so that it says nothing about [`Action::Send`] and [`Action::React`].
+pub(crate) fn own_facts(
+    rows: &mut dyn Rows,
+    call: &Call,
+    person: &PersonId,
+) -> Result<SendingFacts, Failure> {
+    Ok(SendingFacts {
+        person: rows.person(&call.community, person)?,
+        sanctions: rows.sanctions(&call.community, person)?,
+        ..SendingFacts::default()
+    })
+}
+
+/// Lets pass keys, and a person in what is about themselves; without a person, keys alone.
+///
+/// # Errors
+/// Refused [`Action::Administer`].
+pub(crate) fn key_or_self(call: &Call, person: Option<&PersonId>) -> Result<(), Failure> {
+    match &call.by {
+        By::Service => Ok(()),
+        By::Person(asker) if person == Some(asker) => Ok(()),
+        By::Person(_) => Err(Refusal::NotPermitted(Action::Administer).into()),
     }
 }
 
@@ -249,12 +275,16 @@ pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<S
         return Ok(None);
     };
     let sanctions = rows.sanctions(&call.community, person)?;
-    Ok(sanctions.into_iter().find(|sanction| {
-        sanction.kind == SanctionKind::Ban && sanction.conversation.is_none() && sanction.holds(call.now)
-    }))
+    Ok(holding(&sanctions, SanctionKind::Ban, None, call.now).cloned())
 }
 
-fn blocked(rows: &mut dyn Rows, call: &Call, one: &PersonId, other: &PersonId) -> Result<bool, Failure> {
-    let community = &call.community;
-    Ok(rows.block(community, one, other)?.is_some() || rows.block(community, other, one)?.is_some())
+/// The sanction of that kind that somebody has in that conversation; without one, in the whole community.
+fn holding(
+    sanctions: &[Sanction],
+    kind: SanctionKind,
+    conversation: Option<ConversationId>,
+    now: Moment,
+) -> Option<&Sanction> {
+    let mut sanctions = sanctions.iter();
+    sanctions.find(|sanction| sanction.kind == kind && sanction.covers(conversation) && sanction.holds(now))
 }

@@ -1,7 +1,7 @@
 //! Why something that was asked did not happen.
 //!
-//! What does not exist and what the asker may not know of are the same [`Failure::Absent`], made in one place
-//! ([`crate::access`]); a [`Refusal`] is for those who may know that the thing is there.
+//! What does not exist and what the asker may not know of are the same [`Failure::Absent`]; a [`Refusal`] is for those who
+//! may know that the thing is there.
 
 use crate::moment::Moment;
 use crate::permissions::Action;
@@ -178,6 +178,12 @@ impl Trouble {
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self::Unavailable(trouble)
+    }
+}
+
+impl From<FieldProblem> for Failure {
+    fn from(problem: FieldProblem) -> Self {
+        Self::Invalid(vec![problem])
     }
 }
 

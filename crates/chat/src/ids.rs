@@ -241,6 +241,13 @@ made_id!(
     KeyId
 );
 
+impl From<MessageId> for ClientId {
+    /// For a message that its sender calls nothing. The characters of an id are in its alphabet.
+    fn from(id: MessageId) -> Self {
+        Self(id.to_string().into())
+    }
+}
+
 macro_rules! number {
     ($(#[$docs:meta])* $name:ident) => {
         $(#[$docs])*
@@ -294,6 +301,12 @@ mod tests {
         {
             assert!(Ulid::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_message_can_be_called_by_its_id() {
+        let id = MessageId(Ulid::from_bytes([0xff; 16]));
+        assert_eq!(ClientId::parse(&id.to_string()), Ok(id.into()));
     }
 
     #[test]

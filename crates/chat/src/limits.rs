@@ -20,6 +20,8 @@ pub const CONVERSATIONS_MAX: usize = 2_000;
 pub const BLOCKS_MAX: usize = 1_000;
 /// Rooms with up to so many members tell who has read what; larger ones tell how many.
 pub const RECEIPTS_EACH_MAX: usize = GROUP_MAX;
+/// How often one invitation can be used.
+pub const INVITATION_USES_MAX: u32 = 100_000;
 /// Rows on a page, whatever is listed.
 pub const PAGE_MAX: usize = 200;
 /// Messages in one append.

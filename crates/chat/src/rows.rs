@@ -297,29 +297,51 @@ pub struct SendingFacts {
 
 impl Sending<'_> {
     /// Gathers the facts by single reads.
-    pub fn look_up<R: Rows + ?Sized>(&self, rows: &mut R) -> Found<SendingFacts> {
-        let community = self.community;
-        let conversation = rows.conversation(community, self.conversation)?;
-        let blocked = match conversation.as_ref().and_then(|conversation| conversation.pair.as_ref()) {
-            Some(pair) => {
-                let other = pair.other(self.sender);
-                rows.block(community, self.sender, other)?.is_some()
-                    || rows.block(community, other, self.sender)?.is_some()
-            }
-            None => false,
+    fn look_up<R: Rows + ?Sized>(&self, rows: &mut R) -> Found<SendingFacts> {
+        let conversation = rows.conversation(self.community, self.conversation)?;
+        let facts = match &conversation {
+            Some(conversation) => SendingFacts::before(rows, self.community, self.sender, conversation)?,
+            None => SendingFacts::default(),
         };
-        Ok(SendingFacts {
-            conversation,
-            member: rows.member(community, self.conversation, self.sender)?,
-            person: rows.person(community, self.sender)?,
-            sanctions: rows.sanctions(community, self.sender)?,
-            blocked,
-            earlier: match self.client_id {
-                Some(id) => rows.message_sent(community, self.sender, id)?,
-                None => None,
-            },
+        let earlier = match self.client_id {
+            Some(id) => rows.message_sent(self.community, self.sender, id)?,
+            None => None,
+        };
+        Ok(SendingFacts { conversation, earlier, ..facts })
+    }
+}
+
+impl SendingFacts {
+    /// Gathers by single reads how a person stands before a conversation. The conversation itself is not in it.
+    pub(crate) fn before<R: Rows + ?Sized>(
+        rows: &mut R,
+        community: &CommunityId,
+        person: &PersonId,
+        conversation: &Conversation,
+    ) -> Found<Self> {
+        Ok(Self {
+            conversation: None,
+            member: rows.member(community, conversation.id, person)?,
+            person: rows.person(community, person)?,
+            sanctions: rows.sanctions(community, person)?,
+            blocked: blocked(rows, community, person, conversation)?,
+            earlier: None,
         })
     }
+}
+
+/// Whether in a conversation of two one has blocked the other; `person` is one of them.
+pub fn blocked<R: Rows + ?Sized>(
+    rows: &mut R,
+    community: &CommunityId,
+    person: &PersonId,
+    conversation: &Conversation,
+) -> Found<bool> {
+    let Some(pair) = &conversation.pair else {
+        return Ok(false);
+    };
+    let other = pair.other(person);
+    Ok(rows.block(community, person, other)?.is_some() || rows.block(community, other, person)?.is_some())
 }
 
 /// What a batch of appends comes to.
@@ -334,13 +356,13 @@ pub struct Appendix {
 }
 
 macro_rules! records {
-    ($($(#[$docs:meta])* $name:ident $text:literal)*) => {
+    ($($name:ident)*) => {
         /// A row of any table, as it is exported.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
         #[serde(tag = "record", rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is the type that it carries")]
         pub enum Record {
-            $($(#[$docs])* $name($name),)*
+            $($name($name),)*
         }
 
         /// The tables, in the order in which an import has to fill them.
@@ -354,18 +376,6 @@ macro_rules! records {
         impl Table {
             /// All.
             pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// As it stands in cursors.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-
-        impl Record {
-            /// Of which table it is.
-            pub const fn table(&self) -> Table {
-                match self { $(Self::$name(_) => Table::$name,)* }
-            }
         }
 
         $(impl From<$name> for Record {
@@ -377,21 +387,21 @@ macro_rules! records {
 }
 
 records! {
-    Community "community"
-    Key "key"
-    Person "person"
-    Block "block"
-    Revocation "revocation"
-    Conversation "conversation"
-    Member "member"
-    Invitation "invitation"
-    Sanction "sanction"
-    Message "message"
-    Edit "edit"
-    Reaction "reaction"
-    Mention "mention"
-    Report "report"
-    Audit "audit"
+    Community
+    Key
+    Person
+    Block
+    Revocation
+    Conversation
+    Member
+    Invitation
+    Sanction
+    Message
+    Edit
+    Reaction
+    Mention
+    Report
+    Audit
 }
 
 impl Record {

@@ -23,7 +23,7 @@ pub trait Verb: Send + Sized + 'static {
     /// How it stands in a store's queue.
     fn into_request(self, done: Done<Self::Answer>) -> Request {
         let writes = Self::WRITES;
-        let work = Box::new(Pending { verb: self, answer: None, done: Some(done) });
+        let work = Box::new(Pending { verb: self, answer: None, waiter: Waiter(Some(done)) });
         if writes { Request::Write(work) } else { Request::Read(work) }
     }
 }
@@ -66,7 +66,7 @@ pub trait Work: Send {
 struct Pending<V: Verb> {
     verb: V,
     answer: Option<Result<V::Answer, Failure>>,
-    done: Option<Done<V::Answer>>,
+    waiter: Waiter<V::Answer>,
 }
 
 impl<V: Verb> Work for Pending<V> {
@@ -80,18 +80,27 @@ impl<V: Verb> Work for Pending<V> {
         }
     }
 
-    fn settle(mut self: Box<Self>, outcome: Result<(), Trouble>) {
-        let answer = self.answer.take().unwrap_or_else(|| Err(lost()));
-        if let Some(done) = self.done.take() {
-            done(outcome.map_err(Failure::Unavailable).and(answer));
+    fn settle(self: Box<Self>, outcome: Result<(), Trouble>) {
+        let Self { answer, waiter, .. } = *self;
+        let answer = answer.unwrap_or_else(|| Err(lost()));
+        waiter.tell(outcome.map_err(Failure::Unavailable).and(answer));
+    }
+}
+
+/// Who waits for an answer. They are told once, whatever becomes of the store's thread.
+struct Waiter<T>(Option<Done<T>>);
+
+impl<T> Waiter<T> {
+    fn tell(mut self, answer: Result<T, Failure>) {
+        if let Some(done) = self.0.take() {
+            done(answer);
         }
     }
 }
 
-impl<V: Verb> Drop for Pending<V> {
-    /// Whoever waits is told, whatever became of the store's thread.
+impl<T> Drop for Waiter<T> {
     fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
+        if let Some(done) = self.0.take() {
             done(Err(lost()));
         }
     }
@@ -105,28 +114,18 @@ fn lost() -> Failure {
 pub struct PendingAppend {
     /// What is appended.
     pub asked: Asked<Append>,
-    done: Option<Done<Appended>>,
+    waiter: Waiter<Appended>,
 }
 
 impl PendingAppend {
     /// Waits.
     pub fn new(asked: Asked<Append>, done: Done<Appended>) -> Self {
-        Self { asked, done: Some(done) }
+        Self { asked, waiter: Waiter(Some(done)) }
     }
 
     /// Gives the answer, which must be durable.
-    pub fn settle(mut self, answer: Result<Appended, Failure>) {
-        if let Some(done) = self.done.take() {
-            done(answer);
-        }
-    }
-}
-
-impl Drop for PendingAppend {
-    fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
-            done(Err(lost()));
-        }
+    pub fn settle(self, answer: Result<Appended, Failure>) {
+        self.waiter.tell(answer);
     }
 }
 
@@ -166,3 +165,38 @@ pub trait Ask: Store {
 }
 
 impl<S: Store + ?Sized> Ask for S {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verbs::ReadCommunity;
+    use crate::{By, Call, CommunityId, ConversationId, Draft, Entropy, Moment, Ulid};
+
+    fn call() -> Call {
+        let community = CommunityId::parse("default").expect("it is a name");
+        Call { community, by: By::Service, now: Moment::from_millis(1_000), entropy: Entropy([0; 16]) }
+    }
+
+    /// What who asks is told until the request is gone.
+    fn told<V: Verb>(verb: V, end: impl FnOnce(Request)) -> Vec<&'static str> {
+        let (answer, answers) = mpsc::channel();
+        let done = move |outcome: Result<V::Answer, Failure>| {
+            answer.send(outcome.map_or_else(|failure| failure.code(), |_| "done")).expect("the test waits");
+        };
+        end(verb.into_request(Box::new(done)));
+        answers.iter().collect()
+    }
+
+    #[test]
+    fn who_asks_is_told_once_also_where_the_request_is_lost() {
+        let append = || {
+            let conversation = ConversationId(Ulid::from_bytes([0; 16]));
+            call().ask(Append { conversation, draft: Draft::text(None, "hello") })
+        };
+        assert_eq!(told(append(), drop), ["unavailable"]);
+        assert_eq!(told(call().ask(ReadCommunity), drop), ["unavailable"]);
+        let busy = |request: Request| request.refuse(Trouble::new(TroubleKind::Busy, "too many"));
+        assert_eq!(told(append(), busy), ["busy"]);
+        assert_eq!(told(call().ask(ReadCommunity), busy), ["busy"]);
+    }
+}

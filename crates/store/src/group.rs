@@ -5,7 +5,7 @@
 
 use chat::rows::Found;
 use chat::verbs::{Appended, append_batch};
-use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind};
+use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Requests in one transaction: enough that a sync is cheap for each, few enough that it is not long.
@@ -89,7 +89,8 @@ struct Group(Vec<Part>);
 
 enum Part {
     Appends { appends: Vec<PendingAppend>, answers: Vec<Result<Appended, Failure>> },
-    Other(Request),
+    Write(Box<dyn Work>),
+    Read(Box<dyn Work>),
 }
 
 impl Group {
@@ -104,14 +105,15 @@ impl Group {
                         parts.push(Part::Appends { appends: vec![append], answers: Vec::new() });
                     }
                 }
-                other @ (Request::Write(_) | Request::Read(_)) => parts.push(Part::Other(other)),
+                Request::Write(work) => parts.push(Part::Write(work)),
+                Request::Read(work) => parts.push(Part::Read(work)),
             }
         }
         Self(parts)
     }
 
     fn kind(&self) -> Kind {
-        if self.0.iter().all(|part| matches!(part, Part::Other(Request::Read(_)))) {
+        if self.0.iter().all(|part| matches!(part, Part::Read(_))) {
             Kind::Reads
         } else if self.0.iter().all(|part| matches!(part, Part::Appends { .. })) {
             Kind::Appends
@@ -127,8 +129,7 @@ impl Group {
                     let asked: Vec<_> = appends.iter().map(|append| &append.asked).collect();
                     *answers = append_batch(rows, &asked)?;
                 }
-                Part::Other(Request::Write(work) | Request::Read(work)) => work.run(rows)?,
-                Part::Other(Request::Append(_)) => debug_assert!(false, "appends are in batches"),
+                Part::Write(work) | Part::Read(work) => work.run(rows)?,
             }
         }
         Ok(())
@@ -146,8 +147,7 @@ impl Group {
                         );
                     }
                 }
-                Part::Other(Request::Write(work) | Request::Read(work)) => work.settle(outcome.clone()),
-                Part::Other(Request::Append(append)) => append.settle(Err(unanswered())),
+                Part::Write(work) | Part::Read(work) => work.settle(outcome.clone()),
             }
         }
     }
@@ -157,7 +157,8 @@ impl Group {
             .into_iter()
             .flat_map(|part| match part {
                 Part::Appends { appends, .. } => appends.into_iter().map(Request::Append).collect(),
-                Part::Other(request) => vec![request],
+                Part::Write(work) => vec![Request::Write(work)],
+                Part::Read(work) => vec![Request::Read(work)],
             })
             .collect()
     }

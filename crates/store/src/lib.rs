@@ -12,7 +12,6 @@ mod postgres;
 mod queue;
 mod sql;
 mod sqlite;
-mod threads;
 mod workers;
 
 pub use exchange::{ExchangeError, export, import};

@@ -3,24 +3,23 @@
 use crate::group::{self, Database};
 use crate::opening::OpenError;
 use crate::queue::Queue;
-use crate::threads::Threads;
-use chat::Request;
+use chat::{Request, Trouble, TroubleKind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
-/// Takes requests and has them done. Dropping it waits for what was submitted before.
+/// Takes requests and has them done. Dropping it waits for what was submitted before; but not for the thread that drops it,
+/// if an answer held the last of the store.
 pub(crate) struct Workers {
     writes: Arc<Queue<Request>>,
     reads: Arc<Queue<Request>>,
-    threads: Threads<Request>,
+    handles: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
     /// None yet; up to `queue_max` requests wait for the writer, and as many for the readers.
     pub(crate) fn new(queue_max: usize) -> Self {
-        let writes = Arc::new(Queue::new(queue_max));
-        let reads = Arc::new(Queue::new(queue_max));
-        let threads = Threads::new([writes.clone(), reads.clone()]);
-        Self { writes, reads, threads }
+        let (writes, reads) = (Arc::new(Queue::new(queue_max)), Arc::new(Queue::new(queue_max)));
+        Self { writes, reads, handles: Vec::new() }
     }
 
     /// Starts the thread that writes to that database: what has queued meanwhile is one transaction.
@@ -28,7 +27,7 @@ impl Workers {
     /// # Errors
     /// The system has no thread left.
     pub(crate) fn start_writer(&mut self, database: impl Database + Send + 'static) -> Result<(), OpenError> {
-        self.threads.start("store-writer", &self.writes, serve(database, group::REQUESTS_MAX))
+        self.start("store-writer", self.writes.clone(), database, group::REQUESTS_MAX)
     }
 
     /// Starts a thread that reads from that database, one request after another.
@@ -36,7 +35,27 @@ impl Workers {
     /// # Errors
     /// The system has no thread left.
     pub(crate) fn start_reader(&mut self, database: impl Database + Send + 'static) -> Result<(), OpenError> {
-        self.threads.start("store-reader", &self.reads, serve(database, 1))
+        self.start("store-reader", self.reads.clone(), database, 1)
+    }
+
+    /// Starts a thread that takes up to `requests_max` at once from the queue, until it is closed.
+    fn start(
+        &mut self,
+        name: &str,
+        queue: Arc<Queue<Request>>,
+        mut database: impl Database + Send + 'static,
+        requests_max: usize,
+    ) -> Result<(), OpenError> {
+        let body = move || {
+            let _abandoned = Abandoned(&queue);
+            while let Some(requests) = queue.take(requests_max) {
+                group::run(&mut database, requests);
+            }
+        };
+        let started = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+        let handle = started.map_err(|error| Trouble::new(TroubleKind::Io, format!("no thread: {error}")))?;
+        self.handles.push(handle);
+        Ok(())
     }
 
     /// Queues a request, or refuses it when there is no place.
@@ -51,10 +70,25 @@ impl Workers {
     }
 }
 
-fn serve(mut database: impl Database, requests_max: usize) -> impl FnOnce(&Queue<Request>) {
-    move |queue| {
-        while let Some(requests) = queue.take(requests_max) {
-            group::run(&mut database, requests);
+/// Whoever waits in a queue whose thread has died is told. A thread that ends well leaves a closed queue with nothing in it.
+struct Abandoned<'a>(&'a Queue<Request>);
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.abandon();
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.writes.close();
+        self.reads.close();
+        let own = std::thread::current().id();
+        for handle in self.handles.drain(..).filter(|handle| handle.thread().id() != own) {
+            // A thread that has panicked has said so; its queue was abandoned.
+            let _ = handle.join();
         }
     }
 }

@@ -5,7 +5,6 @@ use crate::conversation::{Conversation, Member};
 use crate::ids::{CommunityId, ConversationId, PersonId, Seq};
 use crate::message::Message;
 use crate::rows::{Record, Target};
-use std::collections::{BTreeMap, BTreeSet};
 
 impl Communities {
     pub(super) fn shelf(&mut self, id: &CommunityId) -> &mut Shelf {
@@ -14,32 +13,6 @@ impl Communities {
 }
 
 impl Shelf {
-    /// Without anything.
-    pub(super) const fn new() -> Self {
-        Self {
-            community: None,
-            keys: BTreeMap::new(),
-            people: BTreeMap::new(),
-            blocks: BTreeMap::new(),
-            revocations: BTreeMap::new(),
-            conversations: BTreeMap::new(),
-            rooms: BTreeMap::new(),
-            pairs: BTreeMap::new(),
-            members: BTreeMap::new(),
-            memberships: BTreeSet::new(),
-            invitations: BTreeMap::new(),
-            sanctions: BTreeMap::new(),
-            messages: BTreeMap::new(),
-            names: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            edits: BTreeMap::new(),
-            reactions: BTreeMap::new(),
-            mentions: BTreeSet::new(),
-            reports: BTreeMap::new(),
-            audit: BTreeMap::new(),
-        }
-    }
-
     pub(super) fn conversations_of(&self, person: &PersonId) -> impl Iterator<Item = ConversationId> {
         let start = (person.clone(), ConversationId(crate::Ulid::from_bytes([0; 16])));
         let all = self.memberships.range(start..);

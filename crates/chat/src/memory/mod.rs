@@ -4,6 +4,7 @@ mod index;
 mod rows;
 mod scan;
 
+use crate::Pair;
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member};
 use crate::ids::{
@@ -14,9 +15,7 @@ use crate::message::{Edit, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
 use crate::person::{Block, Person};
 use crate::revocation::Revocation;
-use crate::store::{Request, Store};
-use crate::verbs::append_batch;
-use crate::{Failure, Pair};
+use crate::store::{Request, Store, Verb as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -71,10 +70,7 @@ impl Store for MemoryStore {
     fn submit(&self, request: Request) {
         match request {
             Request::Append(append) => {
-                let answers = append_batch(&mut *self.lock(), &[&append.asked]);
-                let answer = answers.map_err(Failure::from).and_then(|mut answers| {
-                    answers.pop().unwrap_or(Err(Failure::Absent(crate::Thing::Conversation)))
-                });
+                let answer = append.asked.run(&mut *self.lock());
                 append.settle(answer);
             }
             Request::Write(mut work) | Request::Read(mut work) => {

@@ -19,10 +19,11 @@ use crate::rows::{
 use std::cmp::Reverse;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 impl Communities {
     fn of(&self, id: &CommunityId) -> &Shelf {
-        static EMPTY: Shelf = Shelf::new();
+        static EMPTY: LazyLock<Shelf> = LazyLock::new(Shelf::default);
         self.0.get(id).unwrap_or(&EMPTY)
     }
 }

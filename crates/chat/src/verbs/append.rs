@@ -153,17 +153,12 @@ impl Batch {
     ) -> Result<Message, Failure> {
         let conversation = &access.conversation;
         let id = MessageId(call.id(0));
-        let client_id = match draft.client_id {
-            Some(id) => id,
-            None => ClientId::parse(&id.to_string())
-                .map_err(|problem| Failure::Invalid(vec![problem.at("client_id")]))?,
-        };
         Ok(Message {
             conversation: conversation.id,
             seq: conversation.last.next(),
             id,
             sender,
-            client_id,
+            client_id: draft.client_id.unwrap_or_else(|| id.into()),
             at: call.now,
             text: draft.text,
             reply_to: draft.reply_to,
@@ -238,7 +233,7 @@ fn require_answerable(conversation: &Conversation, reply_to: Option<Seq>) -> Res
     match reply_to {
         Some(seq) if seq > conversation.last => {
             let problem = Problem::new("range", "is not in the conversation");
-            Err(Failure::Invalid(vec![problem.at("reply_to")]))
+            Err(problem.at("reply_to").into())
         }
         Some(_) | None => Ok(()),
     }

@@ -1,12 +1,13 @@
 //! What happens to a message after it was sent: edits, deletion, reactions.
 //!
-//! Each of them counts the conversation's [`Revision`] up, so that whoever was away asks for what changed.
+//! Each of them counts the conversation's [`Revision`](crate::Revision) up, so that whoever was away asks for what changed.
 
 use super::append::those_who_are_here;
 use super::moderating::{Entry, log_entry};
 use crate::access::Access;
+use crate::conversation::Conversation;
 use crate::failure::{Conflict, Refusal, Thing};
-use crate::ids::{ConversationId, PersonId, Revision, Seq};
+use crate::ids::{ConversationId, PersonId, Seq};
 use crate::limits::{EDITS_MAX, REACTION_BYTES_MAX, REACTIONS_MAX};
 use crate::message::{Draft, Edit, Message, Reaction, Tally};
 use crate::moderation::Deed;
@@ -76,7 +77,7 @@ impl Command for EditText {
         new.edited = Some(call.now);
         new.edits = nth;
         rows.put(&call.community, &former.into())?;
-        revise(rows, call, access, Some(&old), &mut new)?;
+        revise(rows, call, access.conversation, &old, &mut new)?;
         finish(rows, call, new, true)
     }
 }
@@ -115,9 +116,8 @@ impl Command for Delete {
         let mut new = old.clone();
         new.bury(call.now, !own);
         let (conversation, seq) = (old.conversation, old.seq);
-        rows.remove(&call.community, &Target::Edits { conversation, seq })?;
-        rows.remove(&call.community, &Target::Reactions { conversation, seq })?;
-        revise(rows, call, access, Some(&old), &mut new)?;
+        strip(rows, call, conversation, seq)?;
+        revise(rows, call, access.conversation, &old, &mut new)?;
         if !own {
             let entry = Entry::of(Deed::DeleteMessage, Some(conversation));
             log_entry(rows, call, Entry { person: Some(old.sender), seq: Some(seq), ..entry })?;
@@ -146,17 +146,16 @@ impl Command for React {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
-        let (access, mut message) = reach(rows, call, self.conversation, self.seq, Action::React)?;
-        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX);
-        let emoji = emoji.map_err(|problem| Failure::Invalid(vec![problem.at("emoji")]))?;
-        if message.deleted.is_some() {
+        let (access, old) = reach(rows, call, self.conversation, self.seq, Action::React)?;
+        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX).map_err(|problem| problem.at("emoji"))?;
+        if old.deleted.is_some() {
             return Err(Conflict::Deleted.into());
         }
         let person = call.by.name();
         let given = rows.reactions(&call.community, self.conversation, self.seq..=self.seq)?;
         let there = given.iter().any(|reaction| reaction.person == person && reaction.emoji == emoji);
         if there == self.on {
-            return finish(rows, call, message, false);
+            return finish(rows, call, old, false);
         }
         if self.on {
             let different: HashSet<&str> = given.iter().map(|reaction| reaction.emoji.as_str()).collect();
@@ -172,13 +171,14 @@ impl Command for React {
             let (conversation, seq) = (self.conversation, self.seq);
             rows.remove(&call.community, &Target::Reaction { conversation, seq, person, emoji })?;
         }
-        revise(rows, call, access, None, &mut message)?;
-        finish(rows, call, message, true)
+        let mut new = old.clone();
+        revise(rows, call, access.conversation, &old, &mut new)?;
+        finish(rows, call, new, true)
     }
 }
 
 /// The message, and who is before it.
-fn reach(
+pub(super) fn reach(
     rows: &mut dyn Rows,
     call: &Call,
     conversation: ConversationId,
@@ -190,21 +190,29 @@ fn reach(
     Ok((access, message.ok_or(Failure::Absent(Thing::Message))?))
 }
 
-/// Counts the revision up and writes message and conversation.
-fn revise(
+/// Counts the conversation's revision up, and writes it and the message.
+pub(super) fn revise(
     rows: &mut dyn Rows,
     call: &Call,
-    access: Access,
-    old: Option<&Message>,
+    mut conversation: Conversation,
+    old: &Message,
     new: &mut Message,
-) -> Result<Revision, Failure> {
-    let before = old.cloned().unwrap_or_else(|| new.clone());
-    let mut conversation = access.conversation;
+) -> Result<(), Failure> {
     conversation.revision = conversation.revision.next();
     new.revision = conversation.revision;
-    rows.replace(&call.community, &before, new)?;
-    rows.put(&call.community, &conversation.clone().into())?;
-    Ok(conversation.revision)
+    rows.replace(&call.community, old, new)?;
+    Ok(rows.put(&call.community, &conversation.into())?)
+}
+
+/// Removes a message's former texts and the reactions to it.
+pub(super) fn strip(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: ConversationId,
+    seq: Seq,
+) -> Result<(), Failure> {
+    rows.remove(&call.community, &Target::Edits { conversation, seq })?;
+    Ok(rows.remove(&call.community, &Target::Reactions { conversation, seq })?)
 }
 
 fn finish(rows: &mut dyn Rows, call: &Call, message: Message, changed: bool) -> Result<Changed, Failure> {

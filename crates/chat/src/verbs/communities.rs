@@ -8,7 +8,7 @@ use crate::ids::CommunityId;
 use crate::moderation::Deed;
 use crate::permissions::{Action, Role};
 use crate::rows::Rows;
-use crate::{By, Call, Command, Conflict, Failure, Refusal, Verb};
+use crate::{Call, Command, Conflict, Failure, Verb};
 
 /// Makes the call's community. For keys only; whoever hands on such a call has made sure that it is the operator's.
 ///
@@ -24,9 +24,7 @@ impl Command for CreateCommunity {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Community, Failure> {
-        if call.by != By::Service {
-            return Err(Refusal::NotPermitted(Action::Administer).into());
-        }
+        access::key_or_self(call, None)?;
         let settings = self.settings.clone().checked()?;
         if rows.community(&call.community)?.is_some() {
             return Err(Conflict::NameTaken.into());

@@ -29,7 +29,7 @@ impl Command for OpenDirect {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Conversation, Failure> {
         let asker = opener(rows, call)?;
         let Some(pair) = Pair::of(&asker.id, &self.with) else {
-            return Err(Failure::Invalid(vec![Problem::new("form", "is oneself").at("with")]));
+            return Err(Problem::new("form", "is oneself").at("with").into());
         };
         if let Some(found) = rows.direct(&call.community, &pair)? {
             return Ok(found);
@@ -73,13 +73,13 @@ impl Command for OpenGroup {
                 Ok(title)
             }
         });
-        let title = title.map_err(|problem| Failure::Invalid(vec![problem.at("title")]))?;
+        let title = title.map_err(|problem| problem.at("title"))?;
         let mut others = self.with.clone();
         others.retain(|person| *person != asker.id);
         others.sort();
         others.dedup();
         if !(1..GROUP_MAX).contains(&others.len()) {
-            return Err(Failure::Invalid(vec![Problem::length(1, GROUP_MAX - 1, "other people").at("with")]));
+            return Err(Problem::length(1, GROUP_MAX - 1, "other people").at("with").into());
         }
         require_room_for_one_more(rows, call, &asker.id)?;
         for person in &others {

@@ -1,14 +1,15 @@
 //! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
 
+use super::changing::{revise, strip};
 use super::moderating::log;
 use crate::access;
 use crate::conversation::{Conversation, Kind};
-use crate::failure::{Failure, Refusal, Thing};
-use crate::ids::{ClientId, PersonId};
+use crate::failure::{Failure, Thing};
+use crate::ids::PersonId;
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
 use crate::moderation::{Audit, Deed};
-use crate::permissions::{Action, Role};
+use crate::permissions::Role;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{By, Call, Command};
 use serde::Serialize;
@@ -85,11 +86,7 @@ impl Command for Erase {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
         access::community(rows, call)?;
-        match &call.by {
-            By::Service => {}
-            By::Person(asker) if *asker == self.person => {}
-            By::Person(_) => return Err(Refusal::NotPermitted(Action::Administer).into()),
-        }
+        access::key_or_self(call, Some(&self.person))?;
         if self.person.is_reserved() || rows.person(&call.community, &self.person)?.is_none() {
             return Err(Failure::Absent(Thing::Person));
         }
@@ -246,15 +243,10 @@ fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<(), Failure> {
         new.bury(call.now, false);
     }
     new.sender = PersonId::erased();
-    let id = ClientId::parse(&old.id.to_string());
-    new.client_id = id.map_err(|problem| Failure::Invalid(vec![problem.at("client_id")]))?;
-    let (conversation, seq) = (old.conversation, old.seq);
-    rows.remove(&call.community, &Target::Edits { conversation, seq })?;
-    rows.remove(&call.community, &Target::Reactions { conversation, seq })?;
-    if let Some(mut conversation) = rows.conversation(&call.community, conversation)? {
-        conversation.revision = conversation.revision.next();
-        new.revision = conversation.revision;
-        rows.put(&call.community, &conversation.into())?;
+    new.client_id = old.id.into();
+    strip(rows, call, old.conversation, old.seq)?;
+    match rows.conversation(&call.community, old.conversation)? {
+        Some(conversation) => revise(rows, call, conversation, &old, &mut new),
+        None => Ok(rows.replace(&call.community, &old, &new)?),
     }
-    Ok(rows.replace(&call.community, &old, &new)?)
 }

@@ -1,13 +1,12 @@
 //! Export of a community or of what there is of a person, and import into another store.
 
 use crate::access;
-use crate::failure::{Failure, Refusal};
+use crate::failure::Failure;
 use crate::ids::PersonId;
 use crate::limits::PAGE_MAX;
-use crate::permissions::Action;
 use crate::problem::Problem;
 use crate::rows::{Record, Rows, Table};
-use crate::{By, Call, Command};
+use crate::{Call, Command};
 use serde::{Deserialize, Serialize};
 
 /// A part of an export: to be repeated from [`Exported::next`] until there is none. A whole community for keys; a person
@@ -42,21 +41,10 @@ impl Command for Export {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Exported, Failure> {
         access::community(rows, call)?;
-        let may = match &call.by {
-            By::Service => true,
-            By::Person(asker) => self.person.as_ref() == Some(asker),
-        };
-        if !may {
-            return Err(Refusal::NotPermitted(Action::Administer).into());
-        }
+        access::key_or_self(call, self.person.as_ref())?;
         let start = ExportPosition { table: Table::Community, after: None };
         let ExportPosition { table, after } = self.after.clone().unwrap_or(start);
-        let skipped = self.person.is_some() && matches!(table, Table::Community | Table::Key);
-        let found = if skipped {
-            Vec::new()
-        } else {
-            rows.scan(&call.community, table, self.person.as_ref(), after.as_deref(), PAGE_MAX)?
-        };
+        let found = rows.scan(&call.community, table, self.person.as_ref(), after.as_deref(), PAGE_MAX)?;
         let next = match found.last() {
             Some(last) if found.len() >= PAGE_MAX => {
                 Some(ExportPosition { table, after: Some(last.position.clone()) })
@@ -83,17 +71,15 @@ impl Command for Import {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
-        if call.by != By::Service {
-            return Err(Refusal::NotPermitted(Action::Administer).into());
-        }
+        access::key_or_self(call, None)?;
         if self.records.len() > PAGE_MAX {
             let problem = Problem::new("too_many", format!("has more than {PAGE_MAX}"));
-            return Err(Failure::Invalid(vec![problem.at("records")]));
+            return Err(problem.at("records").into());
         }
         for (place, record) in self.records.iter().enumerate() {
             if record.community().is_some_and(|id| *id != call.community) {
                 let problem = Problem::new("form", format!("is not of the community {}", call.community));
-                return Err(Failure::Invalid(vec![problem.at(format!("records[{place}]"))]));
+                return Err(problem.at(format!("records[{place}]")).into());
             }
         }
         for record in &self.records {
@@ -102,7 +88,7 @@ impl Command for Import {
             {
                 continue;
             }
-            if record.table() == Table::Mention {
+            if matches!(record, Record::Mention(_)) {
                 // It came with its message, and must not be without one.
                 continue;
             }

@@ -9,7 +9,7 @@ use crate::limits::RECEIPTS_EACH_MAX;
 use crate::message::Message;
 use crate::moment::Moment;
 use crate::permissions::Action;
-use crate::rows::{ReceiptCounts, Rows};
+use crate::rows::{ReceiptCounts, Rows, SendingFacts};
 use crate::{Call, Command, Failure};
 
 /// Moves the asker's cursors forward; backwards nothing moves, and beyond the newest message neither. What is read is
@@ -130,27 +130,21 @@ impl Command for Conversations {
             active: row.conversation.active,
             conversation: row.conversation.id,
         });
+        let own = access::own_facts(rows, call, &asker)?;
         let mut tabs = Vec::with_capacity(listed.rows.len());
         for row in listed.rows {
+            let facts = SendingFacts { member: Some(row.member.clone()), ..own.clone() };
+            let access = Access::by_facts(rows, call, row.conversation, facts)?;
             // Who is banned is still a member, and sees no more than others of what is said.
-            if let Some(tab) = tab(rows, call, &asker, row.conversation, row.member)? {
-                tabs.push(tab);
+            if access.may(Action::Read) {
+                tabs.push(tab(rows, call, access.conversation, row.member)?);
             }
         }
         Ok(Listed { rows: tabs, next: listed.next })
     }
 }
 
-fn tab(
-    rows: &mut dyn Rows,
-    call: &Call,
-    asker: &PersonId,
-    conversation: Conversation,
-    member: Member,
-) -> Result<Option<Tab>, Failure> {
-    if !Access::before(rows, call, conversation.clone())?.may(Action::Read) {
-        return Ok(None);
-    }
+fn tab(rows: &mut dyn Rows, call: &Call, conversation: Conversation, member: Member) -> Result<Tab, Failure> {
     let id = conversation.id;
     let last = if conversation.last < conversation.first {
         None
@@ -158,8 +152,9 @@ fn tab(
         rows.message(&call.community, id, conversation.last)?
     };
     let unread = member.unread(&conversation);
-    let mentions = if unread > 0 { rows.mentions(&call.community, id, asker, member.read)? } else { 0 };
-    Ok(Some(Tab { member, conversation, last, unread, mentions }))
+    let mentions =
+        if unread > 0 { rows.mentions(&call.community, id, &member.person, member.read)? } else { 0 };
+    Ok(Tab { member, conversation, last, unread, mentions })
 }
 
 /// How far a message has come. Needs [`Action::Follow`].

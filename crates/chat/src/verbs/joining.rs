@@ -4,7 +4,7 @@ use crate::access::{self, Access};
 use crate::conversation::{Conversation, Invitation, Kind, Member};
 use crate::failure::{Conflict, Thing};
 use crate::ids::{ConversationId, InvitationId, PersonId};
-use crate::limits::{CONVERSATIONS_MAX, GROUP_MAX, PAGE_MAX};
+use crate::limits::{CONVERSATIONS_MAX, GROUP_MAX, INVITATION_USES_MAX, PAGE_MAX};
 use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::problem::Problem;
@@ -200,11 +200,9 @@ pub struct Invite {
     pub person: Option<PersonId>,
     /// When it is over; none: never.
     pub until: Option<Moment>,
-    /// How often it may be used, from 1; for a person it is 1.
+    /// How often it may be used, from 1 to [`INVITATION_USES_MAX`]; for a person it is 1.
     pub uses: u32,
 }
-
-const INVITATION_USES_MAX: u32 = 100_000;
 
 impl Command for Invite {
     type Answer = Invitation;
@@ -214,7 +212,7 @@ impl Command for Invite {
         Access::to(rows, call, self.conversation, Action::Invite)?;
         if !(1..=INVITATION_USES_MAX).contains(&self.uses) {
             let problem = Problem::new("range", format!("must be 1 to {INVITATION_USES_MAX}"));
-            return Err(Failure::Invalid(vec![problem.at("uses")]));
+            return Err(problem.at("uses").into());
         }
         let into = Some(self.conversation);
         let open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;
@@ -255,11 +253,9 @@ impl Command for Withdraw {
         let absent = Failure::Absent(Thing::Invitation);
         let invitation = rows.invitation(&call.community, self.invitation)?.ok_or(absent.clone())?;
         let name = call.by.name();
-        if invitation.by != name && invitation.person.as_ref() != Some(&name) {
-            let access = Access::to(rows, call, invitation.conversation, Action::Invite);
-            access.map_err(
-                |failure| if matches!(failure, Failure::Unavailable(_)) { failure } else { absent },
-            )?;
+        let theirs = invitation.by == name || invitation.person.as_ref() == Some(&name);
+        if !theirs && !access::passes(Access::to(rows, call, invitation.conversation, Action::Invite))? {
+            return Err(absent);
         }
         Ok(rows.remove(&call.community, &Target::Invitation(self.invitation))?)
     }

@@ -16,12 +16,17 @@ pub(super) fn with_one_more(limit: usize) -> usize {
     limit.clamp(1, PAGE_MAX) + 1
 }
 
+/// Leaves the first `limit` rows, and says whether there were more.
+pub(super) fn cut<T>(rows: &mut Vec<T>, limit: usize) -> bool {
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    more
+}
+
 impl<T, P> Listed<T, P> {
     /// From what was read [with one more](with_one_more).
     pub(super) fn of(mut rows: Vec<T>, limit: usize, position: impl FnOnce(&T) -> P) -> Self {
-        let limit = limit.clamp(1, PAGE_MAX);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
+        let more = cut(&mut rows, limit.clamp(1, PAGE_MAX));
         let next = if more { rows.last().map(position) } else { None };
         Self { rows, next }
     }

@@ -11,7 +11,7 @@ use crate::moderation::{Audit, Deed, Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
-use crate::{Call, Command, Failure, Refusal, text};
+use crate::{By, Call, Command, Failure, Refusal, text};
 
 /// Bans or mutes somebody: in a room with [`Action::Moderate`] and a role above theirs, in the whole community for its
 /// moderators and keys. In place of an earlier one of the same kind. Who is banned stays a member, so that lifting the ban
@@ -92,22 +92,42 @@ fn require_above(
     conversation: Option<ConversationId>,
     person: &PersonId,
 ) -> Result<(), Failure> {
-    let refused = Refusal::NotPermitted(Action::Moderate);
-    let everywhere = rows.person(&call.community, person)?.and_then(|person| person.profile.role);
-    let Some(conversation) = conversation else {
-        access::community(rows, call)?;
-        access::community_role(rows, call, Role::Moderator, Action::Moderate)?;
-        let above = match &call.by {
-            crate::By::Service => true,
-            crate::By::Person(_) => access::asker(rows, call)?.profile.role > everywhere,
-        };
-        return if above { Ok(()) } else { Err(refused.into()) };
-    };
+    match conversation {
+        Some(conversation) => above_here(rows, call, conversation, person).map(drop),
+        None => require_above_everywhere(rows, call, person),
+    }
+}
+
+/// Lets pass who may moderate that person in a conversation; with that, the person's part in it.
+fn above_here(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: ConversationId,
+    person: &PersonId,
+) -> Result<(Access, Option<Member>), Failure> {
     let access = Access::to(rows, call, conversation, Action::Moderate)?;
-    let here = rows.member(&call.community, conversation, person)?.map(|member| member.role);
-    let everywhere = everywhere.filter(|_| access.conversation.kind.is_room());
-    let role = here.max(everywhere).unwrap_or(Role::Guest);
-    if access.is_above(role) { Ok(()) } else { Err(refused.into()) }
+    let member = rows.member(&call.community, conversation, person)?;
+    let everywhere = role_everywhere(rows, call, person)?.filter(|_| access.conversation.kind.is_room());
+    let role = member.as_ref().map(|member| member.role).max(everywhere).unwrap_or(Role::Guest);
+    if access.is_above(role) { Ok((access, member)) } else { Err(not_above()) }
+}
+
+fn require_above_everywhere(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Result<(), Failure> {
+    access::community(rows, call)?;
+    access::community_role(rows, call, Role::Moderator, Action::Moderate)?;
+    let above = match &call.by {
+        By::Service => true,
+        By::Person(_) => access::asker(rows, call)?.profile.role > role_everywhere(rows, call, person)?,
+    };
+    if above { Ok(()) } else { Err(not_above()) }
+}
+
+fn role_everywhere(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Result<Option<Role>, Failure> {
+    Ok(rows.person(&call.community, person)?.and_then(|person| person.profile.role))
+}
+
+fn not_above() -> Failure {
+    Refusal::NotPermitted(Action::Moderate).into()
 }
 
 /// Removes somebody from a conversation. Needs [`Action::Moderate`] and a role above theirs.
@@ -124,10 +144,9 @@ impl Command for Remove {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
-        require_above(rows, call, Some(self.conversation), &self.person)?;
-        let mut conversation = Access::to(rows, call, self.conversation, Action::Moderate)?.conversation;
-        let absent = Failure::Absent(Thing::Person);
-        rows.member(&call.community, self.conversation, &self.person)?.ok_or(absent)?;
+        let (access, member) = above_here(rows, call, self.conversation, &self.person)?;
+        member.ok_or(Failure::Absent(Thing::Person))?;
+        let mut conversation = access.conversation;
         if conversation.kind == Kind::Direct {
             return Err(Refusal::NotPermitted(Action::Moderate).into());
         }
@@ -227,7 +246,7 @@ pub(super) fn require_sight(
 
 /// A reason or note in its normal form.
 pub(super) fn note(text: &str, field: &str) -> Result<String, Failure> {
-    text::lines(text, NOTE_BYTES_MAX).map_err(|problem| Failure::Invalid(vec![problem.at(field)]))
+    Ok(text::lines(text, NOTE_BYTES_MAX).map_err(|problem| problem.at(field))?)
 }
 
 /// What goes into the audit log, but for who and when.

@@ -33,9 +33,7 @@ impl Command for Meet {
         };
         let profile = self.profile.clone().checked()?;
         if id.is_reserved() {
-            return Err(Failure::Invalid(vec![
-                Problem::new("alphabet", "must not begin with ~").at("person"),
-            ]));
+            return Err(Problem::new("alphabet", "must not begin with ~").at("person").into());
         }
         if profile.guest && community.settings.guests == GuestPolicy::Refused {
             return Err(Failure::Absent(Thing::Community));
@@ -123,7 +121,7 @@ impl Command for BlockPerson {
         let asker = access::asker(rows, call)?;
         let person = visible(rows, call, &self.person)?;
         if asker.id == person.id {
-            return Err(Failure::Invalid(vec![Problem::new("form", "is oneself").at("person")]));
+            return Err(Problem::new("form", "is oneself").at("person").into());
         }
         if let Some(block) = rows.block(&call.community, &asker.id, &person.id)? {
             return Ok(block);

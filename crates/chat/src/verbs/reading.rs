@@ -1,7 +1,8 @@
 //! History: pages by place, never by offset; what changed; single messages.
 
 use super::changing::tallies;
-use crate::access::Access;
+use super::listing::cut;
+use crate::access::{self, Access};
 use crate::conversation::Conversation;
 use crate::failure::Thing;
 use crate::ids::{ConversationId, MessageId, Revision, Seq};
@@ -86,8 +87,7 @@ impl ReadPage {
             }
             Around::Changed(revision) => {
                 let mut found = rows.changed(&call.community, self.conversation, revision, limit + 1)?;
-                let more = found.len() > limit;
-                found.truncate(limit);
+                let more = cut(&mut found, limit);
                 Ok((found, more))
             }
         }
@@ -113,8 +113,7 @@ impl Span {
         }
         let (span, backwards) = (self.from..=self.to, self.backwards);
         let mut found = rows.messages(&call.community, of, span, backwards, limit + 1)?;
-        let more = found.len() > limit;
-        found.truncate(limit);
+        let more = cut(&mut found, limit);
         if backwards {
             found.reverse();
         }
@@ -160,11 +159,9 @@ impl Command for ReadMessage {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Shown, Failure> {
         let absent = Failure::Absent(Thing::Message);
         let message = rows.message_named(&call.community, self.message)?.ok_or(absent.clone())?;
-        match Access::to(rows, call, message.conversation, Action::Read) {
-            Ok(_) => {}
-            Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
+        if !access::passes(Access::to(rows, call, message.conversation, Action::Read))? {
             // An id is no reason to learn that there is a message.
-            Err(_) => return Err(absent),
+            return Err(absent);
         }
         shown(rows, call, vec![message])?.pop().ok_or(absent)
     }

@@ -1,8 +1,9 @@
 //! Reports of messages, what moderators make of them, and the audit log.
 
+use super::changing::reach;
 use super::listing::{Listed, with_one_more};
 use super::moderating::{Entry, log_entry, note, require_sight};
-use crate::access::Access;
+use crate::access;
 use crate::failure::{Conflict, Thing};
 use crate::ids::{AuditId, ConversationId, ReportId, Seq};
 use crate::moderation::{Audit, Deed, Report, Settlement};
@@ -27,9 +28,7 @@ impl Command for ReportMessage {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Report, Failure> {
         let reason = note(&self.reason, "reason")?;
-        Access::to(rows, call, self.conversation, Action::Report)?;
-        let found = rows.message(&call.community, self.conversation, self.seq)?;
-        let message = found.ok_or(Failure::Absent(Thing::Message))?;
+        let (_, message) = reach(rows, call, self.conversation, self.seq, Action::Report)?;
         if message.deleted.is_some() {
             return Err(Conflict::Deleted.into());
         }
@@ -89,12 +88,9 @@ impl Command for Settle {
         let note = note(&self.note, "note")?;
         let absent = Failure::Absent(Thing::Report);
         let mut report = rows.report(&call.community, self.report)?.ok_or(absent.clone())?;
-        match require_sight(rows, call, Some(report.conversation), Action::SeeReports)
-            .or_else(|_| require_sight(rows, call, None, Action::SeeReports))
-        {
-            Ok(()) => {}
-            Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
-            Err(_) => return Err(absent),
+        let mut sees = |of| access::passes(require_sight(rows, call, of, Action::SeeReports));
+        if !(sees(Some(report.conversation))? || sees(None)?) {
+            return Err(absent);
         }
         if report.settled.is_none() {
             let entry = Entry::of(Deed::SettleReport, Some(report.conversation));

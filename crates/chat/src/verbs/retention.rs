@@ -2,20 +2,18 @@
 
 use crate::access;
 use crate::conversation::Conversation;
-use crate::failure::Refusal;
 use crate::ids::{ConversationId, Entropy, MessageId, Seq, Ulid};
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
-use crate::permissions::Action;
 use crate::rows::{Rows, Target};
-use crate::{By, Call, Command, Failure};
+use crate::{Call, Command, Failure};
 use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Drops revocations that have ended, and a part of what is older than the community's `history_days`: to be repeated until
-/// there is no more. For keys. A
-/// conversation forgets from its beginning, without holes: `first` moves forward, and no place is used again.
+/// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
+/// is used again.
 #[derive(Clone, Copy, Debug)]
 pub struct Expire;
 
@@ -35,9 +33,7 @@ impl Command for Expire {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Expired, Failure> {
-        if call.by != By::Service {
-            return Err(Refusal::NotPermitted(Action::Administer).into());
-        }
+        access::key_or_self(call, None)?;
         let community = access::community(rows, call)?;
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
         let Some(days) = community.settings.limits.history_days else {

@@ -8,11 +8,10 @@ use crate::ids::PersonId;
 use crate::limits::{REVOCATIONS_MAX, TOKEN_NAME_BYTES_MAX};
 use crate::moderation::Deed;
 use crate::moment::Moment;
-use crate::permissions::Action;
 use crate::problem::Problem;
 use crate::revocation::Revocation;
 use crate::rows::{Rows, Target};
-use crate::{By, Call, Command, Failure};
+use crate::{Call, Command, Failure};
 
 /// Revokes a token of a person, or all up to a second, in place of an earlier such revocation. For keys. What could not be
 /// valid any more makes room; nothing else does, or it would be undone.
@@ -34,11 +33,9 @@ impl Command for Revoke {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Revocation, Failure> {
         access::community(rows, call)?;
-        for_keys(call)?;
+        access::key_or_self(call, None)?;
         if self.token.as_ref().is_some_and(|token| !(1..=TOKEN_NAME_BYTES_MAX).contains(&token.len())) {
-            return Err(Failure::Invalid(vec![
-                Problem::length(1, TOKEN_NAME_BYTES_MAX, "bytes").at("token"),
-            ]));
+            return Err(Problem::length(1, TOKEN_NAME_BYTES_MAX, "bytes").at("token").into());
         }
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
         if rows.revocations_count(&call.community)? >= REVOCATIONS_MAX as u64 {
@@ -75,17 +72,10 @@ impl Command for Revocations {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         access::community(rows, call)?;
-        for_keys(call)?;
+        access::key_or_self(call, None)?;
         let after = self.after.as_ref().map(|(person, token)| (person, token.as_str()));
         let found = rows.revocations(&call.community, after, with_one_more(self.limit))?;
         let position = |row: &Revocation| (row.person.clone(), row.token_or_all().to_owned());
         Ok(Listed::of(found, self.limit, position))
-    }
-}
-
-fn for_keys(call: &Call) -> Result<(), Failure> {
-    match call.by {
-        By::Service => Ok(()),
-        By::Person(_) => Err(Refusal::NotPermitted(Action::Administer).into()),
     }
 }

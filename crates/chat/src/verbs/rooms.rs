@@ -221,19 +221,15 @@ impl Command for Rooms {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         access::community(rows, call)?;
-        let all = access::community_role(rows, call, Role::Moderator, Action::See).is_ok();
+        let all = access::passes(access::community_role(rows, call, Role::Moderator, Action::See))?;
         let found = rows.rooms(&call.community, self.after.as_ref(), all, with_one_more(self.limit))?;
         let mut listed = Listed::of(found, self.limit, |room| room.name.clone());
         if let By::Person(person) = &call.by {
             // A page may have fewer rows than asked for; `next` still tells whether there are more.
-            let facts = crate::rows::SendingFacts {
-                person: rows.person(&call.community, person)?,
-                sanctions: rows.sanctions(&call.community, person)?,
-                ..Default::default()
-            };
+            let own = access::own_facts(rows, call, person)?;
             let mut visible = Vec::with_capacity(listed.rows.len());
             for room in listed.rows {
-                let access = Access::by_facts(rows, call, room, facts.clone())?;
+                let access = Access::by_facts(rows, call, room, own.clone())?;
                 if access.may(Action::See) {
                     visible.push(access.conversation);
                 }

@@ -2,12 +2,12 @@
 
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
-use crate::ids::{ConversationId, MessageId};
+use crate::ids::{ConversationId, MessageId, PersonId};
 use crate::limits::SEARCH_BYTES_MAX;
 use crate::message::Message;
 use crate::permissions::Action;
 use crate::problem::Problem;
-use crate::rows::{Rows, Search, Within, words};
+use crate::rows::{Rows, Search, SendingFacts, Within, words};
 use crate::{By, Call, Command, Failure, text};
 
 /// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
@@ -40,19 +40,23 @@ impl Command for SearchMessages {
         };
         let words = words_of(&self.query)?;
         let search = Search { words, within, before: self.before, limit: with_one_more(self.limit) };
-        let mut found = rows.search(&call.community, &search)?;
-        let listed_in = found.len();
-        let next = (listed_in >= search.limit).then(|| found[listed_in - 2].id);
-        found.truncate(search.limit - 1);
-        if search.within != Within::Everywhere && self.conversation.is_none() {
-            found = readable(rows, call, found)?;
+        let found = rows.search(&call.community, &search)?;
+        let mut listed = Listed::of(found, self.limit, |message| message.id);
+        if let Within::Of(asker) = &search.within {
+            listed.rows = readable(rows, call, asker, listed.rows)?;
         }
-        Ok(Listed { rows: found, next })
+        Ok(listed)
     }
 }
 
 /// Being in a conversation is not everything: a ban also hides what was said.
-fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec<Message>, Failure> {
+fn readable(
+    rows: &mut dyn Rows,
+    call: &Call,
+    asker: &PersonId,
+    found: Vec<Message>,
+) -> Result<Vec<Message>, Failure> {
+    let own = access::own_facts(rows, call, asker)?;
     let mut known: Vec<(ConversationId, bool)> = Vec::new();
     let mut readable = Vec::with_capacity(found.len());
     for message in found {
@@ -60,10 +64,7 @@ fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec
         let may = match known.iter().find(|(known, _)| *known == id) {
             Some(&(_, may)) => may,
             None => {
-                let may = match Access::to(rows, call, id, Action::Read) {
-                    Err(Failure::Unavailable(trouble)) => return Err(trouble.into()),
-                    outcome => outcome.is_ok(),
-                };
+                let may = may_read(rows, call, asker, &own, id)?;
                 known.push((id, may));
                 may
             }
@@ -75,8 +76,23 @@ fn readable(rows: &mut dyn Rows, call: &Call, found: Vec<Message>) -> Result<Vec
     Ok(readable)
 }
 
+fn may_read(
+    rows: &mut dyn Rows,
+    call: &Call,
+    asker: &PersonId,
+    own: &SendingFacts,
+    id: ConversationId,
+) -> Result<bool, Failure> {
+    let Some(conversation) = rows.conversation(&call.community, id)? else {
+        return Ok(false);
+    };
+    let member = rows.member(&call.community, id, asker)?;
+    let facts = SendingFacts { member, ..own.clone() };
+    Ok(Access::by_facts(rows, call, conversation, facts)?.may(Action::Read))
+}
+
 fn words_of(query: &str) -> Result<Vec<String>, Failure> {
-    let wrong = |problem: Problem| Failure::Invalid(vec![problem.at("query")]);
-    let words = words(&text::line(query, SEARCH_BYTES_MAX).map_err(wrong)?);
-    if words.is_empty() { Err(wrong(Problem::new("form", "has no word"))) } else { Ok(words) }
+    let line = text::line(query, SEARCH_BYTES_MAX).map_err(|problem| problem.at("query"))?;
+    let words = words(&line);
+    if words.is_empty() { Err(Problem::new("form", "has no word").at("query").into()) } else { Ok(words) }
 }

@@ -69,7 +69,7 @@ impl Columns {
     }
 }
 
-/// `unnest($1::…, $2::…, …)`.
+/// `unnest(?1::…, ?2::…, …)`: parameters stand as in all statements of ours.
 pub(super) fn unnest(types: &[Type]) -> String {
     let arrays: Vec<String> = types
         .iter()

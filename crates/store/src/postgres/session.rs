@@ -2,9 +2,11 @@
 
 use super::arrays::{Columns as Arrays, Type, unnest};
 use super::errors::trouble;
-use crate::sql::{Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, scope};
+use crate::sql::{
+    Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, facts_columns, read_facts, scope,
+};
 use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
-use chat::{CommunityId, Conversation, Member, Mention, Message, Person, Sanction};
+use chat::{CommunityId, Mention, Message, Sanction};
 use postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
 use postgres::{Client, Row, Statement};
 use std::collections::HashMap;
@@ -136,13 +138,8 @@ impl Session for PostgresSession<'_> {
         self.change(&LOCK, &params[..2])?;
         self.rows(&FACTS, &params[..3], &mut |row| {
             let facts = place(&mut facts, row)?;
-            let member = 2 + Conversation::COLUMNS.len();
-            let person = member + Member::COLUMNS.len();
             facts.blocked = row.integer(1)? == Some(1);
-            facts.conversation = Some(Conversation::read(row, 2)?);
-            facts.member = row.bytes(member)?.map(|_| Member::read(row, member)).transpose()?;
-            facts.person = row.text(person)?.map(|_| Person::read(row, person)).transpose()?;
-            Ok(())
+            read_facts(row, 2, facts)
         })?;
         self.rows(&SANCTIONS, &[params[0], params[2]], &mut |row| {
             place(&mut facts, row)?.sanctions.push(Sanction::read(row, 1)?);
@@ -249,14 +246,12 @@ static FACTS: LazyLock<String> = LazyLock::new(|| {
         "SELECT s.n, (EXISTS (SELECT 1 FROM blocks b WHERE b.community = c.community \
              AND (b.by_person = s.sender OR b.person = s.sender) \
              AND c.pair IN (b.by_person || ' ' || b.person, b.person || ' ' || b.by_person)))::int::bigint, \
-             {}, {}, {} \
+             {} \
          FROM {} WITH ORDINALITY AS s (community, conversation, sender, n) \
          JOIN conversations c ON c.community = s.community AND c.id = s.conversation \
          LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = s.sender \
          LEFT JOIN people p ON p.community = c.community AND p.id = s.sender",
-        columns_of::<Conversation>("c"),
-        columns_of::<Member>("m"),
-        columns_of::<Person>("p"),
+        facts_columns(),
         unnest(&[Type::Text, Type::Bytes, Type::Text]),
     )
 });

@@ -34,30 +34,27 @@ pub(super) fn read_community(row: &dyn Columns) -> Found<Community> {
 }
 
 /// A key knows its community, which stands in a column of its own.
-pub(super) struct KeyRow(pub(super) Key);
-
-impl Entity for KeyRow {
+impl Entity for Key {
     const TABLE: &'static str = "keys";
     const COLUMNS: &'static [&'static str] =
         &["id", "owner", "name", "purpose", "hash", "created_ms", "revoked_ms"];
     const KEY: usize = 1;
 
     fn params(&self) -> Vec<Param<'_>> {
-        let key = &self.0;
         vec![
-            Param::id(key.id.0),
-            key.community.as_str().into(),
-            key.name.as_str().into(),
-            json(&key.purpose),
-            Param::Bytes(Cow::Borrowed(&key.hash)),
-            Param::number(key.created.millis()),
-            Param::optional_number(key.revoked.map(Moment::millis)),
+            Param::id(self.id.0),
+            self.community.as_str().into(),
+            self.name.as_str().into(),
+            json(&self.purpose),
+            Param::Bytes(Cow::Borrowed(&self.hash)),
+            Param::number(self.created.millis()),
+            Param::optional_number(self.revoked.map(Moment::millis)),
         ]
     }
 
     fn read(row: &dyn Columns, at: usize) -> Found<Self> {
         let mut reader = read_at(row, at);
-        Ok(Self(Key {
+        Ok(Self {
             id: KeyId(reader.id()?),
             community: reader.parsed(CommunityId::parse)?,
             name: reader.text()?.to_owned(),
@@ -65,7 +62,7 @@ impl Entity for KeyRow {
             hash: reader.bytes()?.to_vec(),
             created: reader.moment()?,
             revoked: reader.optional_moment()?,
-        }))
+        })
     }
 }
 
@@ -257,28 +254,25 @@ impl Entity for Invitation {
     }
 }
 
-/// The columns of a message, as they stand in statements of each database's own.
-pub(crate) const MESSAGE_COLUMNS: &[&str] = &[
-    "conversation",
-    "seq",
-    "id",
-    "sender",
-    "client_id",
-    "at_ms",
-    "text",
-    "reply_to",
-    "mentions",
-    "attachments",
-    "edited_ms",
-    "edits",
-    "deleted_ms",
-    "moderated",
-    "revision",
-];
-
 impl Entity for Message {
     const TABLE: &'static str = "messages";
-    const COLUMNS: &'static [&'static str] = MESSAGE_COLUMNS;
+    const COLUMNS: &'static [&'static str] = &[
+        "conversation",
+        "seq",
+        "id",
+        "sender",
+        "client_id",
+        "at_ms",
+        "text",
+        "reply_to",
+        "mentions",
+        "attachments",
+        "edited_ms",
+        "edits",
+        "deleted_ms",
+        "moderated",
+        "revision",
+    ];
     const KEY: usize = 2;
 
     fn params(&self) -> Vec<Param<'_>> {

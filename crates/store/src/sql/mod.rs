@@ -4,6 +4,7 @@
 //! own. It must never hold a rule of the messenger.
 
 mod entities;
+mod facts;
 mod moderation;
 mod rows;
 mod scan;
@@ -12,6 +13,7 @@ mod session;
 mod values;
 mod words;
 
+pub(crate) use facts::{facts_columns, read_facts};
 pub(crate) use rows::{SqlRows, insert_mentions};
 pub(crate) use select::{Entity, Select, columns_of};
 pub(crate) use session::{Columns, Param, Session, corrupt};

@@ -1,6 +1,6 @@
 //! The rows of the messenger by statements that both databases understand.
 
-use super::entities::{KeyRow, read_community};
+use super::entities::read_community;
 use super::moderation::scope;
 use super::select::{Entity, Select, columns_of, insert};
 use super::session::{Columns, Param, Session};
@@ -56,13 +56,11 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn key(&mut self, community: &CommunityId, key: KeyId) -> Found<Option<Key>> {
-        let found = Select::of(community).and("t.id = ?", [Param::id(key.0)]).row::<KeyRow>(self.0)?;
-        Ok(found.map(|row| row.0))
+        Select::of(community).and("t.id = ?", [Param::id(key.0)]).row(self.0)
     }
 
     fn keys(&mut self, community: &CommunityId) -> Found<Vec<Key>> {
-        let found = Select::of(community).order("t.id", ALL).rows::<KeyRow>(self.0)?;
-        Ok(found.into_iter().map(|row| row.0).collect())
+        Select::of(community).order("t.id", ALL).rows(self.0)
     }
 
     fn person(&mut self, community: &CommunityId, person: &PersonId) -> Found<Option<Person>> {
@@ -110,7 +108,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
-        Select::of(community).number(self.0, "count(*)", Revocation::TABLE)
+        Select::of(community).count(self.0, Revocation::TABLE)
     }
 
     fn conversation(&mut self, community: &CommunityId, of: ConversationId) -> Found<Option<Conversation>> {
@@ -164,13 +162,12 @@ impl<S: Session> Rows for SqlRows<'_, S> {
 
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {
         let params = [id(of), Role::Owner.name().into()];
-        let owners = Select::of(community).and("t.conversation = ? AND t.role = ?", params);
-        owners.number(self.0, "count(*)", Member::TABLE)
+        Select::of(community).and("t.conversation = ? AND t.role = ?", params).count(self.0, Member::TABLE)
     }
 
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
         let all = Select::of(community).and("t.person = ?", [person.as_str().into()]);
-        all.number(self.0, "count(*)", Member::TABLE)
+        all.count(self.0, Member::TABLE)
     }
 
     fn memberships(
@@ -206,12 +203,10 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
         let mut count = |column: &str| {
             let condition = format!(
-                "{AT_PLACE} AND EXISTS (SELECT 1 FROM people p WHERE p.community = t.community AND p.id = t.person \
-                 AND p.receipts = 1)"
-            )
-            .replace("t.seq =", &format!("t.{column} >="));
-            let members = Select::of(community).and(&condition, place(of, seq));
-            members.number(self.0, "count(*)", Member::TABLE)
+                "t.conversation = ? AND t.{column} >= ? AND EXISTS (SELECT 1 FROM people p \
+                 WHERE p.community = t.community AND p.id = t.person AND p.receipts = 1)"
+            );
+            Select::of(community).and(&condition, place(of, seq)).count(self.0, Member::TABLE)
         };
         Ok(ReceiptCounts { delivered: count("delivered_seq")?, read: count("read_seq")? })
     }
@@ -357,7 +352,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     ) -> Found<u64> {
         let params = [person.as_str().into(), id(of), Param::number(after.0)];
         let mentions = Select::of(community).and("t.person = ? AND t.conversation = ? AND t.seq > ?", params);
-        mentions.number(self.0, "count(*)", Mention::TABLE)
+        mentions.count(self.0, Mention::TABLE)
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
@@ -373,13 +368,17 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {
-        let words = old.text != new.text;
+        let (words, mentions) = (old.text != new.text, old.mentions != new.mentions);
         if words {
             self.0.forget_words(community, old)?;
         }
-        self.forget_mentions(community, old)?;
+        if mentions {
+            self.forget_mentions(community, old)?;
+        }
         insert(self.0, community, new)?;
-        insert_mentions(self.0, community, new)?;
+        if mentions {
+            insert_mentions(self.0, community, new)?;
+        }
         if words { self.0.index(community, new) } else { Ok(()) }
     }
 
@@ -387,7 +386,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         let session = &mut *self.0;
         match record {
             Record::Community(row) => insert(session, community, row),
-            Record::Key(row) => insert(session, community, &KeyRow(row.clone())),
+            Record::Key(row) => insert(session, community, row),
             Record::Person(row) => insert(session, community, row),
             Record::Block(row) => insert(session, community, row),
             Record::Revocation(row) => insert(session, community, row),
@@ -411,7 +410,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
         let of = Select::of(community);
         match target {
-            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, KeyRow::TABLE),
+            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, Key::TABLE),
             Target::Person(person) => {
                 of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
             }

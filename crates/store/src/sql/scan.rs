@@ -1,15 +1,15 @@
 //! Going through tables by key, for export and erasure.
 
-use super::entities::KeyRow;
 use super::rows::SqlRows;
 use super::select::{Entity, Select};
 use super::session::{Param, Session, corrupt};
 use chat::rows::{Found, Record, Rows as _, Scanned, Table};
 use chat::{
-    Audit, Block, CommunityId, Conversation, Edit, Invitation, Member, Mention, Message, Person, PersonId,
-    Reaction, Report, Revocation, Sanction,
+    Audit, Block, CommunityId, Conversation, Edit, Invitation, Key, Member, Mention, Message, Person,
+    PersonId, Reaction, Report, Revocation, Sanction,
 };
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// What a scan is asked for.
 pub(super) struct Part<'a> {
@@ -34,48 +34,41 @@ pub(super) fn scan<S: Session>(
                 .collect())
         }
         Table::Key if part.person.is_some() => Ok(Vec::new()),
-        Table::Key => read::<KeyRow, _>(rows.0, community, part, "", |row| row.0.into()),
-        Table::Person => read::<Person, _>(rows.0, community, part, "t.id = ?", Into::into),
-        Table::Block => {
-            read::<Block, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
-        }
-        Table::Revocation => read::<Revocation, _>(rows.0, community, part, "t.person = ?", Into::into),
+        Table::Key => read::<Key, _>(rows.0, community, part, ""),
+        Table::Person => read::<Person, _>(rows.0, community, part, "t.id = ?"),
+        Table::Block => read::<Block, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)"),
+        Table::Revocation => read::<Revocation, _>(rows.0, community, part, "t.person = ?"),
         Table::Conversation => {
             let own = "t.id IN (SELECT conversation FROM members m WHERE m.community = t.community AND m.person = ?)";
-            read::<Conversation, _>(rows.0, community, part, own, Into::into)
+            read::<Conversation, _>(rows.0, community, part, own)
         }
-        Table::Member => read::<Member, _>(rows.0, community, part, "t.person = ?", Into::into),
+        Table::Member => read::<Member, _>(rows.0, community, part, "t.person = ?"),
         Table::Invitation => {
-            read::<Invitation, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
+            read::<Invitation, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)")
         }
-        Table::Sanction => {
-            read::<Sanction, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
-        }
+        Table::Sanction => read::<Sanction, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)"),
         Table::Message => messages(rows.0, community, part),
         Table::Edit => {
             let own = "EXISTS (SELECT 1 FROM messages m WHERE m.community = t.community \
                        AND m.conversation = t.conversation AND m.seq = t.seq AND m.sender = ?)";
-            read::<Edit, _>(rows.0, community, part, own, Into::into)
+            read::<Edit, _>(rows.0, community, part, own)
         }
-        Table::Reaction => read::<Reaction, _>(rows.0, community, part, "t.person = ?", Into::into),
-        Table::Mention => read::<Mention, _>(rows.0, community, part, "t.person = ?", Into::into),
+        Table::Reaction => read::<Reaction, _>(rows.0, community, part, "t.person = ?"),
+        Table::Mention => read::<Mention, _>(rows.0, community, part, "t.person = ?"),
         Table::Report => {
             let own = "(t.author = ? OR t.by_person = ? OR t.settled_by = ?)";
-            read::<Report, _>(rows.0, community, part, own, Into::into)
+            read::<Report, _>(rows.0, community, part, own)
         }
-        Table::Audit => {
-            read::<Audit, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
-        }
+        Table::Audit => read::<Audit, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)"),
     }
 }
 
 /// Rows by their key.
-fn read<E: Entity, S: Session>(
+fn read<E: Entity + Into<Record>, S: Session>(
     session: &mut S,
     community: &CommunityId,
     part: &Part<'_>,
     about: &str,
-    record: fn(E) -> Record,
 ) -> Found<Vec<Scanned>> {
     let key: Vec<String> = E::COLUMNS[..E::KEY].iter().map(|column| format!("t.{column}")).collect();
     let key = key.join(", ");
@@ -88,7 +81,7 @@ fn read<E: Entity, S: Session>(
     let found = select.order(&key, part.limit).rows::<E>(session)?;
     let scanned = found.into_iter().map(|row| {
         let position = encode(&row.params()[..E::KEY]);
-        Scanned { position, record: record(row) }
+        Scanned { position, record: row.into() }
     });
     Ok(scanned.collect())
 }
@@ -123,7 +116,10 @@ fn encode(key: &[Param<'_>]) -> String {
         Param::Null => "n".to_owned(),
         Param::Integer(number) => format!("i{number}"),
         Param::Text(text) => format!("t{text}"),
-        Param::Bytes(bytes) => bytes.iter().fold("b".to_owned(), |text, byte| format!("{text}{byte:02x}")),
+        Param::Bytes(bytes) => bytes.iter().fold("b".to_owned(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }),
     };
     key.iter().map(part).collect::<Vec<_>>().join("\n")
 }

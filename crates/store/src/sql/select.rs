@@ -120,9 +120,9 @@ impl<'a> Select<'a> {
         Ok(self.rows(session)?.into_iter().next())
     }
 
-    /// One number over the rows of a table.
-    pub(crate) fn number(&self, session: &mut impl Session, expression: &str, table: &str) -> Found<u64> {
-        let sql = format!("SELECT {expression} FROM {table} t WHERE {}", self.conditions);
+    /// How many rows of a table there are.
+    pub(crate) fn count(&self, session: &mut impl Session, table: &str) -> Found<u64> {
+        let sql = format!("SELECT count(*) FROM {table} t WHERE {}", self.conditions);
         let mut number = 0;
         session.query(&sql, &self.params, &mut |row| {
             number = row.integer(0)?.unwrap_or(0);

@@ -69,8 +69,7 @@ impl Database for Reopening {
         outcome
     }
 
-    /// After an error of reading or writing nobody knows what the file or the log holds: a new connection reads the log and
-    /// believes what its checksums confirm. After any other error taking the transaction back is enough.
+    /// Enough after any error but one of reading or writing. A connection that cannot do it is given up.
     fn take_back(&mut self) {
         let Some(connection) = &self.connection else {
             return;
@@ -81,6 +80,8 @@ impl Database for Reopening {
         }
     }
 
+    /// After an error of reading or writing nobody knows what the file or the log holds: a new connection reads the log and
+    /// believes what its checksums confirm.
     fn reopen(&mut self) {
         self.connection = None;
     }

@@ -1,7 +1,7 @@
 //! The tables of a SQLite file, by numbered steps forward.
 
-use crate::opening::OpenError;
-use chat::TroubleKind;
+use super::errors::trouble;
+use crate::opening::{OpenError, fresh_epoch};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step n makes version n of version n − 1; each is one transaction. A step that was released is never changed.
@@ -29,9 +29,8 @@ pub(super) fn check(connection: &Connection) -> Result<(), OpenError> {
 /// The file is newer than the program, belongs to another program, or cannot be written.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
     loop {
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(super::errors::trouble)?;
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(trouble)?;
         check(&transaction)?;
         let (version, _) = versions(&transaction)?;
         let Some(step) = usize::try_from(version).ok().and_then(|version| STEPS.get(version)) else {
@@ -40,26 +39,26 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
         let numbers =
             format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {};", version + 1);
         let done = transaction.execute_batch(step).and_then(|()| transaction.execute_batch(&numbers));
-        done.and_then(|()| transaction.commit()).map_err(super::errors::trouble)?;
+        done.and_then(|()| transaction.commit()).map_err(trouble)?;
     }
 }
 
 fn versions(connection: &Connection) -> Result<(i64, i32), OpenError> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let read = number("user_version").and_then(|version| Ok((version, number("application_id")?)));
-    let (version, application) = read.map_err(super::errors::trouble)?;
+    let (version, application) = read.map_err(trouble)?;
     Ok((version, i32::try_from(application).unwrap_or(-1)))
 }
 
 fn is_empty(connection: &Connection) -> Result<bool, OpenError> {
     let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
-    Ok(tables.map_err(super::errors::trouble)? == 0)
+    Ok(tables.map_err(trouble)? == 0)
 }
 
 /// The life of the store's order: drawn when the file is first opened, and again after it was restored.
 pub(super) fn epoch(connection: &mut Connection) -> Result<String, OpenError> {
-    let fresh = crate::opening::fresh_epoch()?;
+    let fresh = fresh_epoch()?;
     let drawn = connection.execute("UPDATE store SET epoch = ?1 WHERE epoch = ''", [&fresh]);
     let epoch = drawn.and_then(|_| connection.query_row("SELECT epoch FROM store", [], |row| row.get(0)));
-    epoch.map_err(|error| OpenError::Trouble(chat::Trouble::new(TroubleKind::Io, error.to_string())))
+    Ok(epoch.map_err(trouble)?)
 }

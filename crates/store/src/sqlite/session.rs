@@ -2,10 +2,11 @@
 
 use super::errors::trouble;
 use crate::sql::{
-    Columns, Entity, Param, Select, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope,
+    Columns, Entity, Param, Select, Session, SqlRows, corrupt, entry, facts_columns, insert_mentions,
+    read_facts, scope,
 };
-use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
-use chat::{CommunityId, Conversation, Member, Message, Person};
+use chat::rows::{Appendix, Found, Rows as _, Search, Sending, SendingFacts, blocked};
+use chat::{CommunityId, Message};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, ToSql};
 use std::fmt::Write as _;
@@ -115,8 +116,7 @@ impl Session for SqliteSession<'_> {
         for (community, row) in &appendix.conversations {
             let sql =
                 "UPDATE conversations SET last_seq = ?1, active_ms = ?2 WHERE community = ?3 AND id = ?4";
-            let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
-            let [last, active] = numbers;
+            let (last, active) = (Param::number(row.last.0), Param::number(row.active.millis()));
             self.execute(sql, &[last, active, community.as_str().into(), Param::id(row.id.0)])?;
         }
         for (community, row) in &appendix.members {
@@ -146,13 +146,11 @@ static INSERT_MESSAGE: LazyLock<String> = LazyLock::new(|| {
 
 static FACTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {}, {}, {} FROM conversations c \
+        "SELECT {} FROM conversations c \
          LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = ?3 \
          LEFT JOIN people p ON p.community = c.community AND p.id = ?3 \
          WHERE c.community = ?1 AND c.id = ?2",
-        columns_of::<Conversation>("c"),
-        columns_of::<Member>("m"),
-        columns_of::<Person>("p"),
+        facts_columns(),
     )
 });
 
@@ -162,21 +160,10 @@ impl SqliteSession<'_> {
         let community = sending.community;
         let params =
             [community.as_str().into(), Param::id(sending.conversation.0), sending.sender.as_str().into()];
-        self.query(&FACTS, &params, &mut |row| {
-            let member = Conversation::COLUMNS.len();
-            let person = member + Member::COLUMNS.len();
-            facts.conversation = Some(Conversation::read(row, 0)?);
-            facts.member = row.bytes(member)?.map(|_| Member::read(row, member)).transpose()?;
-            facts.person = row.text(person)?.map(|_| Person::read(row, person)).transpose()?;
-            Ok(())
-        })?;
+        self.query(&FACTS, &params, &mut |row| read_facts(row, 0, &mut facts))?;
         let mut rows = SqlRows(self);
-        if let Some(pair) = facts.conversation.as_ref().and_then(|conversation| conversation.pair.as_ref()) {
-            let other = pair.other(sending.sender);
-            facts.blocked = rows.block(community, sending.sender, other)?.is_some()
-                || rows.block(community, other, sending.sender)?.is_some();
-        }
-        if facts.conversation.is_some() {
+        if let Some(conversation) = &facts.conversation {
+            facts.blocked = blocked(&mut rows, community, sending.sender, conversation)?;
             facts.sanctions = rows.sanctions(community, sending.sender)?;
         }
         if let Some(id) = sending.client_id {

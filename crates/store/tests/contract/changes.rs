@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, person, texts};
-use chat::verbs::{Around, Changed, Delete, EditText, EditsOf, React, SetRole};
+use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, React};
 use chat::*;
 
 fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
@@ -19,15 +19,10 @@ fn react(
     scene.ask(by, React { conversation, seq: Seq(1), emoji: emoji.into(), on })
 }
 
-fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
-    let set = SetRole { conversation, person: person(who), role: Role::Moderator };
-    scene.service(set).expect("a key may");
-}
-
 pub(crate) const CASES: &[Case] = &[
     ("an edit keeps the place, and the former text for moderators", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.send("ann", room, "one");
         assert!(edit(scene, "ann", room, "two").is_ok_and(|changed| changed.changed));
         assert!(edit(scene, "ann", room, "three").is_ok_and(|changed| changed.message.edits == 2));
@@ -41,7 +36,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("only its author edits a message", |scene| {
         let room = scene.lobby(&["ann", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.send("ann", room, "one");
         let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Send)));
         assert_eq!(edit(scene, "mod", room, "two"), refused);
@@ -67,8 +62,8 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("moderators delete what those below them said", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod", "mad"]);
-        moderator(scene, "mod", room);
-        moderator(scene, "mad", room);
+        scene.moderator("mod", room);
+        scene.moderator("mad", room);
         scene.send("ann", room, "one");
         scene.send("mad", room, "two");
         let delete = |by: &str, seq| scene.ask(by, Delete { conversation: room, seq: Seq(seq) });
@@ -94,6 +89,22 @@ pub(crate) const CASES: &[Case] = &[
         assert!(react(scene, "bob", room, "👍", false).is_ok_and(|changed| !changed.changed));
         assert_eq!(seen("bob"), [("👍".to_owned(), 1, false), ("🎉".to_owned(), 1, true)]);
         assert!(matches!(react(scene, "ann", room, "a\nb", true), Err(Failure::Invalid(_))));
+    }),
+    ("mentions follow the text, and nothing else changes them", |scene| {
+        let room = scene.lobby(&["ann", "bob", "cid"]);
+        let draft = Draft { mentions: vec![person("bob")], ..Draft::text(None, "one") };
+        scene.ask("ann", Append { conversation: room, draft }).expect("she may");
+        let mentions = || ["bob", "cid"].map(|who| scene.tab(who, room).mentions);
+        react(scene, "cid", room, "👍", true).expect("he may");
+        assert_eq!(mentions(), [1, 0]);
+        for (text, whom, counted) in [("two", "bob", [1, 0]), ("three", "cid", [0, 1])] {
+            let whom = vec![person(whom)];
+            let edit = EditText { conversation: room, seq: Seq(1), text: text.into(), mentions: whom };
+            scene.ask("ann", edit).expect("it is hers");
+            assert_eq!(mentions(), counted, "{text}");
+        }
+        scene.ask("ann", Delete { conversation: room, seq: Seq(1) }).expect("it is hers");
+        assert_eq!(mentions(), [0, 0]);
     }),
     ("who was away asks for what changed", |scene| {
         let room = scene.lobby(&["ann", "bob"]);

@@ -47,6 +47,7 @@ pub(crate) const CASES: &[Case] = &[
         let blocked = Err(Failure::Refused(Refusal::Blocked));
         assert_eq!(scene.try_send("bob", direct, "x").map(drop), blocked);
         assert_eq!(scene.try_send("ann", direct, "x").map(drop), blocked);
+        assert_eq!(scene.tab("bob", direct).conversation.id, direct, "what was said is read still");
         assert!(scene.try_send("bob", room, "x").is_ok(), "a room is no conversation of two");
         scene.ask("ann", UnblockPerson { person: person("bob") }).expect("she may");
         assert!(scene.try_send("bob", direct, "x").is_ok());

@@ -1,30 +1,9 @@
 //! A person who is erased is forgotten.
 
 use crate::Case;
-use crate::scene::{Scene, person, texts};
+use crate::scene::{Scene, json, person, texts};
 use chat::verbs::*;
 use chat::*;
-
-fn erase(scene: &Scene, who: &str) -> ErasureReport {
-    let mut report = ErasureReport::default();
-    while !report.done {
-        report.add(scene.service(Erase { person: person(who) }).expect("a key may"));
-    }
-    report
-}
-
-fn export(scene: &Scene, who: Option<&str>) -> String {
-    let mut text = String::new();
-    let mut after = None;
-    loop {
-        let part = scene.service(Export { person: who.map(person), after }).expect("a key may");
-        text.push_str(&serde_json::to_string(&part.records).expect("it is JSON"));
-        after = part.next;
-        if after.is_none() {
-            return text;
-        }
-    }
-}
 
 /// Whatever somebody can leave behind.
 fn leave_traces(scene: &Scene) -> ConversationId {
@@ -72,18 +51,18 @@ fn leave_traces(scene: &Scene) -> ConversationId {
 pub(crate) const CASES: &[Case] = &[
     ("nothing of an erased person is left, and the report says what went", |scene| {
         let room = leave_traces(scene);
-        assert!(export(scene, Some("zoe")).contains("with a file"));
+        assert!(json(&scene.export(Some("zoe"))).contains("with a file"));
         let before = scene.page("bob", room, Around::Newest, 1).conversation;
-        let report = erase(scene, "zoe");
+        let report = scene.erase(&By::Service, "zoe");
         assert_eq!(report.messages, limits::PAGE_MAX as u64 + 5);
         assert_eq!((report.mentions, report.reactions, report.blocks), (1, 1, 2));
         assert_eq!((report.memberships, report.invitations, report.sanctions), (3, 1, 1));
         assert_eq!(report.attachments, ["file-1"]);
-        let all = export(scene, None);
+        let all = json(&scene.export(None));
         for trace in ["zoe", "something", "with a file", "else"] {
             assert!(!all.contains(trace), "`{trace}` is left in {all}");
         }
-        assert_eq!(export(scene, Some("zoe")).replace("[]", ""), "");
+        assert_eq!(scene.export(Some("zoe")), []);
         let after = scene.page("bob", room, Around::Newest, 2);
         assert_eq!(after.conversation.last, before.last, "places stay");
         assert_eq!(texts(&after)[1].1, "look");
@@ -95,7 +74,7 @@ pub(crate) const CASES: &[Case] = &[
     ("what others have stays with them", |scene| {
         leave_traces(scene);
         let direct = scene.direct("bob", "zoe");
-        erase(scene, "zoe");
+        scene.erase(&By::Service, "zoe");
         assert_eq!(texts(&scene.page("bob", direct, Around::Newest, 9)), [(1, ""), (2, "indeed")]);
         let hers = scene
             .ask("bob", FindRoom { name: RoomName::parse("hers").expect("a name") })
@@ -111,7 +90,7 @@ pub(crate) const CASES: &[Case] = &[
     ("people erase themselves and nobody else", |scene| {
         scene.lobby(&["ann", "bob"]);
         assert!(scene.ask("ann", Erase { person: person("bob") }).is_err());
-        while !scene.ask("ann", Erase { person: person("ann") }).expect("she may").done {}
+        scene.erase(&By::Person(person("ann")), "ann");
         assert_eq!(scene.service(Erase { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
         assert_eq!(scene.service(ReadPerson { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
     }),
@@ -121,7 +100,7 @@ pub(crate) const CASES: &[Case] = &[
         scene.send("bob", room, "of bob");
         assert!(scene.ask("ann", Export { person: Some(person("bob")), after: None }).is_err());
         assert!(scene.ask("ann", Export { person: None, after: None }).is_err());
-        let own = export(scene, Some("ann"));
+        let own = json(&scene.export(Some("ann")));
         assert!(own.contains("of ann") && !own.contains("of bob"), "{own}");
     }),
 ];

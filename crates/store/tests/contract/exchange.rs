@@ -2,6 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, person, texts};
+use chat::rows::Record;
 use chat::verbs::{Around, Export, Import, SearchMessages};
 use chat::*;
 
@@ -16,19 +17,6 @@ pub(crate) const CASES: &[Case] = &[
     }),
 ];
 
-fn all(scene: &Scene) -> Vec<chat::rows::Record> {
-    let mut records = Vec::new();
-    let mut after = None;
-    loop {
-        let part = scene.service(Export { person: None, after }).expect("a key may");
-        records.extend(part.records);
-        after = part.next;
-        if after.is_none() {
-            return records;
-        }
-    }
-}
-
 fn moves(scene: &Scene) {
     let room = scene.lobby(&["ann", "bob"]);
     for nth in 0..(limits::PAGE_MAX + 20) {
@@ -41,7 +29,7 @@ fn moves(scene: &Scene) {
     let ends = scene.now().after_ms(60_000);
     let revoke = chat::verbs::Revoke { person: person("bob"), token: None, until_s: 7, ends };
     scene.service(revoke).expect("a key may");
-    let records = all(scene);
+    let records = scene.export(None);
     let into = scene.on(std::sync::Arc::new(MemoryStore::default()));
     // Twice: an import that was interrupted is repeated.
     for _ in 0..2 {
@@ -49,11 +37,11 @@ fn moves(scene: &Scene) {
             into.service(Import { records: part.to_vec() }).expect("a key may");
         }
     }
-    let sorted = |mut records: Vec<chat::rows::Record>| {
+    let sorted = |mut records: Vec<Record>| {
         records.sort_by_key(|record| serde_json::to_string(record).expect("it is JSON"));
         records
     };
-    assert_eq!(sorted(all(&into)), sorted(records.clone()));
+    assert_eq!(sorted(into.export(None)), sorted(records.clone()));
     assert_eq!(into.tab("bob", room), scene.tab("bob", room));
     assert_eq!(texts(&into.page("bob", room, Around::Newest, 1)), [(limits::PAGE_MAX as u64 + 21, "you")]);
     let search = SearchMessages { query: "number 7".into(), conversation: None, before: None, limit: 9 };
@@ -61,9 +49,9 @@ fn moves(scene: &Scene) {
     assert!(!found(scene).is_empty());
     assert_eq!(found(&into), found(scene));
     // And back: what the memory exports, this store takes.
-    for part in sorted(all(&into)).chunks(limits::PAGE_MAX) {
+    for part in sorted(into.export(None)).chunks(limits::PAGE_MAX) {
         scene.service(Import { records: part.to_vec() }).expect("a key may");
     }
-    assert_eq!(sorted(all(scene)), sorted(records));
+    assert_eq!(sorted(scene.export(None)), sorted(records));
     assert_eq!(into.send("ann", room, "goes on").message.seq.0, limits::PAGE_MAX as u64 + 22);
 }

@@ -1,10 +1,10 @@
 //! Bans, mutes, slow mode, reports, the audit log.
 
 use crate::Case;
-use crate::scene::{Scene, person};
+use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Lift, Meet, Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions,
-    SetRole, Settle,
+    Around, AuditLog, ChangeRoom, Conversations, Lift, Meet, Punish, ReadPage, Remove, ReportMessage,
+    Reports, Sanctions, Settle,
 };
 use chat::*;
 
@@ -12,16 +12,11 @@ fn punish(kind: SanctionKind, conversation: Option<ConversationId>, until: Optio
     Punish { person: person("bob"), conversation, kind, until, reason: "because".into() }
 }
 
-fn moderator(scene: &Scene, who: &str, conversation: ConversationId) {
-    let role = SetRole { conversation, person: person(who), role: Role::Moderator };
-    scene.service(role).expect("a key may");
-}
-
 pub(crate) const CASES: &[Case] = &[
     ("who is muted reads and does not write, until the mute is over", |scene| {
         let room = scene.lobby(&["mod", "bob"]);
         let other = scene.room(Kind::Public, "other", &["bob"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         let until = scene.now().after_ms(60_000);
         scene.ask("mod", punish(SanctionKind::Mute, Some(room), Some(until))).expect("a moderator may");
         let muted = Err(Failure::Refused(Refusal::Muted { until: Some(until) }));
@@ -33,17 +28,21 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("who is banned is kept out until the ban is lifted", |scene| {
         let room = scene.lobby(&["mod", "bob"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.ask("mod", punish(SanctionKind::Ban, Some(room), None)).expect("a moderator may");
         let banned = Err(Failure::Refused(Refusal::Banned { until: None }));
         assert_eq!(scene.try_send("bob", room, "x").map(drop), banned);
         let page = ReadPage { conversation: room, around: Around::Newest, limit: 1 };
         assert_eq!(scene.ask("bob", page).map(drop), banned);
+        let tabs =
+            |who: &str| scene.ask(who, Conversations { before: None, limit: 9 }).expect("known").rows.len();
+        assert_eq!((tabs("bob"), tabs("mod")), (0, 1), "he sees no more than others of what is said");
         let listed = Sanctions { conversation: Some(room), after: None, limit: 9 };
         assert_eq!(scene.ask("mod", listed).expect("a moderator may").rows.len(), 1);
         let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Ban };
         scene.ask("mod", lift).expect("a moderator may");
         assert!(scene.try_send("bob", room, "x").is_ok(), "he is a member still");
+        assert_eq!(tabs("bob"), 1);
     }),
     ("a ban from what is hidden hides it", |scene| {
         let den = scene.room(Kind::Private, "den", &["bob"]);
@@ -60,8 +59,8 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("nobody moderates their equals or those above", |scene| {
         let room = scene.lobby(&["mod", "bob", "ann"]);
-        moderator(scene, "mod", room);
-        moderator(scene, "bob", room);
+        scene.moderator("mod", room);
+        scene.moderator("bob", room);
         let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Moderate)));
         let ban = punish(SanctionKind::Ban, Some(room), None);
         assert_eq!(scene.ask("mod", ban.clone()).map(drop), refused);
@@ -81,7 +80,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("slow mode lets members wait and moderators not", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.service(ChangeRoom { slow_mode_s: Some(60), ..ChangeRoom::of(room) }).expect("a key may");
         scene.send("bob", room, "x");
         let Err(Failure::Refused(Refusal::SlowMode { retry_after_ms })) = scene.try_send("bob", room, "y")
@@ -96,7 +95,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("a report is open until it is settled once", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.send("bob", room, "rude");
         let report = |seq| ReportMessage { conversation: room, seq: Seq(seq), reason: "rude".into() };
         assert_eq!(scene.ask("ann", report(2)).map(drop), Err(Failure::Absent(Thing::Message)));
@@ -115,7 +114,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("what moderators do stands in the audit log, the newest first", |scene| {
         let room = scene.lobby(&["mod", "bob"]);
-        moderator(scene, "mod", room);
+        scene.moderator("mod", room);
         scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("a moderator may");
         let lift = Lift { person: person("bob"), conversation: Some(room), kind: SanctionKind::Mute };
         scene.ask("mod", lift).expect("a moderator may");

@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, person};
-use chat::verbs::{Erase, Expire, Revocations, Revoke};
+use chat::verbs::{Expire, Revocations, Revoke};
 use chat::*;
 
 fn revoke(scene: &Scene, who: &str, token: Option<&str>, lasts_ms: u64) -> Revocation {
@@ -54,7 +54,7 @@ pub(crate) const CASES: &[Case] = &[
     ("who is erased does not get their tokens back", |scene| {
         scene.people(&["ann"]);
         revoke(scene, "ann", None, 60_000);
-        while !scene.service(Erase { person: person("ann") }).expect("a key may").done {}
+        scene.erase(&By::Service, "ann");
         assert_eq!(page(scene, None, 9), [pair("ann", "")]);
     }),
     ("people revoke nothing and see nothing of it", |scene| {

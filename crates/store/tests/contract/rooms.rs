@@ -116,8 +116,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("a room is described by moderators and opened by owners", |scene| {
         let room = scene.lobby(&["ann", "mod"]);
-        let role = SetRole { conversation: room, person: person("mod"), role: Role::Moderator };
-        scene.service(role).expect("a key may");
+        scene.moderator("mod", room);
         let topic = ChangeRoom { topic: Some("About\nthis".into()), ..ChangeRoom::of(room) };
         assert_eq!(
             scene.ask("ann", topic.clone()).map(drop),

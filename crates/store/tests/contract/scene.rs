@@ -1,7 +1,9 @@
 //! A community of a case's own, and short ways to ask.
 
+use chat::rows::Record;
 use chat::verbs::{
-    Append, Appended, Conversations, CreateCommunity, CreateRoom, Join, Meet, OpenDirect, Page, ReadPage, Tab,
+    Append, Appended, Conversations, CreateCommunity, CreateRoom, Erase, ErasureReport, Export, Join, Meet,
+    OpenDirect, Page, ReadPage, SetRole, Tab,
 };
 use chat::*;
 use std::path::PathBuf;
@@ -110,6 +112,12 @@ impl Scene {
         self.room(Kind::Public, "lobby", people)
     }
 
+    /// Lets somebody moderate a room that they are in.
+    pub(crate) fn moderator(&self, who: &str, conversation: ConversationId) {
+        let set = SetRole { conversation, person: person(who), role: Role::Moderator };
+        self.service(set).expect("a key may");
+    }
+
     pub(crate) fn invite(&self, conversation: ConversationId, whom: &str) {
         let invite = chat::verbs::Invite { conversation, person: Some(person(whom)), until: None, uses: 1 };
         self.service(invite).expect("a key may invite");
@@ -146,6 +154,30 @@ impl Scene {
         self.ask(by, ReadPage { conversation, around, limit }).expect("they may read")
     }
 
+    /// Whatever there is of the community, or of somebody in it.
+    pub(crate) fn export(&self, who: Option<&str>) -> Vec<Record> {
+        let mut records = Vec::new();
+        let mut after = None;
+        loop {
+            let part = self.service(Export { person: who.map(person), after }).expect("a key may");
+            records.extend(part.records);
+            after = part.next;
+            if after.is_none() {
+                return records;
+            }
+        }
+    }
+
+    /// Erases somebody, to the end.
+    pub(crate) fn erase(&self, by: &By, who: &str) -> ErasureReport {
+        let mut report = ErasureReport::default();
+        while !report.done {
+            let erase = self.call(by.clone()).ask(Erase { person: person(who) });
+            report.add(self.store.ask(erase).expect("they may"));
+        }
+        report
+    }
+
     /// The line of a conversation in somebody's tab.
     pub(crate) fn tab(&self, who: &str, conversation: ConversationId) -> Tab {
         let tabs = self.ask(who, Conversations { before: None, limit: 100 }).expect("they are known");
@@ -163,6 +195,11 @@ pub(crate) fn profile(name: &str) -> Profile {
 
 pub(crate) fn client_id(id: &str) -> Option<ClientId> {
     Some(ClientId::parse(id).expect("it is an id"))
+}
+
+/// As they are exported.
+pub(crate) fn json(records: &[Record]) -> String {
+    serde_json::to_string(records).expect("it is JSON")
 }
 
 /// Places and texts of a page.

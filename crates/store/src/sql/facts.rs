@@ -1,0 +1,23 @@
+//! What is known of somebody who wants to send, as columns of one row.
+
+use super::select::{Entity, columns_of};
+use super::session::Columns;
+use chat::rows::{Found, SendingFacts};
+use chat::{Conversation, Member, Person};
+
+/// The columns that [`read_facts`] reads: of the conversation, called `c` in the statement, and of the sender's part in it
+/// and the sender, called `m` and `p`, who may be missing.
+pub(crate) fn facts_columns() -> String {
+    [columns_of::<Conversation>("c"), columns_of::<Member>("m"), columns_of::<Person>("p")].join(", ")
+}
+
+/// Reads them, beginning with column `at`.
+pub(crate) fn read_facts(row: &dyn Columns, at: usize, facts: &mut SendingFacts) -> Found<()> {
+    let member = at + Conversation::COLUMNS.len();
+    let person = member + Member::COLUMNS.len();
+    facts.conversation = Some(Conversation::read(row, at)?);
+    // The first column of either is part of its key: it is there if the row is.
+    facts.member = row.bytes(member)?.map(|_| Member::read(row, member)).transpose()?;
+    facts.person = row.text(person)?.map(|_| Person::read(row, person)).transpose()?;
+    Ok(())
+}
