@@ -20,6 +20,7 @@ fn get(url: &str) -> HttpRequest {
         url: Template::text(url),
         headers: Vec::new(),
         body: None,
+        connect_timeout: DEADLINE,
         timeout: DEADLINE,
         expect: Vec::new(),
         keep_alive: true,

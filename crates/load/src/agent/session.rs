@@ -18,6 +18,7 @@ use super::protocol::{
     Progress, Ready, SILENCE_MAX,
 };
 use super::serve::AgentOptions;
+use crate::crowd::Crowd;
 use crate::doctor::{self, Examination, TargetAddress};
 use crate::floor;
 use crate::live::{Stop, Users};
@@ -27,14 +28,14 @@ use crate::record::{LogForm, RunFolder};
 use crate::run::{Assignment, Local, Sampling, Signals};
 use crate::scenario::plan::Plan;
 use crate::scenario::{self, Context};
-use crate::schedule::{self, Schedule};
+use crate::schedule;
 use crate::statistics::{RunFacts, Statistics};
 
 /// How long one look for a message takes, when none comes. Users are played by threads of their own.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// Parts that wait for the controller's connection; beyond it they grow instead.
 const PARTS_MAX: usize = 4;
-/// What a machine is looked at for where a plan does not know how many users come.
+/// What a machine is looked at for where a plan does not know how many users there will be.
 const UNKNOWN_CROWD: u64 = 1_000;
 
 /// Why a session ended before its run did.
@@ -395,8 +396,8 @@ fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> 
         |error: &dyn fmt::Display| SessionError::Failed(format!("this agent's share of the users: {error}"));
     let share =
         schedule::Share::of_machine(&prepare.weights, prepare.index).map_err(|error| wrong(&error))?;
-    let planned = Schedule::new(&plan.load, plan.seed, &share).map_err(|error| wrong(&error))?.planned();
-    let clients = prepare.clients.or(planned).unwrap_or(UNKNOWN_CROWD);
+    let crowd = Crowd::of(plan, &share).map_err(|error| wrong(&error))?;
+    let clients = prepare.clients.or(crowd.at_once).unwrap_or(UNKNOWN_CROWD);
     let targets: Vec<TargetAddress> = match prepare.looks_at_targets {
         true => plan.targets.iter().map(TargetAddress::from).collect(),
         false => Vec::new(),
