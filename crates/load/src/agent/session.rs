@@ -103,6 +103,8 @@ struct Playing {
     last_beat: Instant,
     /// What was said last of where this agent stands, if there are others.
     standing: Option<Standing>,
+    /// Examples of errors that the controller has.
+    examples_told: usize,
     kept: Option<Kept>,
 }
 
@@ -244,6 +246,7 @@ impl<'a> Session<'a> {
             if let Some(kept) = &mut playing.kept {
                 kept.statistics.merge(&part);
             }
+            playing.tell_examples(&mut self.link)?;
             self.link.send(&FromAgent::Part(Box::new(part)))?;
         }
         if playing.last_beat.elapsed() >= BEAT {
@@ -254,6 +257,7 @@ impl<'a> Session<'a> {
         if !playing.local.has_ended() {
             return Ok(());
         }
+        playing.tell_examples(&mut self.link)?;
         let Stage::Playing(playing) = std::mem::replace(&mut self.stage, Stage::Done) else { return Ok(()) };
         let (late_parts, mut end) = playing.finish().map_err(SessionError::Failed)?;
         for part in late_parts {
@@ -298,7 +302,18 @@ impl Playing {
             parts: Some(sink),
         });
         let local = local.map_err(|error| error.to_string())?;
-        Ok(Self { part, local, sampling, parts, start, last_beat: Instant::now(), standing: None, kept })
+        let last_beat = Instant::now();
+        Ok(Self { part, local, sampling, parts, start, last_beat, standing: None, examples_told: 0, kept })
+    }
+
+    /// Says what the first errors said of kinds that are new: each once, and so many in all as are kept of a run.
+    fn tell_examples(&mut self, link: &mut Link) -> Result<(), LinkError> {
+        let new = self.local.examples_since(self.examples_told);
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.examples_told += new.len();
+        link.send(&FromAgent::Examples(new))
     }
 
     /// Says where this agent stands with what all do together, if that has changed.
