@@ -45,9 +45,9 @@ impl<'a> Attendance<'a> {
 
     /// Those who come to stay, as if they were there from the beginning.
     fn forever(&self) -> f64 {
-        let of_phase = |(phase, stays): (&Phase, &Stays)| match stays.forever {
-            0.0 => 0.0,
-            share => share * users_of(phase).map_or(f64::INFINITY, |users| users as f64),
+        let of_phase = |(phase, stays): (&Phase, &Stays)| {
+            let users = users_of(phase).map_or(f64::INFINITY, |users| users as f64);
+            if stays.forever > 0.0 { stays.forever * users } else { 0.0 }
         };
         let round: f64 = self.load.phases.iter().zip(self.stays).map(of_phase).sum();
         round * f64::from(self.load.rounds.max(1))
@@ -59,10 +59,12 @@ impl<'a> Attendance<'a> {
         if self.longest_s <= 0.0 {
             return Some(0.0);
         }
-        let run_ends_s = self.load.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+        // When a phase begins that waits for users is known at its latest only: any of them may be reached in time.
+        let run_ends = self.load.duration.filter(|_| !self.load.phases.iter().any(waits));
+        let run_ends_s = run_ends.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
         let (mut most, mut begin_s) = (0.0_f64, 0.0);
         for _ in 0..self.load.rounds.max(1) {
-            let is_like_all_after = begin_s >= self.longest_s && begin_s > 0.0;
+            let is_like_all_after = begin_s >= self.longest_s;
             for (phase, stays) in self.load.phases.iter().zip(self.stays) {
                 if begin_s >= run_ends_s {
                     return Some(most);
