@@ -47,7 +47,7 @@ fn more_than_were_expected_are_taken_as_long_as_there_are_descriptors_and_then_f
     let mut plan = plan(server.local_addr().expect("its address"), vec![Action::Connect(patient)]);
     plan.load = load(Arrivals::Constant(500.0));
     plan.load.phases[0].duration = Some(Duration::from_secs(4));
-    plan.load.duration = Some(Duration::from_secs(5));
+    plan.load.duration = Some(Duration::from_secs(10));
     let (run, _) = play_with(plan, Some(1));
     run.assert_complete();
     assert_eq!(run.count(Kind::Arrival, Outcome::Ok), 2_000);
