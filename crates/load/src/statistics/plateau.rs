@@ -217,40 +217,41 @@ mod tests {
         assert_eq!(find(&Statistics::new()), []);
     }
 
-    /// Users who come ten a second and ask; a server that lets so many wait, and answers each after so long.
+    /// Users who come ten a second and ask, and ask again a second later at the earliest; a server that lets so many
+    /// wait, and answers each after so long.
     struct Waiting {
         users: u64,
         places: u64,
         /// After which each has its response; 0 is never.
         wait_s: u64,
-        /// What others get, and after how long they have it.
+        /// What others get, and after how many milliseconds they have it.
         refusal: (Outcome, u64),
     }
 
     impl Waiting {
-        const SECONDS: u64 = 60;
+        const ENDS: Nanos = 60 * SECOND;
 
         fn run(&self) -> Statistics {
             let mut statistics = Statistics::new();
             for user in 0..self.users {
-                let came = user / 10;
-                let arrival = observation();
-                statistics.observe(&Observation { kind: Kind::Arrival, at: came * SECOND, ..arrival });
-                let (outcome, each_s) = match user < self.places {
-                    true => (Outcome::Ok, self.wait_s),
-                    false => self.refusal,
+                let mut began = user / 10 * SECOND + user;
+                statistics.observe(&Observation { kind: Kind::Arrival, at: began, ..observation() });
+                let has_place = user < self.places;
+                let (answer, took) = match (has_place, self.wait_s) {
+                    (true, 0) => (Outcome::Ok, Self::ENDS),
+                    (true, wait_s) => (Outcome::Ok, wait_s * SECOND),
+                    (false, _) => (self.refusal.0, self.refusal.1 * 1_000_000),
                 };
-                let mut began = came;
-                while began < Self::SECONDS {
-                    let ended = if each_s == 0 { Self::SECONDS } else { began + each_s };
-                    let outcome = if ended < Self::SECONDS { outcome } else { Outcome::Stopped };
-                    // Whoever has no connection by then leaves no request behind.
-                    if outcome != Outcome::Stopped || user < self.places {
-                        let (began, at) = (began * SECOND + user, ended.min(Self::SECONDS) * SECOND + user);
+                while began < Self::ENDS {
+                    let ends = began + took >= Self::ENDS;
+                    let (at, outcome) =
+                        if ends { (Self::ENDS, Outcome::Stopped) } else { (began + took, answer) };
+                    // Whoever has no connection at the end leaves no request behind.
+                    if has_place || !ends {
                         let seen = Observation { kind: Kind::Http, outcome, began, at, ..observation() };
                         statistics.observe(&seen);
                     }
-                    began = ended;
+                    began += took.max(SECOND);
                 }
             }
             statistics
@@ -260,11 +261,11 @@ mod tests {
     #[test]
     fn waiting_requests_that_stop_at_a_number_are_a_plateau_however_others_fail_and_long_the_wait() {
         for wait_s in [0, 30, 7] {
-            for refusal in [(Outcome::ConnectTimeout, 10), (Outcome::Rejected, 1), (Outcome::Ended, 1)] {
+            for refusal in [(Outcome::ConnectTimeout, 10_000), (Outcome::Rejected, 5), (Outcome::Ended, 5)] {
                 let plateau = the_only(&Waiting { users: 150, places: 100, wait_s, refusal }.run());
                 assert_eq!(plateau.of, Crowd::WaitingRequests, "{wait_s} {refusal:?}");
-                assert!((97..=150).contains(&plateau.most), "{wait_s} {refusal:?}: {plateau:?}");
-                assert!((9..=15).contains(&plateau.from_second), "{wait_s} {refusal:?}: {plateau:?}");
+                assert!((97..=100).contains(&plateau.most), "{wait_s} {refusal:?}: {plateau:?}");
+                assert!((9..=10).contains(&plateau.from_second), "{wait_s} {refusal:?}: {plateau:?}");
                 assert!(plateau.failed > 50, "{wait_s} {refusal:?}: {plateau:?}");
             }
         }
