@@ -9,6 +9,7 @@ pub mod agent;
 pub mod chat;
 pub mod cli;
 pub mod commands;
+pub mod crowd;
 pub mod doctor;
 pub mod draw;
 pub mod floor;

@@ -149,6 +149,34 @@ fn a_signal_to_the_controller_stops_the_users_of_all_agents_and_the_folder_is_wr
 }
 
 #[test]
+fn the_first_example_of_an_error_is_shown_while_agents_play_and_stays_when_they_are_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("refused.yaml");
+    let steps = "[{ http: { get: /, expect: 201 } }, { think: 100ms }]";
+    let text = format!(
+        "target: http://{}
+event_log: false
+drain: 0s
+phases: [{{ burst: 4 }}]
+sessions: [{{ name: ask, steps: [{{ loop: {{ for: 10m, steps: {steps} }} }}] }}]
+",
+        server()
+    );
+    std::fs::write(&path, text).expect("written");
+    let (mut one, address) = agent(&[]);
+    let mut controller = start(&mut run(&path, &[&address], &[]));
+    let line = controller.hear("error: http rejected 200");
+    assert!(line.ends_with(": status 200"), "{line}");
+    one.process.kill().expect("it is running");
+    let line = controller.hear("error: finish agent_lost");
+    assert!(line.contains(&format!("agent {address} was lost after")), "{line}");
+    controller.process.wait().expect("it ends");
+    let summary = kept(folder.path());
+    let rejected = summary.errors.iter().find(|error| error.outcome == "rejected").expect("an error");
+    assert_eq!(rejected.example, "status 200");
+}
+
+#[test]
 fn an_agent_that_falls_silent_is_lost_and_the_run_ends_without_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario(folder.path(), 8, 3);

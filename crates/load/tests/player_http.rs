@@ -20,6 +20,7 @@ fn get(url: &str) -> HttpRequest {
         url: Template::text(url),
         headers: Vec::new(),
         body: None,
+        connect_timeout: DEADLINE,
         timeout: DEADLINE,
         expect: Vec::new(),
         keep_alive: true,
@@ -129,4 +130,17 @@ fn a_transaction_that_is_not_completed_says_why() {
     let run = play(plan);
     run.assert_complete();
     assert_eq!(run.outcomes(Kind::Transaction), [Outcome::NotReady]);
+}
+
+#[test]
+fn a_request_that_waits_when_the_run_ends_is_seen_and_is_no_failure() {
+    let silent = serve(|mut stream| drop(std::io::Read::read_to_end(&mut stream, &mut Vec::new())));
+    let mut plan = plan(silent, vec![Action::Http(get("/news"))]);
+    plan.load.duration = Some(Duration::from_secs(2));
+    let run = play(plan);
+    run.assert_complete();
+    assert_eq!(run.outcomes(Kind::Http), [Outcome::Stopped]);
+    let waited = run.of(Kind::Http, Outcome::Stopped).map(|seen| seen.at - seen.began).sum::<u64>();
+    assert!(waited > 1_000_000_000, "{waited} ns");
+    assert_eq!(run.outcomes(Kind::Finish), [Outcome::Stopped]);
 }

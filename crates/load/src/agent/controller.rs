@@ -234,6 +234,7 @@ impl Connected {
             FromAgent::Clock { .. }
             | FromAgent::Ready(_)
             | FromAgent::Started { .. }
+            | FromAgent::Examples(_)
             | FromAgent::Part(_)
             | FromAgent::Progress(_)
             | FromAgent::Standing(_)
@@ -284,6 +285,7 @@ impl Connected {
             | FromAgent::Clock { .. }
             | FromAgent::Ready(_)
             | FromAgent::Started { .. }
+            | FromAgent::Examples(_)
             | FromAgent::Part(_)
             | FromAgent::Progress(_)
             | FromAgent::Standing(_)
@@ -310,6 +312,7 @@ pub(super) fn measure(link: &mut Link, epoch: Instant) -> Result<Offset, LinkErr
                 | FromAgent::Refused(_)
                 | FromAgent::Ready(_)
                 | FromAgent::Started { .. }
+                | FromAgent::Examples(_)
                 | FromAgent::Part(_)
                 | FromAgent::Progress(_)
                 | FromAgent::Standing(_)

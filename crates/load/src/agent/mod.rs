@@ -13,6 +13,7 @@ mod bundle;
 mod clock;
 mod controller;
 mod error;
+mod examples;
 mod link;
 mod logs;
 mod protocol;

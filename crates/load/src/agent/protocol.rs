@@ -11,7 +11,7 @@
 //! go                                         →
 //!                                            ←  started
 //! probe (each second)                        →
-//!                                            ←  clock, part and progress (each second)
+//!                                            ←  clock, examples, part and progress (each second)
 //!                                            ←  standing (when it has changed)
 //! word (to all, when they have come so far)  →
 //! stop or abort (if so)                      →
@@ -36,7 +36,7 @@ use crate::player::{Standing, Word};
 use crate::statistics::{ErrorExample, GeneratorFacts, MachineFacts, Statistics};
 
 /// Version of this protocol.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Whoever was not heard of for so long is gone.
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How often either side says something while a run goes on.
@@ -159,6 +159,8 @@ pub(super) enum FromAgent {
     Ready(Box<Ready>),
     /// Its users will come at the time that was said, or are so late.
     Started { late_us: u64 },
+    /// What the first errors said of kinds of which nothing was said before. They go before the part that counts them.
+    Examples(Vec<ErrorExample>),
     /// What was counted since the last part.
     Part(Box<Statistics>),
     /// Where the run stands.
@@ -244,7 +246,7 @@ pub(super) struct End {
     pub(super) ended_by: String,
     /// What was counted since the last part.
     pub(super) rest: Statistics,
-    /// What the first error of each kind said.
+    /// What the first error of each kind said: all of them, those that were said before too.
     pub(super) examples: Vec<ErrorExample>,
     /// What the agent did itself.
     pub(super) generator: GeneratorFacts,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::clock::{Offset, error_between_us};
 use super::controller::{Connected, measure};
 use super::error::AgentError;
+use super::examples::GatheredExamples;
 use super::link::LinkError;
 use super::logs::Kept;
 use super::protocol::{BEAT, End, FromAgent, FromController, Progress, SILENCE_MAX};
@@ -87,6 +88,8 @@ struct Shared {
     totals: Mutex<Totals>,
     latest: Mutex<(Option<u32>, Arc<LiveRow>)>,
     progress: Vec<Mutex<Progress>>,
+    /// What the first error of each kind said, of all agents.
+    examples: Mutex<GatheredExamples>,
     /// Names for the live view.
     facts: RunFacts,
     agents_lost: AtomicU32,
@@ -111,6 +114,19 @@ struct Loss {
     why: LinkError,
     after: Duration,
     who: Lost,
+}
+
+impl Loss {
+    /// Which agent was lost, and what with it.
+    fn told(&self, address: &str) -> String {
+        let Lost { users, connected, deliveries } = self.who;
+        format!(
+            "agent {address} was lost after {:.1} s ({}): {users} of its users were playing, {connected} of them \
+             connected, and nothing is known of {deliveries} deliveries to them",
+            self.after.as_secs_f64(),
+            self.why
+        )
+    }
 }
 
 /// When and where a run begins.
@@ -139,6 +155,7 @@ impl RemoteRun {
             totals: Mutex::new(Totals::new(&agents.iter().map(own_sources).collect::<Vec<_>>())),
             latest: Mutex::default(),
             progress: agents.iter().map(|_| Mutex::default()).collect(),
+            examples: Mutex::default(),
             facts,
             agents_lost: AtomicU32::new(0),
             rendezvous: Mutex::new(Rendezvous::new(agents.len(), clock_error_ns)),
@@ -180,7 +197,11 @@ impl RemoteRun {
         {
             let mut facts = self.shared.facts.clone();
             facts.generator.agents_lost = self.shared.agents_lost.load(Ordering::Relaxed);
-            let row = LiveRow::of(lock(&self.shared.totals).statistics(), second, &facts);
+            // Examples come before what counts them: those of all that is counted are there.
+            let totals = lock(&self.shared.totals);
+            facts.examples = lock(&self.shared.examples).all();
+            let row = LiveRow::of(totals.statistics(), second, &facts);
+            drop(totals);
             *latest = (Some(second), Arc::new(row));
         }
         Arc::clone(&latest.1)
@@ -265,6 +286,8 @@ impl RemoteRun {
                 Err(loss) => end.add_loss(index, &outcome.address, &loss),
             }
         }
+        // What was shown meanwhile stays, and with it what agents had said that were lost.
+        end.examples = lock(&self.shared.examples).all();
         if end.ended_by.is_empty() {
             end.ended_by = "all agents were lost".to_owned();
         }
@@ -307,14 +330,6 @@ impl RemoteEnd {
         if self.ended_by.is_empty() || self.ended_by == "finished" {
             self.ended_by = end.ended_by;
         }
-        for example in end.examples {
-            let is_same = |known: &ErrorExample| {
-                (known.kind, known.outcome, known.code) == (example.kind, example.outcome, example.code)
-            };
-            if !self.examples.iter().any(is_same) {
-                self.examples.push(example);
-            }
-        }
         let (all, one) = (&mut self.generator, end.generator);
         all.shards += one.shards;
         all.cpu_mean += one.cpu_mean;
@@ -346,20 +361,10 @@ impl RemoteEnd {
     }
 
     fn add_loss(&mut self, index: usize, address: &str, loss: &Loss) {
-        let Lost { users, connected, deliveries } = loss.who;
-        let text = format!(
-            "agent {address} was lost after {:.1} s ({}): {users} of its users were playing, {connected} of them \
-             connected, and nothing is known of {deliveries} deliveries to them",
-            loss.after.as_secs_f64(),
-            loss.why
-        );
+        let text = loss.told(address);
         self.generator.agents_lost += 1;
         if let Some(machine) = self.machines.get_mut(index) {
             machine.warnings.push(text.clone());
-        }
-        if self.examples.iter().all(|example| example.outcome != Outcome::AgentLost) {
-            let (kind, outcome) = (Kind::Finish, Outcome::AgentLost);
-            self.examples.push(ErrorExample { kind, outcome, code: 0, text: text.clone() });
         }
         self.losses.push(format!("agent {address} was lost, with what it saw last and its event log"));
         self.notices.push(text);
@@ -394,8 +399,11 @@ impl Watch {
         let end = self.go_on().map_err(|why| {
             self.shared.agents_lost.fetch_add(1, Ordering::Relaxed);
             let after = self.start.elapsed();
-            let who = lock(&self.shared.totals).lose(self.index, self.now());
-            Loss { why, after, who }
+            let mut totals = lock(&self.shared.totals);
+            let loss = Loss { why, after, who: totals.lose(self.index, self.now()) };
+            let (text, kind, outcome) = (loss.told(&self.agent.address), Kind::Finish, Outcome::AgentLost);
+            lock(&self.shared.examples).add_own(ErrorExample { kind, outcome, code: 0, text });
+            loss
         });
         let words = lock(&self.shared.rendezvous).goes(self.index, self.now());
         self.shared.tell_words(words);
@@ -440,6 +448,10 @@ impl Watch {
 
     fn hear(&mut self, message: FromAgent) -> Result<Option<End>, LinkError> {
         match message {
+            FromAgent::Examples(told) => {
+                lock(&self.shared.examples).add(told);
+                Ok(None)
+            }
             FromAgent::Part(part) => {
                 lock(&self.shared.totals).add(self.index, *part);
                 Ok(None)
@@ -468,6 +480,7 @@ impl Watch {
                 Ok(None)
             }
             FromAgent::End(mut end) => {
+                lock(&self.shared.examples).add(std::mem::take(&mut end.examples));
                 lock(&self.shared.totals).add(self.index, std::mem::take(&mut end.rest));
                 // The clocks may have drifted apart since the start. An agent that goes now has said everything else.
                 if let Ok(later) = measure(&mut self.agent.link, self.epoch) {

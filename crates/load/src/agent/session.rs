@@ -18,6 +18,7 @@ use super::protocol::{
     Progress, Ready, SILENCE_MAX,
 };
 use super::serve::AgentOptions;
+use crate::crowd::Crowd;
 use crate::doctor::{self, Examination, TargetAddress};
 use crate::floor;
 use crate::live::{Stop, Users};
@@ -27,14 +28,14 @@ use crate::record::{LogForm, RunFolder};
 use crate::run::{Assignment, Local, Sampling, Signals};
 use crate::scenario::plan::Plan;
 use crate::scenario::{self, Context};
-use crate::schedule::{self, Schedule};
+use crate::schedule;
 use crate::statistics::{RunFacts, Statistics};
 
 /// How long one look for a message takes, when none comes. Users are played by threads of their own.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// Parts that wait for the controller's connection; beyond it they grow instead.
 const PARTS_MAX: usize = 4;
-/// What a machine is looked at for where a plan does not know how many users come.
+/// What a machine is looked at for where a plan does not know how many users there will be.
 const UNKNOWN_CROWD: u64 = 1_000;
 
 /// Why a session ended before its run did.
@@ -102,6 +103,8 @@ struct Playing {
     last_beat: Instant,
     /// What was said last of where this agent stands, if there are others.
     standing: Option<Standing>,
+    /// Examples of errors that the controller has.
+    examples_told: usize,
     kept: Option<Kept>,
 }
 
@@ -243,6 +246,7 @@ impl<'a> Session<'a> {
             if let Some(kept) = &mut playing.kept {
                 kept.statistics.merge(&part);
             }
+            playing.tell_examples(&mut self.link)?;
             self.link.send(&FromAgent::Part(Box::new(part)))?;
         }
         if playing.last_beat.elapsed() >= BEAT {
@@ -253,6 +257,7 @@ impl<'a> Session<'a> {
         if !playing.local.has_ended() {
             return Ok(());
         }
+        playing.tell_examples(&mut self.link)?;
         let Stage::Playing(playing) = std::mem::replace(&mut self.stage, Stage::Done) else { return Ok(()) };
         let (late_parts, mut end) = playing.finish().map_err(SessionError::Failed)?;
         for part in late_parts {
@@ -297,7 +302,18 @@ impl Playing {
             parts: Some(sink),
         });
         let local = local.map_err(|error| error.to_string())?;
-        Ok(Self { part, local, sampling, parts, start, last_beat: Instant::now(), standing: None, kept })
+        let last_beat = Instant::now();
+        Ok(Self { part, local, sampling, parts, start, last_beat, standing: None, examples_told: 0, kept })
+    }
+
+    /// Says what the first errors said of kinds that are new: each once, and so many in all as are kept of a run.
+    fn tell_examples(&mut self, link: &mut Link) -> Result<(), LinkError> {
+        let new = self.local.examples_since(self.examples_told);
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.examples_told += new.len();
+        link.send(&FromAgent::Examples(new))
     }
 
     /// Says where this agent stands with what all do together, if that has changed.
@@ -395,8 +411,8 @@ fn examine(plan: &Plan, prepare: &Prepare) -> Result<Examination, SessionError> 
         |error: &dyn fmt::Display| SessionError::Failed(format!("this agent's share of the users: {error}"));
     let share =
         schedule::Share::of_machine(&prepare.weights, prepare.index).map_err(|error| wrong(&error))?;
-    let planned = Schedule::new(&plan.load, plan.seed, &share).map_err(|error| wrong(&error))?.planned();
-    let clients = prepare.clients.or(planned).unwrap_or(UNKNOWN_CROWD);
+    let crowd = Crowd::of(plan, &share).map_err(|error| wrong(&error))?;
+    let clients = prepare.clients.or(crowd.at_once).unwrap_or(UNKNOWN_CROWD);
     let targets: Vec<TargetAddress> = match prepare.looks_at_targets {
         true => plan.targets.iter().map(TargetAddress::from).collect(),
         false => Vec::new(),

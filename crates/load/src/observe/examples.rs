@@ -10,7 +10,17 @@ use super::{Kind, Nanos, Outcome, UserId};
 /// [`Examples::LEN_MAX`]: what comes beyond it is counted all the same, only without words.
 #[derive(Debug, Default)]
 pub struct Examples {
-    first: Mutex<HashMap<(Kind, Outcome, u16), Example>>,
+    noted: Mutex<Noted>,
+}
+
+/// What makes two failures the same.
+type Failure = (Kind, Outcome, u16);
+
+/// Examples in the order in which they came, and where each kind's is.
+#[derive(Debug, Default)]
+struct Noted {
+    examples: Vec<(Failure, Example)>,
+    places: HashMap<Failure, usize>,
 }
 
 /// The first of its kind, outcome and code.
@@ -40,39 +50,45 @@ impl Examples {
         user: UserId,
         text: impl FnOnce() -> String,
     ) {
-        let mut first = self.lock();
-        let is_full = first.len() >= Self::LEN_MAX;
-        if let Entry::Vacant(vacant) = first.entry((kind, outcome, code))
-            && !is_full
+        let mut noted = self.lock();
+        let Noted { examples, places } = &mut *noted;
+        if let Entry::Vacant(vacant) = places.entry((kind, outcome, code))
+            && examples.len() < Self::LEN_MAX
         {
             let mut text = text();
             text.truncate(text.floor_char_boundary(Self::TEXT_BYTES_MAX));
-            vacant.insert(Example { at, user, text });
+            vacant.insert(examples.len());
+            examples.push(((kind, outcome, code), Example { at, user, text }));
         }
     }
 
     /// The example of a kind, if there is one.
     #[must_use]
     pub fn of(&self, kind: Kind, outcome: Outcome, code: u16) -> Option<Example> {
-        self.lock().get(&(kind, outcome, code)).cloned()
+        let noted = self.lock();
+        let place = noted.places.get(&(kind, outcome, code))?;
+        noted.examples.get(*place).map(|(_, example)| example.clone())
     }
 
     /// All of them, by kind, outcome and code.
     #[must_use]
     pub fn all(&self) -> Vec<(Kind, Outcome, u16, Example)> {
-        let first = self.lock();
-        let mut all: Vec<_> = first
-            .iter()
-            .map(|(&(kind, outcome, code), example)| (kind, outcome, code, example.clone()))
-            .collect();
-        drop(first);
+        let mut all = self.since(0);
         all.sort_by_key(|&(kind, outcome, code, _)| (kind, outcome, code));
         all
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(Kind, Outcome, u16), Example>> {
-        // The map is whole between any two of its operations.
-        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Those that came after the first so many, in the order in which they came.
+    #[must_use]
+    pub fn since(&self, known: usize) -> Vec<(Kind, Outcome, u16, Example)> {
+        let noted = self.lock();
+        let new = noted.examples.iter().skip(known);
+        new.map(|&((kind, outcome, code), ref example)| (kind, outcome, code, example.clone())).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        // List and places are whole between any two of its operations.
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,6 +104,17 @@ mod tests {
         let expected = Example { at: 5, user: 1, text: "first".to_owned() };
         assert_eq!(examples.of(Kind::Connect, Outcome::Refused, 0), Some(expected));
         assert_eq!(examples.of(Kind::Connect, Outcome::Status, 404), None);
+    }
+
+    #[test]
+    fn who_knows_the_first_is_given_those_that_came_later_in_their_order() {
+        let examples = Examples::default();
+        for (nth, code) in [9, 7, 9, 8].into_iter().enumerate() {
+            examples.note(Kind::Http, Outcome::Rejected, code, nth as Nanos, 0, || code.to_string());
+        }
+        let codes = |known| examples.since(known).into_iter().map(|(_, _, code, _)| code).collect::<Vec<_>>();
+        assert_eq!((codes(0), codes(1), codes(3)), (vec![9, 7, 8], vec![7, 8], vec![]));
+        assert_eq!(examples.all().into_iter().map(|(_, _, code, _)| code).collect::<Vec<_>>(), [7, 8, 9]);
     }
 
     #[test]

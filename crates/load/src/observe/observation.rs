@@ -104,7 +104,8 @@ pub enum Kind {
     Reply,
     /// A wait ended.
     Wait,
-    /// An HTTP request was answered, or was not; `code` is the status.
+    /// An HTTP request was answered, or was not; `code` is the status. `Stopped`: it had a connection, and waited for
+    /// its response when the run ended.
     Http,
     /// A transaction ended (`label`).
     Transaction,

@@ -94,10 +94,21 @@ impl Shard {
                 Err(error) => error,
             };
             if !matches!(error.kind(), ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse) {
-                return Err((outcome_of_error(&error), format!("{remote}: {error}")));
+                let outcome = outcome_of_error(&error);
+                let help =
+                    if outcome == Outcome::NoDescriptor { self.more_descriptors() } else { String::new() };
+                return Err((outcome, format!("{remote}: {error}{help}")));
             }
         }
         Err((Outcome::NoPort, format!("{remote}: no source address and port is free")))
+    }
+
+    /// What can be done where more are there at once than the shards have descriptors for.
+    fn more_descriptors(&self) -> String {
+        let expected = self.stage.connections_expected;
+        let expected =
+            expected.map_or_else(String::new, |count| format!("{count} connections at once were expected; "));
+        format!("; {expected}more --threads, or a higher limit of open files, make room for more")
     }
 
     /// The connection is established: the upgrade request goes.

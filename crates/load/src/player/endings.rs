@@ -254,8 +254,8 @@ impl Shard {
         ((end < self.clients.places()).then_some(end), told)
     }
 
-    /// The user says nothing more. What it had begun and not ended leaves no observation of its own: its finish says
-    /// that it was stopped.
+    /// The user says nothing more. What it had begun and not ended leaves no observation of its own, but a request that
+    /// waits for its response: the finish says that the user was stopped.
     fn quiet(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item_mut(place) else { return };
         let was_resting = client.doing == Doing::Resting;
@@ -266,7 +266,7 @@ impl Shard {
                 client.rare_mut().failure.get_or_insert(Outcome::Stopped);
             }
             (_, Line::Open) => {
-                self.drop_request(io, place);
+                self.stop_request(io, place);
                 let Some(client) = self.clients.item_mut(place) else { return };
                 client.doing = Doing::Draining;
                 client.step_due = NEVER;
@@ -304,6 +304,7 @@ impl Shard {
             return self.vanish(place, now);
         }
         client.rare_mut().failure.get_or_insert(Outcome::Stopped);
+        self.stop_request(io, place);
         self.cut_now(io, place, now);
         self.finish(io, place, now);
     }

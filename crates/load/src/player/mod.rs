@@ -67,12 +67,13 @@ pub use stage::Why;
 pub use together::{Gathering, Pause, Standing, Word};
 pub(crate) use trust::client_config;
 
+use crate::crowd::Crowd;
 use crate::ledger::{Publications, Rooms};
 use crate::observe::{Batch, Examples};
 use crate::scenario::plan::{Plan, Sources};
 use crate::schedule::{self, Schedule};
 use crate::statistics::Spread;
-use capacity::Capacity;
+use capacity::{Capacity, Wanted};
 use clock::Clock;
 use program::{Operation, Program};
 use shard::Shard;
@@ -105,10 +106,11 @@ pub struct Ended {
 pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Result<Player, PlayError> {
     let share =
         schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
-    let users = Schedule::new(&plan.load, plan.seed, &share).map_err(PlayError::Schedule)?.planned();
+    let crowd = Crowd::of(&plan, &share).map_err(PlayError::Schedule)?;
     let programs = compile_all(&plan)?;
     let targets = Targets::resolve(&plan)?;
-    let capacity = plan_capacity(&programs, &options, users);
+    let per_user = programs.iter().map(|program| connections(program)).max().unwrap_or(1);
+    let capacity = plan_capacity(&options, crowd, per_user);
     let shards = capacity.shards;
     let prepared = engine::prepare::<Shard>(engine_config(capacity))?;
     let setting = Setting {
@@ -116,6 +118,7 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
         share: options.share,
         run_tag: options.run_tag,
         shards: shards as u16,
+        connections_expected: crowd.at_once.map(|users| users.saturating_mul(per_user)),
         targets,
         plan: Arc::clone(&plan),
     };
@@ -272,15 +275,17 @@ fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
     programs.collect()
 }
 
-/// `users` of this machine are wanted in all; `None` is without end.
-fn plan_capacity(programs: &[Rc<Program>], options: &Options, users: Option<u64>) -> Capacity {
+/// Threads for the crowd that is expected at once. Whoever comes may be there longer than that foresees: where all of
+/// them would not fit into one table, each thread has its own, and only with all of those full does a connect fail.
+fn plan_capacity(options: &Options, crowd: Crowd, per_user: u64) -> Capacity {
     // What the kernel refuses stays as it is, and the doctor says so.
     let limit = raise_descriptor_limit().unwrap_or_else(|_| descriptor_limit());
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let per_user = programs.iter().map(|program| connections(program)).max().unwrap_or(1);
-    // Without an end nobody knows how many will be there at once; one table is what is taken then.
-    let connections = users.map_or(0, |users| users.saturating_mul(per_user));
-    Capacity::plan(options.shards, connections, cores, limit)
+    let wanted = Wanted {
+        at_once: crowd.at_once.unwrap_or(0).saturating_mul(per_user),
+        in_all: crowd.in_all.unwrap_or(u64::MAX).saturating_mul(per_user),
+    };
+    Capacity::plan(options.shards, wanted, cores, limit)
 }
 
 /// How many connections a user may have at once: a WebSocket and one for HTTP.

@@ -64,6 +64,7 @@ impl Shard {
             kept.response = Some(Response::new(asked));
             return Flow::Waits;
         }
+        client.step_due = now.saturating_add(nanos(request.connect_timeout));
         self.drop_request(io, place);
         match self.open_request(io, place, target, text, asked) {
             Ok(()) => Flow::Waits,
@@ -134,10 +135,14 @@ impl Shard {
 
     /// The connection is established: the request goes.
     pub(super) fn request_connected(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId) {
-        if let Some(request) = self.request_on(place, id) {
-            request.is_established = true;
-            io.send(id, &request.text);
-        }
+        let Some(request) = self.request_on(place, id) else { return };
+        request.is_established = true;
+        io.send(id, &request.text);
+        let Some((program, position)) = self.running(place) else { return };
+        let Some(Operation::Http(_, asked)) = program.operations.get(position) else { return };
+        let Some(client) = self.clients.item_mut(place) else { return };
+        client.step_due = client.step_began.saturating_add(nanos(asked.timeout));
+        self.set_timer(place);
     }
 
     /// Bytes of a response came. Returns how many are done with.
@@ -270,6 +275,17 @@ impl Shard {
         let Some(Operation::Http(_, request)) = program.operations.get(position) else { return Err(ended()) };
         let asked = self.asked(place, request);
         self.open_request(io, place, target, text, asked)
+    }
+
+    /// Cuts a user's HTTP connection because the run ends. A request that waited for its response has been seen so far.
+    pub(super) fn stop_request(&mut self, io: &mut Io<'_, Self>, place: u32) {
+        let Some(client) = self.clients.item(place) else { return };
+        let request = client.rare.as_ref().and_then(|rare| rare.request.as_ref());
+        let waits = request.is_some_and(|request| request.is_established && request.response.is_some());
+        if waits && client.doing == Doing::Requesting {
+            self.report_request(place, Outcome::Stopped, 0, 0, String::new());
+        }
+        self.drop_request(io, place);
     }
 
     /// Cuts a user's HTTP connection, if it has one.

@@ -95,6 +95,9 @@ impl Shard {
         let now = self.now();
         self.end_open_transactions(place, outcome, now);
         self.leave_barrier(place);
+        if outcome == Outcome::Stopped {
+            self.stop_request(io, place);
+        }
         self.drop_request(io, place);
         let Some(client) = self.clients.item_mut(place) else { return };
         if outcome != Outcome::Ok {

@@ -30,6 +30,8 @@ pub(crate) struct Stage {
     pub(crate) together: Together,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
+    /// Connections at once that the shards were made for; `None` where nobody knows.
+    pub(crate) connections_expected: Option<u64>,
     pub(crate) targets: Targets,
     pub(crate) rooms: Arc<Rooms>,
     pub(crate) examples: Arc<Examples>,
@@ -105,13 +107,14 @@ pub(crate) struct Setting {
     pub(crate) share: Share,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
+    pub(crate) connections_expected: Option<u64>,
     pub(crate) targets: Targets,
 }
 
 impl Stage {
     /// The stage, and where it is said once that the last shard has ended.
     pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
-        let Setting { plan, clock, share, run_tag, shards, targets } = setting;
+        let Setting { plan, clock, share, run_tag, shards, connections_expected, targets } = setting;
         let (ended, end) = mpsc::channel();
         let (origin, machines) = (share.index as u16, share.weights.len() as u16);
         let settle_after = super::clock::nanos(plan.drain);
@@ -121,6 +124,7 @@ impl Stage {
             together: Together::new(machines),
             run_tag,
             shards,
+            connections_expected,
             targets,
             rooms: Arc::new(Rooms::of_machine(settle_after, origin, machines)),
             examples: Arc::default(),

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::http::get;
 use super::{Place, PresetError, Talk, above_zero, at_least_one, gathered, gathering};
 use crate::cli::Hold;
 use crate::draw::Distribution;
 use crate::scenario::source::{
-    Action, Feeder, Loop, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
+    Action, Feeder, Http, Loop, Nothing, Order, Pause, Scenario, Session, Step, Target, Time,
 };
 
 /// The feeder and the column with the URLs of waiting requests.
@@ -17,6 +16,8 @@ const URLS: &str = "urls";
 const URL: &str = "url";
 /// The least time between two requests of one client.
 const AGAIN: Pause = Pause(Distribution::Constant(1.0));
+/// Who has no connection after so long, as with WebSockets, finds a server that takes no more.
+const CONNECT_TIMEOUT: Time = Time::seconds(10);
 
 /// WebSockets: all users connect, enter the room, gather, and stay for the time.
 ///
@@ -50,7 +51,13 @@ pub fn hold_http(flags: &Hold, file: &Path) -> Result<Scenario, PresetError> {
     }
     let targets = targets.into_iter().map(|url| Target { url, weight: 1.0 }).collect();
     let seconds = (clients as f64 / rate).ceil() as u64 + flags.seconds;
-    let wait = get(format!("{{{{{URLS}.{URL}}}}}"), Time::seconds(seconds + 60));
+    let request = Http {
+        get: Some(format!("{{{{{URLS}.{URL}}}}}")),
+        connect_timeout: Some(CONNECT_TIMEOUT),
+        timeout: Time::seconds(seconds + 60),
+        ..Http::default()
+    };
+    let wait = Action::Http(request).into();
     let steps = vec![
         // A server that refuses is not asked again at once; one that lets wait longer is.
         Action::Loop(Loop { steps: vec![Action::Pace(AGAIN).into(), wait], ..Loop::default() }).into(),

@@ -77,8 +77,3 @@ fn step(request: RequestLine, flags: &cli::Http) -> Step {
     }
     Action::Http(Http { body, headers, timeout: TIMEOUT, ..http }).into()
 }
-
-/// One request for a URL.
-pub(super) fn get(url: String, timeout: Time) -> Step {
-    Action::Http(Http { get: Some(url), timeout, ..Http::default() }).into()
-}

@@ -12,7 +12,7 @@ use crate::doctor::{self, TargetAddress};
 use crate::floor;
 use crate::statistics::{MachineFacts, RunFacts};
 
-/// What a machine is looked at for where a plan does not know how many users come.
+/// What a machine is looked at for where a plan does not know how many users there will be.
 const UNKNOWN_CROWD: u64 = 1_000;
 
 /// This machine, with its floor if that is asked for, and what the doctor found on it.
@@ -23,8 +23,8 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<(MachineFacts, F
         first.metrics = settings.scrapes.first().cloned();
     }
     let tls = doctor::trust(&job.plan)?;
-    let crowd = job.users().unwrap_or(UNKNOWN_CROWD);
-    let examination = doctor::examine(crowd, &targets, &job.plan.sources, tls.as_ref());
+    let clients = job.crowd().and_then(|crowd| crowd.at_once).unwrap_or(UNKNOWN_CROWD);
+    let examination = doctor::examine(clients, &targets, &job.plan.sources, tls.as_ref());
     let mut facts = MachineFacts::from(&examination);
     if let Some(pairs) = settings.floor {
         facts.facts.extend(floor::facts(&floor::report(pairs as usize)?));

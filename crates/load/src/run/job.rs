@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::agent::Agents;
 use crate::cli::RunArguments;
+use crate::crowd::Crowd;
 use crate::record::LogForm;
 use crate::scenario::plan::{Plan, Target};
-use crate::schedule::{Schedule, Share};
+use crate::schedule::Share;
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -31,11 +32,12 @@ impl Job {
         self.plan.targets.iter().map(url).collect::<Vec<_>>().join(", ")
     }
 
-    /// How many users come in all; `None` where the plan does not know. Closed phases count each of their users once.
+    /// How many users come, and how many of them are there at once; `None` where the plan cannot be played. Closed
+    /// phases count each of their users once.
     #[must_use]
-    pub fn users(&self) -> Option<u64> {
+    pub fn crowd(&self) -> Option<Crowd> {
         let share = Share::of_machine(&[1.0], 0).ok()?;
-        Schedule::new(&self.plan.load, self.plan.seed, &share).ok()?.planned()
+        Crowd::of(&self.plan, &share).ok()
     }
 
     /// How long the phases last together, if each has a length or the run itself has one, in seconds.

@@ -126,6 +126,11 @@ impl Local {
         self.player.publications()
     }
 
+    /// What the first error of each kind said, of those that came after the first so many kinds.
+    pub(crate) fn examples_since(&self, known: usize) -> Vec<ErrorExample> {
+        self.names.examples_since(known)
+    }
+
     /// Takes a word to all machines of the run.
     pub(crate) fn hear(&self, word: Word) {
         self.player.hear(word);

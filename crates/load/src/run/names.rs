@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::ledger::Rooms;
-use crate::observe::{Example, Examples};
+use crate::observe::{Example, Examples, Kind, Outcome};
 use crate::record::Names;
 use crate::statistics::ErrorExample;
 
@@ -30,9 +30,18 @@ impl Names for RunNames {
     }
 
     fn examples(&self) -> Vec<ErrorExample> {
-        let seen = self.examples.get().map(|examples| examples.all()).unwrap_or_default();
-        let example =
-            |(kind, outcome, code, Example { text, .. })| ErrorExample { kind, outcome, code, text };
-        seen.into_iter().map(example).collect()
+        self.examples.get().map(|examples| in_words(examples.all())).unwrap_or_default()
     }
+}
+
+impl RunNames {
+    /// Examples that came after the first so many.
+    pub(super) fn examples_since(&self, known: usize) -> Vec<ErrorExample> {
+        self.examples.get().map(|examples| in_words(examples.since(known))).unwrap_or_default()
+    }
+}
+
+fn in_words(examples: Vec<(Kind, Outcome, u16, Example)>) -> Vec<ErrorExample> {
+    let example = |(kind, outcome, code, Example { text, .. })| ErrorExample { kind, outcome, code, text };
+    examples.into_iter().map(example).collect()
 }

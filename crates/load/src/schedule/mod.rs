@@ -11,5 +11,6 @@ mod wheel;
 
 pub use arrival::{Arrival, Due, Repeat, ScheduleError};
 pub use arrivals::Schedule;
+pub use phase::{arrived, users_of};
 pub use share::{CYCLE_MAX, Share, ShareError};
 pub use wheel::{TICK_NS, Wheel};

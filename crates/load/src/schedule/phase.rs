@@ -21,6 +21,32 @@ pub(super) fn count(phase: &Phase) -> u64 {
     wanted.min(phase.users_max.unwrap_or(u64::MAX))
 }
 
+/// As [`count`]; `None` is without end.
+#[must_use]
+pub fn users_of(phase: &Phase) -> Option<u64> {
+    Some(count(phase)).filter(|&count| count < u64::MAX)
+}
+
+/// How many users of a phase have come so many seconds after its begin, in the mean. Those of a closed phase count from
+/// its begin on, however long they take to start.
+#[must_use]
+pub fn arrived(phase: &Phase, elapsed_s: f64) -> f64 {
+    if elapsed_s < 0.0 {
+        return 0.0;
+    }
+    let all = count(phase) as f64;
+    let come = match phase.arrivals {
+        Arrivals::Constant(rate) | Arrivals::Poisson(rate) => rate * elapsed_s,
+        Arrivals::Ramp(from, to) => {
+            let seconds = phase.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
+            let elapsed_s = elapsed_s.min(seconds);
+            from * elapsed_s + (to - from) / seconds.max(f64::MIN_POSITIVE) * elapsed_s * elapsed_s / 2.0
+        }
+        Arrivals::Burst(_) | Arrivals::Closed { .. } | Arrivals::Pause => all,
+    };
+    come.min(all)
+}
+
 /// When the users of one phase come, by their number in it.
 #[derive(Clone, Debug)]
 pub(super) enum Times {

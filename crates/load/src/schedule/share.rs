@@ -104,6 +104,12 @@ impl Share {
         UserId::try_from(user).ok()
     }
 
+    /// The share's part of all users, 0 … 1.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        self.places.len() as f64 / f64::from(self.cycle) / f64::from(self.shards)
+    }
+
     /// How many of the run's first `users` users belong to the share.
     #[must_use]
     pub fn count_of(&self, users: u64) -> u64 {

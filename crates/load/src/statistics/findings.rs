@@ -1,9 +1,10 @@
 //! What stands out in a run, in plain language.
 
 use super::limits::{OPEN_PUBLICATIONS_MAX, SERIES_SECONDS_MAX, TIME_US_MAX};
+use super::plateau::{self, Crowd};
 use super::text::{count_of, duration_us, percent};
 use super::verdict::{BUSY_SECONDS_SHARE_MAX, THREAD_BUSY};
-use super::{Counts, ErrorCount, Finding, RunFacts, Severity, Statistics, Summary, plateau};
+use super::{Counts, ErrorCount, Finding, RunFacts, Severity, Statistics, Summary};
 
 /// Kinds of errors that are told one by one; the rest is in the table.
 const ERRORS_TOLD: usize = 5;
@@ -18,7 +19,7 @@ pub(super) fn find(statistics: &Statistics, summary: &Summary, facts: &RunFacts)
     findings.verdict(summary);
     findings.losses(facts);
     findings.thresholds(summary);
-    findings.plateau(statistics);
+    findings.plateaus(statistics);
     findings.messages(&summary.counts);
     findings.errors(summary);
     findings.waiting(summary);
@@ -64,19 +65,21 @@ impl Findings {
         }
     }
 
-    fn plateau(&mut self, statistics: &Statistics) {
-        let Some(plateau) = plateau::find(statistics) else { return };
-        let known_as =
-            plateau.known_as.map(|meaning| format!(" That is about {meaning}.")).unwrap_or_default();
-        self.add(
-            Severity::Error,
-            format!(
-                "Connections stop at {}: from second {} on, {} more connects failed, whatever the rate.{known_as}",
-                count_of(plateau.connected),
-                plateau.from_second,
-                count_of(plateau.failed),
-            ),
-        );
+    fn plateaus(&mut self, statistics: &Statistics) {
+        for plateau in plateau::find(statistics) {
+            let (what, failing) = match plateau.of {
+                Crowd::Connections => ("Connections stop", "more connects failed"),
+                Crowd::WaitingRequests => ("Waiting requests stop", "more requests failed"),
+            };
+            let known_as =
+                plateau.known_as.map(|meaning| format!(" That is about {meaning}.")).unwrap_or_default();
+            let (most, failed) = (count_of(plateau.most), count_of(plateau.failed));
+            let from = plateau.from_second;
+            self.add(
+                Severity::Error,
+                format!("{what} at {most}: from second {from} on, {failed} {failing}, whatever the rate.{known_as}"),
+            );
+        }
     }
 
     fn messages(&mut self, counts: &Counts) {

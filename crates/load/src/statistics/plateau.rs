@@ -1,12 +1,13 @@
-//! A ceiling of connections: so many, whatever more the scenario asks for.
+//! A ceiling of a crowd: so many connections, or waiting requests, whatever more the scenario asks for.
 
 use super::Statistics;
+use super::second::{Gauges, Second};
 
-/// Connections at or above this share of the most count as being at the ceiling.
+/// A crowd at or above this share of its most counts as being at the ceiling.
 const CEILING_SHARE: f64 = 0.97;
 /// A ceiling shorter than this is none, in seconds.
 const SECONDS_MIN: u32 = 5;
-/// Connects must fail in so many of its seconds.
+/// Others must fail in so many of its seconds.
 const FAILING_SECONDS_MIN: u32 = 2;
 
 /// Numbers at which connections are known to stop, and what they mean.
@@ -19,53 +20,110 @@ const KNOWN_CEILINGS: [(u64, &str); 3] = [
     (65_535, "the number of ports of one address"),
 ];
 
-/// A ceiling that connections did not get beyond.
+/// What there were no more of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Crowd {
+    /// Open WebSockets.
+    Connections,
+    /// HTTP requests on established connections whose responses are waited for.
+    WaitingRequests,
+}
+
+/// A ceiling that a crowd did not get beyond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plateau {
-    /// So many connections.
-    pub(super) connected: u64,
+    /// Of what.
+    pub(super) of: Crowd,
+    /// So many.
+    pub(super) most: u64,
     /// The second in which they were reached.
     pub(super) from_second: u32,
-    /// Connects that failed while they were there.
+    /// Others that failed while they were there.
     pub(super) failed: u64,
     /// What is known to stop there.
     pub(super) known_as: Option<&'static str>,
 }
 
-/// Finds the ceiling, if there was one: connections stayed at their most while more connects failed than succeeded.
-pub(super) fn find(statistics: &Statistics) -> Option<Plateau> {
-    let mut ceiling = Ceiling::default();
-    let most = statistics.seconds.each().map(|(_, before, second)| match second {
-        Some(second) => before.after(second).connected,
-        None => before.connected,
-    });
-    let most = most.max().filter(|most| *most > 0)?;
-    for (number, before, second) in statistics.seconds.each() {
-        let connected = second.map_or(before, |second| before.after(second)).connected;
-        if (connected as f64) < most as f64 * CEILING_SHARE {
-            if ceiling.is_one() {
+/// Finds the ceilings: a crowd stayed at its most while more who wanted to join it failed than succeeded.
+pub(super) fn find(statistics: &Statistics) -> Vec<Plateau> {
+    [Crowd::Connections, Crowd::WaitingRequests]
+        .into_iter()
+        .filter_map(|crowd| crowd.plateau(statistics))
+        .collect()
+}
+
+/// One second of a crowd.
+struct Moment {
+    number: u32,
+    /// How many there are at its end.
+    size: i64,
+    /// How many more there are users who could be of it.
+    others: i64,
+    joined: u64,
+    failed: u64,
+}
+
+impl Crowd {
+    fn plateau(self, statistics: &Statistics) -> Option<Plateau> {
+        let moments =
+            || statistics.seconds.each().map(|(number, before, second)| self.at(number, before, second));
+        let most = moments().map(|moment| moment.size).max().filter(|most| *most > 0)?;
+        let mut ceiling = Ceiling::default();
+        for moment in moments() {
+            if (moment.size as f64) >= most as f64 * CEILING_SHARE {
+                ceiling.add(&moment);
+            } else if ceiling.is_one(self, most) {
                 break;
+            } else {
+                ceiling = Ceiling::default();
             }
-            ceiling = Ceiling::default();
-            continue;
         }
-        ceiling.from_second.get_or_insert(number);
-        ceiling.seconds += 1;
-        let Some(second) = second else { continue };
-        ceiling.failed += second.connects_failed;
-        ceiling.connects += second.connects;
-        ceiling.failing_seconds += u32::from(second.connects_failed > 0);
+        let is_known = |number: u64| most as u64 <= number && most as f64 >= number as f64 * CEILING_SHARE;
+        ceiling.is_one(self, most).then(|| Plateau {
+            of: self,
+            most: most as u64,
+            from_second: ceiling.from_second.unwrap_or_default(),
+            failed: ceiling.failed,
+            known_as: KNOWN_CEILINGS
+                .iter()
+                .find(|(number, _)| is_known(*number))
+                .map(|(_, meaning)| *meaning),
+        })
     }
-    let connected = most as u64;
-    ceiling.is_one().then(|| Plateau {
-        connected,
-        from_second: ceiling.from_second.unwrap_or_default(),
-        failed: ceiling.failed,
-        known_as: KNOWN_CEILINGS
-            .iter()
-            .find(|(number, _)| connected <= *number && connected as f64 >= *number as f64 * CEILING_SHARE)
-            .map(|(_, meaning)| *meaning),
-    })
+
+    fn at(self, number: u32, before: Gauges, second: Option<&Second>) -> Moment {
+        let after = second.map_or(before, |second| before.after(second));
+        let of_second = |count: fn(&Second) -> u64| second.map_or(0, count);
+        match self {
+            Self::Connections => Moment {
+                number,
+                size: after.connected,
+                others: after.users.saturating_sub(after.connected),
+                joined: of_second(|second| second.connects),
+                failed: of_second(|second| second.connects_failed),
+            },
+            Self::WaitingRequests => {
+                let grown = after.waiting.saturating_sub(before.waiting).max(0) as u64;
+                Moment {
+                    number,
+                    size: after.waiting,
+                    others: after.users.saturating_sub(after.waiting),
+                    // Who got a response after a long wait asks again in its own place, and is nobody new.
+                    joined: grown + of_second(|second| second.http.saturating_sub(second.http_long)),
+                    failed: of_second(|second| second.http_turned_away),
+                }
+            }
+        }
+    }
+
+    /// Whether somebody is kept out, who so many users more are. A user has a WebSocket or wants one; but many a user
+    /// who does not wait for a response does not want to, and one that has failed and asks again is at times within.
+    fn keeps_out(self, others: f64, most: i64) -> bool {
+        match self {
+            Self::Connections => true,
+            Self::WaitingRequests => others > most as f64 * (1.0 - CEILING_SHARE),
+        }
+    }
 }
 
 /// Seconds in a row at the top.
@@ -74,24 +132,37 @@ struct Ceiling {
     from_second: Option<u32>,
     seconds: u32,
     failing_seconds: u32,
-    connects: u64,
+    others: i64,
+    joined: u64,
     failed: u64,
 }
 
 impl Ceiling {
-    fn is_one(&self) -> bool {
+    fn add(&mut self, moment: &Moment) {
+        self.from_second.get_or_insert(moment.number);
+        self.seconds += 1;
+        self.others = self.others.saturating_add(moment.others);
+        self.joined += moment.joined;
+        self.failed += moment.failed;
+        self.failing_seconds += u32::from(moment.failed > 0);
+    }
+
+    fn is_one(&self, of: Crowd, most: i64) -> bool {
         // The last few that still succeeded belong to the climb: they are at most the ceiling's own breadth.
         self.seconds >= SECONDS_MIN
             && self.failing_seconds >= FAILING_SECONDS_MIN
-            && self.failed > self.connects
+            && self.failed > self.joined
+            && of.keeps_out(self.others as f64 / f64::from(self.seconds), most)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::{Kind, Observation, Outcome};
+    use crate::observe::{Kind, Nanos, Observation, Outcome};
     use crate::statistics::example::observation;
+
+    const SECOND: Nanos = 1_000_000_000;
 
     /// Each second so many connects are tried, and those beyond the ceiling are refused.
     fn run(seconds: u64, per_second: u64, ceiling: u64) -> Statistics {
@@ -99,7 +170,7 @@ mod tests {
         let mut connected = 0;
         for second in 0..seconds {
             for connect in 0..per_second {
-                let at = second * 1_000_000_000 + connect;
+                let at = second * SECOND + connect;
                 let outcome = if connected < ceiling { Outcome::Ok } else { Outcome::Refused };
                 connected += u64::from(outcome == Outcome::Ok);
                 statistics.observe(&Observation { kind: Kind::Connect, outcome, at, ..observation() });
@@ -108,11 +179,17 @@ mod tests {
         statistics
     }
 
+    fn the_only(statistics: &Statistics) -> Plateau {
+        let found = find(statistics);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0]
+    }
+
     #[test]
     fn connects_that_stop_at_a_number_are_a_plateau_whatever_the_rate() {
         for per_second in [10, 37, 100] {
-            let plateau = find(&run(40, per_second, 100)).expect("a plateau");
-            assert_eq!(plateau.connected, 100);
+            let plateau = the_only(&run(40, per_second, 100));
+            assert_eq!((plateau.of, plateau.most), (Crowd::Connections, 100));
             assert_eq!(u64::from(plateau.from_second), 97 / per_second);
             assert_eq!(plateau.failed, 40 * per_second - 100);
             assert_eq!(plateau.known_as, None);
@@ -121,22 +198,93 @@ mod tests {
 
     #[test]
     fn a_known_limit_is_named() {
-        let plateau = find(&run(20, 200, 1_021)).expect("a plateau");
+        let plateau = the_only(&run(20, 200, 1_021));
         assert!(plateau.known_as.is_some_and(|meaning| meaning.contains("nofile")));
     }
 
     #[test]
     fn a_crowd_that_is_complete_is_no_plateau() {
-        assert_eq!(find(&run(40, 10, 1_000)), None);
+        assert_eq!(find(&run(40, 10, 1_000)), []);
         let mut complete = run(10, 10, 1_000);
-        let at = 60_000_000_000;
+        let at = 60 * SECOND;
         complete.observe(&Observation {
             kind: Kind::Connect,
             outcome: Outcome::Refused,
             at,
             ..observation()
         });
-        assert_eq!(find(&complete), None, "one refusal is no ceiling");
-        assert_eq!(find(&Statistics::new()), None);
+        assert_eq!(find(&complete), [], "one refusal is no ceiling");
+        assert_eq!(find(&Statistics::new()), []);
+    }
+
+    /// Users who come ten a second and ask, and ask again a second later at the earliest; a server that lets so many
+    /// wait, and answers each after so long.
+    struct Waiting {
+        users: u64,
+        places: u64,
+        /// After which each has its response; 0 is never.
+        wait_s: u64,
+        /// What others get, and after how many milliseconds they have it.
+        refusal: (Outcome, u64),
+    }
+
+    impl Waiting {
+        const ENDS: Nanos = 60 * SECOND;
+
+        fn run(&self) -> Statistics {
+            let mut statistics = Statistics::new();
+            for user in 0..self.users {
+                let mut began = user / 10 * SECOND + user;
+                statistics.observe(&Observation { kind: Kind::Arrival, at: began, ..observation() });
+                let has_place = user < self.places;
+                let (answer, took) = match (has_place, self.wait_s) {
+                    (true, 0) => (Outcome::Ok, Self::ENDS),
+                    (true, wait_s) => (Outcome::Ok, wait_s * SECOND),
+                    (false, _) => (self.refusal.0, self.refusal.1 * 1_000_000),
+                };
+                while began < Self::ENDS {
+                    let ends = began + took >= Self::ENDS;
+                    let (at, outcome) =
+                        if ends { (Self::ENDS, Outcome::Stopped) } else { (began + took, answer) };
+                    // Whoever has no connection at the end leaves no request behind.
+                    if has_place || !ends {
+                        let seen = Observation { kind: Kind::Http, outcome, began, at, ..observation() };
+                        statistics.observe(&seen);
+                    }
+                    began += took.max(SECOND);
+                }
+            }
+            statistics
+        }
+    }
+
+    #[test]
+    fn waiting_requests_that_stop_at_a_number_are_a_plateau_however_others_fail_and_long_the_wait() {
+        for wait_s in [0, 30, 7] {
+            for refusal in [(Outcome::ConnectTimeout, 10_000), (Outcome::Rejected, 5), (Outcome::Ended, 5)] {
+                let plateau = the_only(&Waiting { users: 150, places: 100, wait_s, refusal }.run());
+                assert_eq!(plateau.of, Crowd::WaitingRequests, "{wait_s} {refusal:?}");
+                assert!((97..=100).contains(&plateau.most), "{wait_s} {refusal:?}: {plateau:?}");
+                assert!((9..=10).contains(&plateau.from_second), "{wait_s} {refusal:?}: {plateau:?}");
+                assert!(plateau.failed > 50, "{wait_s} {refusal:?}: {plateau:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn requests_that_all_wait_or_are_answered_soon_are_no_plateau() {
+        let all_wait = Waiting { users: 100, places: 100, wait_s: 30, refusal: (Outcome::Rejected, 1) };
+        assert_eq!(find(&all_wait.run()), []);
+        // Half are answered each second, and a few are turned away: a busy server, and no ceiling.
+        let mut busy = Waiting { users: 100, places: 97, wait_s: 1, refusal: (Outcome::Rejected, 1) }.run();
+        assert_eq!(find(&busy), []);
+        // All wait, and now and then one of them is turned away and asks again.
+        busy = all_wait.run();
+        for second in 12..55 {
+            let (began, at) = (second * SECOND, second * SECOND + 1);
+            let outcome = Outcome::Rejected;
+            busy.observe(&Observation { kind: Kind::Http, outcome, began, at, ..observation() });
+        }
+        assert_eq!(find(&busy), []);
     }
 }

@@ -40,6 +40,12 @@ pub(super) struct Second {
     pub(super) bytes_sent: u64,
     pub(super) bytes_received: u64,
     pub(super) http: u64,
+    /// Requests on established connections that began, less those that ended.
+    pub(super) waiting: i64,
+    /// Responses that had been waited for long: whoever has one asks again in its own place.
+    pub(super) http_long: u64,
+    /// Requests that did not get so far as to wait: no connection, or at once no response that was wanted.
+    pub(super) http_turned_away: u64,
     pub(super) errors: u64,
     times: [SecondTimes; METRICS],
     pub(super) sample: Option<MachineSample>,
@@ -100,6 +106,7 @@ impl Second {
         self.users = self.users.saturating_add(other.users);
         self.connected.then(other.connected);
         self.joined = self.joined.saturating_add(other.joined);
+        self.waiting = self.waiting.saturating_add(other.waiting);
         for (mine, others) in [
             (&mut self.arrivals, other.arrivals),
             (&mut self.finished, other.finished),
@@ -110,6 +117,8 @@ impl Second {
             (&mut self.bytes_sent, other.bytes_sent),
             (&mut self.bytes_received, other.bytes_received),
             (&mut self.http, other.http),
+            (&mut self.http_long, other.http_long),
+            (&mut self.http_turned_away, other.http_turned_away),
             (&mut self.errors, other.errors),
         ] {
             *mine = mine.saturating_add(others);
@@ -182,6 +191,7 @@ pub(super) struct Gauges {
     pub(super) users: i64,
     pub(super) connected: i64,
     pub(super) joined: i64,
+    pub(super) waiting: i64,
 }
 
 impl Gauges {
@@ -192,6 +202,7 @@ impl Gauges {
             users: self.users.saturating_add(second.users),
             connected: self.connected.saturating_add(second.connected.net),
             joined: self.joined.saturating_add(second.joined),
+            waiting: self.waiting.saturating_add(second.waiting),
         }
     }
 }

@@ -13,6 +13,9 @@ use super::{Counts, Population, SeriesRow};
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{LabelId, Metric};
 
+/// Who waited so long for a response had a place among those who wait.
+const LONG_WAIT_NS: Nanos = 5_000_000_000;
+
 /// What was counted of a run, or of a part of it. Its size depends on the run's seconds, labels and kinds of errors,
 /// and not on its messages.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -343,6 +346,7 @@ impl Statistics {
         self.operations += 1;
         self.begun_late(seen.began, u64::from(seen.count));
         self.counts.http_bytes += u64::from(seen.bytes);
+        self.waited(seen);
         if seen.outcome != Outcome::Ok {
             self.counts.http_failed += u64::from(seen.outcome.is_failure());
             return;
@@ -354,6 +358,20 @@ impl Statistics {
         let second = self.second(seen);
         second.http += 1;
         second.record(SecondMetric::Http, time_us);
+    }
+
+    /// A request waited for its response from its begin to its end, or did not come to that.
+    fn waited(&mut self, seen: &Observation) {
+        let has_connection = is_established(seen.outcome);
+        let was_long = seen.at.saturating_sub(seen.began) >= LONG_WAIT_NS;
+        if has_connection {
+            self.seconds.at(seen.began).waiting += 1;
+        }
+        let second = self.second(seen);
+        second.waiting -= i64::from(has_connection);
+        second.http_long += u64::from(was_long && seen.outcome == Outcome::Ok);
+        let turned_away = seen.outcome.is_failure() && !(has_connection && was_long);
+        second.http_turned_away += u64::from(turned_away);
     }
 
     fn error(&mut self, seen: &Observation) {
@@ -402,6 +420,44 @@ impl Measured {
                 self.labelled_mut(label).merge(others);
             }
         }
+    }
+}
+
+/// Whether a request that ended so had a connection to wait on.
+fn is_established(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::ConnectTimeout
+        | Outcome::Refused
+        | Outcome::Unreachable
+        | Outcome::NoPort
+        | Outcome::NoDescriptor
+        | Outcome::Tls
+        | Outcome::NotReady => false,
+        Outcome::Ok
+        | Outcome::Unstamped
+        | Outcome::Duplicate
+        | Outcome::Reordered
+        | Outcome::Unexpected
+        | Outcome::Late
+        | Outcome::Lost
+        | Outcome::InFlight
+        | Outcome::Unjudged
+        | Outcome::Dropped
+        | Outcome::Reset
+        | Outcome::HandshakeTimeout
+        | Outcome::Status
+        | Outcome::Redirect
+        | Outcome::BadHandshake
+        | Outcome::Protocol
+        | Outcome::Closed
+        | Outcome::Ended
+        | Outcome::Timeout
+        | Outcome::Rejected
+        | Outcome::Heartbeat
+        | Outcome::Aborted
+        | Outcome::Stopped
+        | Outcome::Overflow
+        | Outcome::AgentLost => true,
     }
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn begin(plan: Plan) -> Playing {
     begin_with(plan, Some(2))
 }
 
-fn begin_with(plan: Plan, shards: Option<usize>) -> Playing {
+pub(crate) fn begin_with(plan: Plan, shards: Option<usize>) -> Playing {
     let (sink, source) = sync_channel::<Batch>(64);
     let reader = thread::spawn(move || source.iter().flat_map(|batch| batch.observations).collect());
     let options = Options {

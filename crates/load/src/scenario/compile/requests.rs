@@ -141,6 +141,7 @@ impl Compiler<'_> {
             url,
             headers,
             body,
+            connect_timeout: http.connect_timeout.map_or(http.timeout.0, |limit| limit.0.min(http.timeout.0)),
             timeout: http.timeout.0,
             expect: http.expect.0.clone(),
             keep_alive: http.keep_alive,

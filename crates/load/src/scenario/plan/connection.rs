@@ -72,6 +72,8 @@ pub struct HttpRequest {
     pub headers: Vec<(String, Template)>,
     /// Body.
     pub body: Option<Template>,
+    /// From the request's begin until a new connection for it is established; at most `timeout`.
+    pub connect_timeout: Duration,
     /// From the request's begin to the response's last byte.
     pub timeout: Duration,
     /// Statuses that count as success; empty is 200 to 399.

@@ -129,6 +129,9 @@ pub struct Http {
     /// Body as JSON; its content type is sent unless there is one among the headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
+    /// For the connection to be established, where the request needs a new one; the request's own if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_timeout: Option<Time>,
     /// From the request's begin to the response's last byte.
     #[serde(skip_serializing_if = "is_thirty_seconds")]
     pub timeout: Time,
@@ -154,6 +157,7 @@ impl Default for Http {
             headers: Named::default(),
             body: None,
             json: None,
+            connect_timeout: None,
             timeout: Time::seconds(30),
             expect: Many::default(),
             keep_alive: true,
