@@ -67,7 +67,7 @@ export function reduceMessages(messages: Messages, event: RoomEvent): Messages {
     case "page":
       return stretch({ ...noMessages, first: event.first }, event.messages, event.last);
     case "brought":
-      return brought({ ...messages, first: event.first, asked: undefined }, event.where, event.messages, event.last);
+      return brought(answered({ ...messages, first: event.first }, event.where), event.where, event.messages, event.last);
     case "not_brought":
       return messages.asked?.where === event.where
         ? { ...messages, asked: { where: event.where, failed: true } }
@@ -134,6 +134,11 @@ function brought(messages: Messages, where: Where, more: readonly Message[], new
     case "newest":
       return more.length === 0 ? messages : stretch(messages, more, newest);
   }
+}
+
+/** Another question may have taken the place of the one that is answered. */
+function answered(messages: Messages, where: Where): Messages {
+  return messages.asked?.where === where ? { ...messages, asked: undefined } : messages;
 }
 
 function stretch(messages: Messages, shown: readonly Message[], newest: number): Messages {

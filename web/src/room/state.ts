@@ -70,6 +70,7 @@ export function reduceRoom(state: RoomState, action: RoomAction): RoomState {
       return { ...state, messages: reduceReader(state.messages, action) };
     case "seen":
     case "looked_away":
+    case "looked_back":
       return { ...state, unread: reduceLook(state.unread, action) };
     case "send_started":
     case "send_delivered":

@@ -13,7 +13,9 @@ export type LookAction =
   /** Everything up to there is before the reader's eyes. */
   | { readonly type: "seen"; readonly seq: number }
   /** The page is hidden: what comes from here on is new. */
-  | { readonly type: "looked_away" };
+  | { readonly type: "looked_away" }
+  /** The page is looked at again. */
+  | { readonly type: "looked_back"; readonly newest: number };
 
 export const nothingRead: Unread = { read: undefined, mark: undefined };
 
@@ -23,6 +25,8 @@ export function reduceLook(unread: Unread, action: LookAction): Unread {
       return readTo(unread, action.seq);
     case "looked_away":
       return { ...unread, mark: unread.read };
+    case "looked_back":
+      return settled(unread, action.newest);
   }
 }
 
@@ -32,6 +36,7 @@ export function reduceUnread(unread: Unread, event: RoomEvent, me: string | unde
     const { read } = event.member;
     return unread.read === undefined ? { read, mark: read } : readTo(unread, read);
   }
+  if (event.type === "page") return settled(unread, event.last);
   if (event.type === "read") return readTo(unread, event.seq);
   if (event.type === "said" && event.message.sender === me) {
     return { ...readTo(unread, event.message.seq), mark: undefined };
@@ -48,6 +53,11 @@ export function firstNew({ mark }: Unread, shown: readonly Message[], me: string
   const [oldest] = shown;
   if (mark === undefined || oldest === undefined || oldest.seq > mark + 1) return undefined;
   return shown.find((message) => message.seq > mark && message.sender !== me)?.seq;
+}
+
+/** Where nothing new came, what comes now is seen as it comes. */
+function settled(unread: Unread, newest: number): Unread {
+  return unread.mark !== undefined && newest <= unread.mark ? { ...unread, mark: undefined } : unread;
 }
 
 /** Forward only. */

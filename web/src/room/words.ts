@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
   deleted: "The message was deleted meanwhile.",
   guests_refused: "Guests cannot come in here. Come in from the site that this community belongs to.",
   internal: "The server made a mistake. Try again; if it stays like that, tell who runs it.",
-  invalid: invalid,
+  invalid,
   limit_reached: limitReached,
   muted: ({ until }, say) => explainMute(until, say),
   name_invalid: "That name cannot be used here. Choose another one.",
