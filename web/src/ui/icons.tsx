@@ -38,7 +38,7 @@ export function ReactIcon(): JSX.Element {
   return (
     <Icon>
       <circle cx="12" cy="12" r="9" />
-      <path d="M8.5 14.2c.8 1.3 2 2 3.5 2s2.7-.7 3.5-2M9 9.500v.500M15 9.500v.5" />
+      <path d="M8.5 14.2c.8 1.3 2 2 3.5 2s2.7-.7 3.5-2M9 9.5v.5M15 9.5v.5" />
     </Icon>
   );
 }
@@ -46,7 +46,7 @@ export function ReactIcon(): JSX.Element {
 export function ReplyIcon(): JSX.Element {
   return (
     <Icon>
-      <path d="M9.5 6 4 11.5 9.5 17M4.5 11.500H14c3.5 0 6 2.3 6 6.5" />
+      <path d="M9.5 6 4 11.5 9.5 17M4.5 11.5H14c3.5 0 6 2.3 6 6.5" />
     </Icon>
   );
 }
@@ -54,7 +54,7 @@ export function ReplyIcon(): JSX.Element {
 export function EditIcon(): JSX.Element {
   return (
     <Icon>
-      <path d="M4.5 19.5 5.5 15 15.8 4.700a1.8 1.8 0 0 1 2.5 0l1 1a1.8 1.8 0 0 1 0 2.500L9 18.500z" />
+      <path d="M4.5 19.5 5.5 15 15.8 4.7a1.8 1.8 0 0 1 2.5 0l1 1a1.8 1.8 0 0 1 0 2.5L9 18.5z" />
     </Icon>
   );
 }
@@ -62,7 +62,7 @@ export function EditIcon(): JSX.Element {
 export function DeleteIcon(): JSX.Element {
   return (
     <Icon>
-      <path d="M4.5 6.500h15M9.5 6.500V4.500h5v2M6.5 6.500l.8 13h9.400l.8-13M10.3 10.500v5M13.7 10.500v5" />
+      <path d="M4.5 6.5h15M9.5 6.5V4.5h5v2M6.5 6.5l.8 13h9.4l.8-13M10.3 10.5v5M13.7 10.5v5" />
     </Icon>
   );
 }
