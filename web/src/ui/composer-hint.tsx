@@ -34,8 +34,10 @@ export function ComposerHint(props: ComposerHintProps): JSX.Element {
   );
 }
 
-function problemOf({ composing, enabled, muted, over }: ComposerHintProps): string | undefined {
-  if (!enabled) return "You are offline. Go on writing: you can send as soon as the connection is back.";
+function problemOf({ composing, link, muted, over }: ComposerHintProps): string | undefined {
+  if (link.phase === "offline") return "You are offline. Go on writing: you can send as soon as the connection is back.";
+  if (link.phase === "refused") return "You are not let in, so nothing can be sent.";
+  if (link.phase === "removed") return "You are not in this room any more, so nothing can be sent.";
   if (over > 0) {
     const characters = over === 1 ? "1 character" : `${over.toLocaleString()} characters`;
     return `This is ${characters} too long. Shorten it, or send it in parts.`;

@@ -3,6 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Message } from "../protocol/message";
 import { textOf } from "../room/compose";
 import { tooMany } from "../room/length";
+import type { Link } from "../room/link";
 import { ComposerContext } from "./composer-context";
 import { ComposerHint } from "./composer-hint";
 import { CheckIcon, SendIcon } from "./icons";
@@ -10,8 +11,8 @@ import type { Composing } from "./use-compose";
 
 export type ComposerProps = {
   readonly composing: Composing;
-  /** False while there is no connection: typing goes on, sending waits. */
-  readonly enabled: boolean;
+  /** Without a connection typing goes on, and sending waits. */
+  readonly link: Link;
   /** What the room is called. */
   readonly title: string;
   /** Who wrote the message that is answered, and what it says. */
@@ -29,7 +30,8 @@ export type ComposerProps = {
 
 /** Enter sends, Shift+Enter begins a new line, ↑ in an empty field edits, Escape gives up. */
 export function Composer(props: ComposerProps): JSX.Element {
-  const { composing, enabled, title, answered, last, onTyped, onSent } = props;
+  const { composing, link, title, answered, last, onTyped, onSent } = props;
+  const enabled = link.phase === "online";
   const { compose, field, writing } = composing;
   const { editing } = compose;
   const text = textOf(compose);

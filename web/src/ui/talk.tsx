@@ -99,7 +99,7 @@ export function Talk({ state, actions, title }: TalkProps): JSX.Element {
       {standing.speaks ? (
         <Composer
           composing={{ compose, field, writing }}
-          enabled={online}
+          link={link}
           title={title}
           answered={answeredBy(compose.replyTo, state)}
           slowModeS={state.conversation?.slowModeS ?? 0}
