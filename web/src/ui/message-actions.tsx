@@ -21,9 +21,12 @@ export function MessageActions(props: MessageActionsProps): JSX.Element | null {
   const { message, editable, deletable, speaks, onReact, onReply, onEdit, onDelete } = props;
   const [choosing, setChoosing] = useState(false);
   const bar = useRef<HTMLDivElement>(null);
+  const begun = useRef(false);
 
+  // The buttons take each other's place: the focus goes with them.
   useLayoutEffect(() => {
-    if (choosing) bar.current?.querySelector("button")?.focus();
+    if (begun.current) bar.current?.querySelector("button")?.focus();
+    begun.current = true;
   }, [choosing]);
 
   function onKeyDown(event: TargetedKeyboardEvent<HTMLDivElement>): void {
