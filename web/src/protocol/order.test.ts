@@ -1,13 +1,9 @@
 import { expect, test } from "vitest";
+import { sample } from "./message.sample";
 import { Order } from "./order";
-import type { Message } from "./wire";
-
-function message(seq: number): Message {
-  return { seq, sender: "ann", text: `${seq}`, at: seq, edited: false, deleted: false, reactions: [] };
-}
 
 function take(order: Order, ...places: number[]): number[] {
-  return places.flatMap((seq) => order.take(message(seq)).map((each) => each.seq));
+  return places.flatMap((seq) => order.take(sample(seq)).map((each) => each.seq));
 }
 
 test("messages go on in the order of their places, each once", () => {
@@ -31,4 +27,13 @@ test("a page that takes the place of everything ends the waiting", () => {
   order.startAfter(9);
   expect(order.hasHole).toBe(false);
   expect(take(order, 8, 10)).toEqual([10]);
+});
+
+test("nobody waits for what is not kept any more", () => {
+  const order = new Order();
+  expect(take(order, 3, 6, 7)).toEqual([]);
+  expect(order.skipTo(6).map(({ seq }) => seq)).toEqual([6, 7]);
+  expect(order.hasHole).toBe(false);
+  expect(order.skipTo(2)).toEqual([]);
+  expect(order.last).toBe(7);
 });

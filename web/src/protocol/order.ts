@@ -1,4 +1,4 @@
-import type { Message } from "./wire";
+import type { Message } from "./message";
 
 /** Messages that came before their turn, until those between are there. */
 const AHEAD_MAX = 1000;
@@ -31,6 +31,18 @@ export class Order {
   take(message: Message): Message[] {
     if (message.seq <= this.#last) return [];
     if (this.#ahead.size < AHEAD_MAX || message.seq === this.#last + 1) this.#ahead.set(message.seq, message);
+    return this.#turn();
+  }
+
+  /** Nothing before `first` is kept any more, and nobody waits for it. The messages whose turn it is then. */
+  skipTo(first: number): Message[] {
+    if (first - 1 <= this.#last) return [];
+    this.#last = first - 1;
+    for (const seq of this.#ahead.keys()) if (seq <= this.#last) this.#ahead.delete(seq);
+    return this.#turn();
+  }
+
+  #turn(): Message[] {
     const turn: Message[] = [];
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#ahead.delete(next.seq);

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
+import { noAnswer } from "../protocol/fault";
 import { reduceLink, unlinked, type Link } from "./link";
 
 const opened: RoomEvent = { type: "opened", transport: "websocket" };
-const joined: RoomEvent = { type: "joined", me: "ann", title: "Lobby" };
+const me = { person: "ann", name: "Ann", guest: true, role: undefined };
+const joined: RoomEvent = { type: "joined", me, member: undefined };
 const interrupted: RoomEvent = { type: "interrupted" };
 const closed: RoomEvent = { type: "closed" };
 const online: Link = { phase: "online", transport: "websocket" };
@@ -19,10 +21,10 @@ test.each<[string, RoomEvent[], Link]>([
   ["an answer that comes after the loss changes nothing", [opened, closed, joined], { phase: "offline", attempts: 1 }],
   [
     "a refusal says why",
-    [opened, { type: "refused", reason: "full" }],
-    { phase: "refused", transport: "websocket", reason: "full" },
+    [opened, { type: "refused", fault: noAnswer }],
+    { phase: "refused", transport: "websocket", fault: noAnswer },
   ],
-  ["a refusal ends with a join", [opened, { type: "refused", reason: "full" }, joined], online],
+  ["a refusal ends with a join", [opened, { type: "refused", fault: noAnswer }, joined], online],
   ["a removal is final", [opened, joined, { type: "removed" }], { phase: "removed" }],
   [
     "the fallback shows",

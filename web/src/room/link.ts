@@ -1,11 +1,12 @@
 import type { RoomEvent, TransportName } from "../protocol/events";
+import type { Fault } from "../protocol/fault";
 
 /** Where this page stands with the server. */
 export type Link =
   | { readonly phase: "connecting" }
   | { readonly phase: "joining"; readonly transport: TransportName }
   | { readonly phase: "online"; readonly transport: TransportName }
-  | { readonly phase: "refused"; readonly transport: TransportName; readonly reason: string }
+  | { readonly phase: "refused"; readonly transport: TransportName; readonly fault: Fault }
   /** `attempts` failed since the last time the socket was open, its loss included. */
   | { readonly phase: "offline"; readonly attempts: number }
   | { readonly phase: "removed" };
@@ -19,19 +20,27 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "joined":
       return "transport" in link ? { phase: "online", transport: link.transport } : link;
     case "refused":
-      return "transport" in link ? { phase: "refused", transport: link.transport, reason: event.reason } : link;
+      return "transport" in link ? { phase: "refused", transport: link.transport, fault: event.fault } : link;
     case "interrupted":
       return "transport" in link ? { phase: "joining", transport: link.transport } : link;
     case "closed":
       return { phase: "offline", attempts: link.phase === "offline" ? link.attempts + 1 : 1 };
     case "removed":
       return { phase: "removed" };
+    case "described":
     case "page":
-    case "earlier":
+    case "brought":
+    case "not_brought":
+    case "quoted":
     case "said":
+    case "edited":
     case "changed":
     case "reacted":
+    case "typing":
     case "named":
+    case "role_given":
+    case "muted":
+    case "read":
     case "people_listed":
     case "person_changed":
     case "people_counted":

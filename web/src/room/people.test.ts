@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
-import type { Presence, Status } from "../protocol/wire";
+import type { Presence, Status } from "../protocol/person";
 import { headcount, nobodyYet, reducePeople, type People } from "./people";
 
 const ann: Presence = { person: "ann", status: "online" };

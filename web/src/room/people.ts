@@ -1,5 +1,5 @@
 import type { RoomEvent } from "../protocol/events";
-import type { Presence, Status } from "../protocol/wire";
+import type { Presence, Status } from "../protocol/person";
 
 /** Who is here, as far as the server tells: by person, or only a number where the crowd is too big for that. */
 export type People =
@@ -11,27 +11,12 @@ export const nobodyYet: People = { kind: "unknown" };
 
 /** A number turns back into a list only by a full list: a change alone would build on one that is out of date. */
 export function reducePeople(people: People, event: RoomEvent): People {
-  switch (event.type) {
-    case "people_listed":
-      return { kind: "listed", people: event.people.reduce(note, new Map()) };
-    case "person_changed":
-      return people.kind === "listed" ? { kind: "listed", people: note(people.people, event.presence) } : people;
-    case "people_counted":
-      return { kind: "counted", count: event.count };
-    case "opened":
-    case "closed":
-    case "joined":
-    case "refused":
-    case "interrupted":
-    case "removed":
-    case "page":
-    case "earlier":
-    case "said":
-    case "changed":
-    case "reacted":
-    case "named":
-      return people;
+  if (event.type === "people_listed") return { kind: "listed", people: event.people.reduce(note, new Map()) };
+  if (event.type === "people_counted") return { kind: "counted", count: event.count };
+  if (event.type === "person_changed" && people.kind === "listed") {
+    return { kind: "listed", people: note(people.people, event.presence) };
   }
+  return people;
 }
 
 export function headcount(people: People): number | undefined {

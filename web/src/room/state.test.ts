@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
+import { noAnswer, parseFault } from "../protocol/fault";
+import { sample } from "../protocol/message.sample";
 import { emptyRoom, reduceRoom, type RoomAction, type RoomState } from "./state";
 
 function after(...actions: RoomAction[]): RoomState {
@@ -10,14 +12,23 @@ function happened(event: RoomEvent): RoomAction {
   return { type: "happened", event };
 }
 
+const me = { person: "ann", name: "Ann", guest: true, role: undefined };
 const entered: RoomAction = { type: "entered" };
 const opened = happened({ type: "opened", transport: "websocket" });
-const joined = happened({ type: "joined", me: "ann", title: "Lobby" });
-const message = { seq: 1, sender: "ann", text: "hello", at: 1, edited: false, deleted: false, reactions: [] };
-const said = happened({ type: "said", message });
+const joined = happened({ type: "joined", me, member: { role: "guest", read: 0 } });
+const said = happened({ type: "said", message: sample(1) });
 
-test("a join says who one is and what the room is called", () => {
-  expect(after(entered, opened, joined)).toMatchObject({ me: "ann", title: "Lobby", link: { phase: "online" } });
+test("a join says who one is, and what one may do", () => {
+  expect(after(entered, opened, joined)).toMatchObject({
+    me: "ann",
+    link: { phase: "online" },
+    standing: { here: "guest", speaks: true },
+  });
+});
+
+test("what the room is called may change", () => {
+  const conversation = { id: "01J", title: "Den", topic: "", slowModeS: 5, first: 1, last: 0, revision: 0 };
+  expect(after(opened, joined, happened({ type: "described", conversation })).conversation?.title).toBe("Den");
 });
 
 test("a new name keeps the talk and forgets who was here", () => {
@@ -25,28 +36,18 @@ test("a new name keeps the talk and forgets who was here", () => {
   const renamed = after(entered, opened, joined, listed, said, entered);
   expect(renamed.people).toEqual({ kind: "unknown" });
   expect(renamed.link).toEqual({ phase: "connecting" });
-  expect(renamed.messages.shown).toEqual([message]);
+  expect(renamed.messages.shown).toEqual([sample(1)]);
 });
 
-test("a message stays in the outbox until it is delivered or given up", () => {
-  const two = after(
-    { type: "send_started", id: "a", text: "one" },
-    { type: "send_started", id: "b", text: "two" },
-    { type: "send_refused", id: "b", reason: "too long" },
-  );
-  expect(two.outbox).toEqual([
-    { id: "a", text: "one", status: { kind: "sending" } },
-    { id: "b", text: "two", status: { kind: "refused", reason: "too long" } },
-  ]);
-  const one = reduceRoom(two, { type: "send_delivered", id: "a" });
-  expect(reduceRoom(one, { type: "send_discarded", id: "b" }).outbox).toEqual([]);
+test("a refused message tells that one is muted, a delivered one that one is not", () => {
+  const fault = parseFault({ code: "muted", message: "muted", details: { until: 9 } });
+  const muted = after({ type: "send_started", draft: { id: "a", text: "hi", replyTo: undefined } }, { type: "send_refused", id: "a", fault });
+  expect(muted.standing.muted).toEqual({ until: 9 });
+  expect(reduceRoom(muted, { type: "send_delivered", id: "a" }).standing.muted).toBeUndefined();
 });
 
-test("what is sent again is the same message", () => {
-  const again = after(
-    { type: "send_started", id: "a", text: "one" },
-    { type: "send_unconfirmed", id: "a" },
-    { type: "send_started", id: "a", text: "one" },
-  );
-  expect(again.outbox).toEqual([{ id: "a", text: "one", status: { kind: "sending" } }]);
+test("why something did not happen is shown until it is dismissed", () => {
+  const failed = after({ type: "failed", fault: noAnswer });
+  expect(failed.fault).toBe(noAnswer);
+  expect(reduceRoom(failed, { type: "fault_dismissed" }).fault).toBeUndefined();
 });

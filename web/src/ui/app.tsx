@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { loadName, saveName } from "../identity/name-storage";
+import { forgetSiteToken, takeSiteToken, watchSiteToken } from "../identity/site-token";
 import { TokenStorage } from "../identity/token-storage";
+import type { Identity } from "../protocol/room-channel";
 import type { RoomAddress } from "../room/address";
 import { RoomPage } from "./room-page";
 import { Welcome } from "./welcome";
@@ -11,10 +13,19 @@ export type AppProps = {
   readonly address: RoomAddress;
 };
 
-/** A name first, then the room. */
+/** Whom the host site sends is known; everybody else says a name first. Then the room. */
 export function App({ endpoint, address }: AppProps): JSX.Element {
-  const tokens = useMemo(() => new TokenStorage(address.community), [address.community]);
+  const { community } = address;
+  const tokens = useMemo(() => new TokenStorage(community), [community]);
+  const [siteToken, setSiteToken] = useState(() => takeSiteToken(community));
   const [name, setName] = useState(loadName);
+
+  useEffect(() => watchSiteToken(() => { setSiteToken(takeSiteToken(community)); }), [community]);
+
+  const identity = useMemo((): Identity | undefined => {
+    if (siteToken !== undefined) return { kind: "member", token: siteToken };
+    return name === undefined ? undefined : { kind: "guest", name, tokens };
+  }, [siteToken, name, tokens]);
 
   /** A name belongs to a guest: another name is another guest. */
   function choose(chosen: string): void {
@@ -23,6 +34,19 @@ export function App({ endpoint, address }: AppProps): JSX.Element {
     setName(chosen);
   }
 
-  if (name === undefined) return <Welcome room={address.room} onName={choose} />;
-  return <RoomPage endpoint={endpoint} address={address} tokens={tokens} name={name} onRename={choose} />;
+  function becomeGuest(): void {
+    forgetSiteToken(community);
+    setSiteToken(undefined);
+  }
+
+  if (identity === undefined) return <Welcome room={address.room} onName={choose} />;
+  return (
+    <RoomPage
+      endpoint={endpoint}
+      address={address}
+      identity={identity}
+      onRename={choose}
+      onBecomeGuest={becomeGuest}
+    />
+  );
 }

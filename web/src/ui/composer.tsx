@@ -1,78 +1,105 @@
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { SendIcon } from "./icons";
-
-const BODY_LENGTH_MAX = 2000;
+import { useLayoutEffect } from "preact/hooks";
+import type { Message } from "../protocol/message";
+import { textOf } from "../room/compose";
+import { tooMany } from "../room/length";
+import type { Link } from "../room/link";
+import { ComposerContext } from "./composer-context";
+import { ComposerHint } from "./composer-hint";
+import { CheckIcon, SendIcon } from "./icons";
+import type { Composing } from "./use-compose";
 
 export type ComposerProps = {
-  /** False while there is no connection: typing goes on, sending waits. */
-  readonly enabled: boolean;
+  readonly composing: Composing;
+  /** Without a connection typing goes on, and sending waits. */
+  readonly link: Link;
   /** What the room is called. */
   readonly title: string;
-  readonly onSend: (body: string) => void;
+  /** Who wrote the message that is answered, and what it says. */
+  readonly answered: { readonly name: string; readonly text: string } | undefined;
+  readonly slowModeS: number;
+  /** Why one may not write now, in words. */
+  readonly muted: string | undefined;
+  /** One's own last message, which ↑ in an empty field edits. */
+  readonly last: Message | undefined;
+  /** Something was typed, or sent. */
+  readonly onTyped: (text: string) => void;
+  /** A new message goes out. */
+  readonly onSent: () => void;
 };
 
-/** Enter sends, Shift+Enter begins a new line. */
-export function Composer({ enabled, title, onSend }: ComposerProps): JSX.Element {
-  const [body, setBody] = useState("");
-  const input = useRef<HTMLTextAreaElement>(null);
+/** Enter sends, Shift+Enter begins a new line, ↑ in an empty field edits, Escape gives up. */
+export function Composer(props: ComposerProps): JSX.Element {
+  const { composing, link, title, answered, last, onTyped, onSent } = props;
+  const enabled = link.phase === "online";
+  const { compose, field, writing } = composing;
+  const { editing } = compose;
+  const text = textOf(compose);
+  const over = tooMany(text);
+  const sendable = enabled && text.trim() !== "" && over === 0 && editing?.saving !== true;
 
+  useLayoutEffect(() => { writing.focus(); }, [writing]);
+
+  // Whoever edits goes on where the text ends.
   useLayoutEffect(() => {
-    input.current?.focus();
-  }, []);
+    const { current } = field;
+    if (editing && current) current.setSelectionRange(current.value.length, current.value.length);
+  }, [editing?.message.seq]);
 
-  function send(): void {
-    const trimmed = body.trim();
-    if (!enabled || trimmed === "") return;
-    onSend(trimmed);
-    setBody("");
-    input.current?.focus();
+  function submit(): void {
+    if (!sendable) return;
+    if (editing === undefined) onSent();
+    writing.submit();
+    onTyped("");
   }
 
   function onKeyDown(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {
-    // Enter that ends the composition of a character (Japanese, Chinese …) is not ours.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    send();
+    // A key that ends the composition of a character (Japanese, Chinese …) is not ours.
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      submit();
+    } else if (event.key === "ArrowUp" && text === "" && last !== undefined && enabled) {
+      event.preventDefault();
+      writing.edit(last);
+    } else if (event.key === "Escape") {
+      writing.cancel();
+    }
   }
 
   return (
     <form
-      class="composer"
+      class={`composer${editing === undefined ? "" : " composer-editing"}`}
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        submit();
       }}
     >
+      <ComposerContext editing={editing !== undefined} answered={answered} onCancel={writing.cancel} />
       <label for="body" class="visually-hidden">
         Message
       </label>
       <textarea
         id="body"
-        ref={input}
+        ref={field}
         rows={1}
         dir="auto"
-        maxLength={BODY_LENGTH_MAX}
         placeholder={`Message ${title}`}
         enterkeyhint="send"
         aria-describedby="composer-hint"
-        value={body}
-        onInput={(event) => { setBody(event.currentTarget.value); }}
+        aria-invalid={over > 0}
+        value={text}
+        onInput={({ currentTarget: { value } }) => {
+          writing.type(value);
+          if (editing === undefined) onTyped(value);
+        }}
         onKeyDown={onKeyDown}
       />
-      <button type="submit" class="button button-primary composer-send" disabled={!enabled || body.trim() === ""}>
-        <SendIcon />
-        <span class="composer-send-text">Send</span>
+      <button type="submit" class="button button-primary composer-send" disabled={!sendable}>
+        {editing === undefined ? <SendIcon /> : <CheckIcon />}
+        <span class="composer-send-text">{editing === undefined ? "Send" : "Save"}</span>
       </button>
-      <p id="composer-hint" class="composer-hint muted">
-        {enabled ? (
-          <>
-            <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> begins a new line
-          </>
-        ) : (
-          "You can send as soon as the connection is back"
-        )}
-      </p>
+      <ComposerHint {...props} over={over} />
     </form>
   );
 }

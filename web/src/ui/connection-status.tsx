@@ -41,10 +41,10 @@ function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
     case "online":
       return { mood: "good", text: link.transport === "longpoll" ? "Online (long-polling)" : "Online" };
     case "refused":
-      return { mood: "bad", text: `Not let in: ${link.reason}` };
+      return { mood: "bad", text: "Not let in" };
     case "offline":
       return { mood: "bad", text: "Offline, retrying" };
     case "removed":
-      return { mood: "bad", text: "The server ended this visit" };
+      return { mood: "bad", text: "You are not in this room any more" };
   }
 }

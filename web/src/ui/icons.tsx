@@ -34,6 +34,47 @@ export function CloseIcon(): JSX.Element {
   );
 }
 
+export function ReactIcon(): JSX.Element {
+  return (
+    <Icon>
+      <circle cx="12" cy="12" r="9" />
+      <path d="M8.5 14.2c.8 1.3 2 2 3.5 2s2.7-.7 3.5-2M9 9.5v.5M15 9.5v.5" />
+    </Icon>
+  );
+}
+
+export function ReplyIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M9.5 6 4 11.5 9.5 17M4.5 11.5H14c3.5 0 6 2.3 6 6.5" />
+    </Icon>
+  );
+}
+
+export function EditIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M4.5 19.5 5.5 15 15.8 4.7a1.8 1.8 0 0 1 2.5 0l1 1a1.8 1.8 0 0 1 0 2.5L9 18.5z" />
+    </Icon>
+  );
+}
+
+export function DeleteIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M4.5 6.5h15M9.5 6.5V4.5h5v2M6.5 6.5l.8 13h9.4l.8-13M10.3 10.5v5M13.7 10.5v5" />
+    </Icon>
+  );
+}
+
+export function CheckIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M5 12.5 10 17.5 19.5 7" />
+    </Icon>
+  );
+}
+
 function Icon({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

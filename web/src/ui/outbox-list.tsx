@@ -1,9 +1,12 @@
 import type { JSX } from "preact";
+import type { Draft } from "../protocol/talk";
 import type { Outbox, Outgoing } from "../room/outbox";
+import { explain } from "../room/words";
+import { momentOf, secondOf } from "./moments";
 
 export type OutboxListProps = {
   readonly outbox: Outbox;
-  readonly onRetry: (id: string, text: string) => void;
+  readonly onRetry: (draft: Draft) => void;
   readonly onDiscard: (id: string) => void;
 };
 
@@ -17,19 +20,15 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
             {outgoing.text}
           </p>
           <span class="outgoing-status">{describe(outgoing.status)}</span>
+          {outgoing.status.kind === "refused" && (
+            <button type="button" class="button-link" onClick={() => { onRetry(outgoing); }}>
+              Send again
+            </button>
+          )}
           {outgoing.status.kind !== "sending" && (
-            <>
-              <button
-                type="button"
-                class="button-link"
-                onClick={() => { onRetry(outgoing.id, outgoing.text); }}
-              >
-                Send again
-              </button>
-              <button type="button" class="button-link" onClick={() => { onDiscard(outgoing.id); }}>
-                Discard
-              </button>
-            </>
+            <button type="button" class="button-link" onClick={() => { onDiscard(outgoing.id); }}>
+              Discard
+            </button>
           )}
         </li>
       ))}
@@ -41,9 +40,9 @@ function describe(status: Outgoing["status"]): string {
   switch (status.kind) {
     case "sending":
       return "Sending…";
+    case "held":
+      return `Too soon after the last one: this goes out by itself at ${secondOf(status.until)}.`;
     case "refused":
-      return `Refused: ${status.reason}`;
-    case "unconfirmed":
-      return "No answer: it may not have arrived";
+      return explain(status.fault, momentOf);
   }
 }

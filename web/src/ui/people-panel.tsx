@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Status } from "../protocol/wire";
+import type { Status } from "../protocol/person";
 import { nameOf, type Names } from "../room/names";
 import { headcount, type People } from "../room/people";
 import { Avatar } from "./avatar";

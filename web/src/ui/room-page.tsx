@@ -1,78 +1,64 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { headcount } from "../room/people";
-import { Avatar } from "./avatar";
-import { Composer } from "./composer";
-import { ConnectionStatus } from "./connection-status";
-import { PeopleIcon } from "./icons";
-import markUrl from "./mark.svg";
-import { MessageList } from "./message-list";
-import { OutboxList } from "./outbox-list";
+import { unreadCount } from "../room/unread";
+import { EntryNote } from "./entry-note";
 import { PeoplePanel } from "./people-panel";
 import { RenameDialog } from "./rename-dialog";
-import { useRead } from "./use-read";
+import { RoomHeader } from "./room-header";
+import { Talk } from "./talk";
 import { useRoom, type RoomPlace } from "./use-room";
 import { useUnreadTitle } from "./use-unread-title";
 
 export type RoomPageProps = RoomPlace & {
   readonly onRename: (name: string) => void;
+  /** Whoever the site sent comes in as a guest instead. */
+  readonly onBecomeGuest: () => void;
 };
 
-export function RoomPage({ onRename, ...place }: RoomPageProps): JSX.Element {
-  const room = useRoom(place);
-  const { link, me, people, names, messages, outbox } = room.state;
+export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
+  const { state, actions } = useRoom(place);
+  const { link, me, people, names, messages, unread } = state;
+  const { identity } = place;
   const [peopleOpen, setPeopleOpen] = useState(false);
   const peopleToggle = useRef<HTMLButtonElement>(null);
   const [renaming, setRenaming] = useState(false);
-  const online = link.phase === "online";
-  const title = room.state.title ?? place.address.room;
-  useUnreadTitle(title, messages.arrived);
-  useRead(messages.shown.at(-1)?.seq, online, room.read);
+  const title = state.conversation?.title ?? place.address.room;
+  useUnreadTitle(title, unreadCount(unread, messages.newest));
 
-  const here = headcount(people);
-  const name = (me === undefined ? undefined : names.get(me)?.name) ?? place.name;
+  const chosen = identity.kind === "guest" ? identity.name : "";
+  const name = (me === undefined ? undefined : names.get(me)?.name) ?? chosen;
+  const rename = identity.kind === "guest" ? () => { setRenaming(true); } : undefined;
   return (
     <div class="room">
-      <header class="room-header">
-        <img class="mark" src={markUrl} alt="" width="32" height="32" />
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
-        <ConnectionStatus link={link} onReconnect={room.reconnect} onReenter={room.reenter} />
-        <button
-          type="button"
-          ref={peopleToggle}
-          class="button button-quiet people-toggle"
-          aria-expanded={peopleOpen}
-          aria-controls="people"
-          aria-label={here === undefined ? "People here" : `People here: ${here}`}
-          onClick={() => { setPeopleOpen(!peopleOpen); }}
-        >
-          <PeopleIcon />
-          {here?.toLocaleString()}
-        </button>
-        <button
-          type="button"
-          class="button button-quiet me"
-          aria-label={`Change your name, ${name}`}
-          onClick={() => { setRenaming(true); }}
-        >
-          <Avatar name={name} small />
-          <bdi class="me-name">{name}</bdi>
-        </button>
-      </header>
+      <RoomHeader
+        state={state}
+        title={title}
+        name={name}
+        peopleOpen={peopleOpen}
+        peopleToggle={peopleToggle}
+        onPeople={() => { setPeopleOpen(!peopleOpen); }}
+        onRename={rename}
+        onReconnect={actions.reconnect}
+        onReenter={actions.reenter}
+      />
 
       <main class="talk">
-        <MessageList messages={messages} names={names} live={online} onEarlier={room.earlier} />
-        <OutboxList outbox={outbox} onRetry={room.resend} onDiscard={room.discard} />
-        <Composer enabled={online} title={title} onSend={room.send} />
+        {link.phase === "refused" && (
+          <EntryNote
+            fault={link.fault}
+            onRetry={actions.reconnect}
+            onRename={rename}
+            onBecomeGuest={identity.kind === "member" ? onBecomeGuest : undefined}
+          />
+        )}
+        <Talk state={state} actions={actions} title={title} />
       </main>
 
       <PeoplePanel
         people={people}
         names={names}
         me={me}
-        live={online}
+        live={link.phase === "online"}
         open={peopleOpen}
         onClose={() => {
           setPeopleOpen(false);

@@ -1,34 +1,38 @@
-import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
-import { randomId } from "../identity/random-id";
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import type { Answer } from "../protocol/ask";
+import type { Where } from "../protocol/events";
+import type { Message } from "../protocol/message";
+import { RoomChannel, type Identity } from "../protocol/room-channel";
+import type { Draft } from "../protocol/talk";
 import type { RoomAddress } from "../room/address";
-import { emptyRoom, reduceRoom, type RoomState } from "../room/state";
-import { RoomChannel, type Tokens } from "../protocol/room-channel";
+import { emptyRoom, reduceRoom, type RoomAction, type RoomState } from "../room/state";
+import { useDelivery, type Delivery } from "./use-delivery";
 
 export type RoomPlace = {
   readonly endpoint: string;
   readonly address: RoomAddress;
-  readonly tokens: Tokens;
-  readonly name: string;
+  readonly identity: Identity;
 };
 
-export type Room = {
-  readonly state: RoomState;
-  readonly send: (text: string) => void;
-  /** Sends a failed message again, as the same one. */
-  readonly resend: (id: string, text: string) => void;
-  /** Takes a failed message out of the outbox. */
-  readonly discard: (id: string) => void;
-  /** Asks for what was said before that place. */
-  readonly earlier: (seq: number) => void;
+/** What the page does in the room. It stays the same object as long as the page is shown. */
+export type RoomActions = Delivery & {
+  readonly edit: (message: Message, text: string) => Promise<Answer | undefined>;
+  readonly remove: (message: Message) => void;
+  readonly react: (message: Message, emoji: string, on: boolean) => void;
+  readonly typing: (on: boolean) => void;
+  /** Asks for messages next to that place, around it, or the newest. */
+  readonly bring: (where: Where, seq: number) => void;
+  readonly quote: (seq: number) => void;
   readonly read: (seq: number) => void;
+  readonly note: (action: RoomAction) => void;
   /** Connects now instead of at the end of the back-off. */
   readonly reconnect: () => void;
   /** Takes a new place after the server ended this one. */
   readonly reenter: () => void;
 };
 
-/** Holds a place in the room while the component is shown; another name, room or endpoint is another place. */
-export function useRoom({ endpoint, address, tokens, name }: RoomPlace): Room {
+/** Holds a place in the room while the component is shown; another person, room or endpoint is another place. */
+export function useRoom({ endpoint, address, identity }: RoomPlace): { state: RoomState; actions: RoomActions } {
   const { community, room } = address;
   const [state, dispatch] = useReducer(reduceRoom, emptyRoom);
   const channel = useRef<RoomChannel>(null);
@@ -36,7 +40,7 @@ export function useRoom({ endpoint, address, tokens, name }: RoomPlace): Room {
 
   useEffect(() => {
     dispatch({ type: "entered" });
-    const place = new RoomChannel({ endpoint, community, room, tokens, name }, (event) => {
+    const place = new RoomChannel({ endpoint, community, room, identity }, (event) => {
       dispatch({ type: "happened", event });
     });
     channel.current = place;
@@ -46,33 +50,33 @@ export function useRoom({ endpoint, address, tokens, name }: RoomPlace): Room {
       window.removeEventListener("online", reconnect);
       place.leave();
     };
-  }, [endpoint, community, room, tokens, name, visit]);
+  }, [endpoint, community, room, identity, visit]);
 
-  const resend = useCallback((id: string, text: string) => {
-    const place = channel.current;
-    if (!place) return;
-    dispatch({ type: "send_started", id, text });
-    void place.send(text, id).then((delivery) => {
-      switch (delivery.outcome) {
-        case "delivered":
-          dispatch({ type: "send_delivered", id });
-          break;
-        case "refused":
-          dispatch({ type: "send_refused", id, reason: delivery.reason });
-          break;
-        case "unconfirmed":
-          dispatch({ type: "send_unconfirmed", id });
-          break;
-      }
-    });
-  }, []);
+  const delivery = useDelivery((draft: Draft) => channel.current?.talk.send(draft), dispatch);
+  const actions = useMemo((): RoomActions => {
+    const talk = (): RoomChannel["talk"] | undefined => channel.current?.talk;
+    const insist = (asked: Promise<Answer> | undefined): void => {
+      void asked?.then((answer) => {
+        if (!answer.ok) dispatch({ type: "failed", fault: answer.fault });
+      });
+    };
+    return {
+      ...delivery,
+      edit: async (message, text) => talk()?.edit(message, text),
+      remove: ({ seq }) => { insist(talk()?.delete(seq)); },
+      react: ({ seq }, emoji, on) => { insist(talk()?.react(seq, emoji, on)); },
+      typing: (on) => talk()?.typing(on),
+      bring: (where, seq) => {
+        dispatch({ type: "asked", where });
+        void talk()?.bring(where, seq);
+      },
+      quote: (seq) => talk()?.quote(seq),
+      read: (seq) => talk()?.read(seq),
+      note: dispatch,
+      reconnect: () => channel.current?.reconnect(),
+      reenter: () => { setVisit((count) => count + 1); },
+    };
+  }, [delivery]);
 
-  const send = useCallback((text: string) => { resend(randomId(), text); }, [resend]);
-  const discard = useCallback((id: string) => { dispatch({ type: "send_discarded", id }); }, []);
-  const earlier = useCallback((seq: number) => channel.current?.earlier(seq), []);
-  const read = useCallback((seq: number) => channel.current?.read(seq), []);
-  const reconnect = useCallback(() => channel.current?.reconnect(), []);
-  const reenter = useCallback(() => { setVisit((count) => count + 1); }, []);
-
-  return { state, send, resend, discard, earlier, read, reconnect, reenter };
+  return { state, actions };
 }

@@ -1,0 +1,77 @@
+/** The page of a room, as somebody uses it and reads it. */
+
+/** Opens a room's page, and comes in under that name. */
+export async function enterAs(browser, url, name, options = {}, is = /^Online$/) {
+  const page = await browser.open(url, options);
+  await page.getByRole("textbox", { name: "Your name" }).fill(name);
+  await page.getByRole("button", { name: "Join" }).click();
+  await status(page, is);
+  return page;
+}
+
+export function isOnline(page) {
+  return status(page, /^Online$/);
+}
+
+export function status(page, text) {
+  return page.getByRole("status").filter({ hasText: text }).waitFor();
+}
+
+/** Where one writes. */
+export function field(page) {
+  return page.getByLabel("Message", { exact: true });
+}
+
+export async function say(page, body) {
+  await field(page).fill(body);
+  await page.keyboard.press("Enter");
+}
+
+export function seesMessage(page, body) {
+  return page.waitForFunction(
+    (wanted) => [...document.querySelectorAll(".message-body")].some(({ textContent }) => textContent === wanted),
+    body,
+  );
+}
+
+/** What was said, as "name: body"; of what was deleted there is no body. */
+export function talk(page) {
+  return page.locator(".message").evaluateAll((messages) => {
+    let name = "";
+    return messages.map((message) => {
+      name = message.querySelector(".message-name")?.textContent ?? name;
+      return `${name}: ${message.querySelector(".message-body")?.textContent ?? "(deleted)"}`;
+    });
+  });
+}
+
+/** The message with that body. */
+export function messageOf(page, body) {
+  return page.locator(".message", { has: page.locator(".message-body", { hasText: exactly(body) }) });
+}
+
+/** How far below the window's top a message stands. */
+export function top(page, body) {
+  return page.locator(".message-body", { hasText: exactly(body) }).evaluate((each) => each.getBoundingClientRect().top);
+}
+
+/** Points at a message and chooses one of its actions. */
+export async function act(page, body, action) {
+  const message = messageOf(page, body);
+  await message.hover();
+  await message.getByRole("toolbar").getByRole("button", { name: action, exact: true }).click();
+}
+
+/** Reacts with one of those that are offered, by its name. */
+export async function react(page, body, name) {
+  await act(page, body, "React");
+  await messageOf(page, body).getByRole("toolbar").getByRole("button", { name, exact: true }).click();
+}
+
+export function focused(page) {
+  return page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+}
+
+function exactly(text) {
+  return new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/gu, "\\$&")}$`);
+}

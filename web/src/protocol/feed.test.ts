@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import type { Answer } from "./ask";
+import type { RoomEvent } from "./events";
+import { noAnswer } from "./fault";
+import { Feed } from "./feed";
+import { parseJoined, type Joined } from "./joined";
+import { conversation, sample, written } from "./message.sample";
+
+/** A feed whose questions are answered by hand. */
+class Scene {
+  readonly told: string[] = [];
+  readonly asked: object[] = [];
+  readonly #answers: ((answer: Answer) => void)[] = [];
+  readonly feed = new Feed(
+    (_, payload) =>
+      new Promise((resolve) => {
+        this.asked.push(payload);
+        this.#answers.push(resolve);
+      }),
+    (event) => { this.told.push(brief(event)); },
+  );
+
+  async answer(answer: Answer): Promise<void> {
+    this.#answers.shift()?.(answer);
+    // What is done with an answer is done behind a promise.
+    await new Promise((settled) => { setTimeout(settled); });
+  }
+}
+
+function brief(event: RoomEvent): string {
+  if (event.type === "page") return `page ${event.messages.map(({ seq }) => seq).join(" ")}`;
+  return event.type === "said" || event.type === "changed" ? `${event.type} ${event.message.seq}` : event.type;
+}
+
+function joined(more: object): Joined {
+  const me = { id: "ann", profile: { name: "Ann" } };
+  const parsed = parseJoined({ me, epoch: "e", messages: [], changed: [], conversation: conversation(1, 0), ...more });
+  if (parsed === undefined) throw new Error("that is no answer to a join");
+  return parsed;
+}
+
+function page(messages: object[], more: boolean, about: object): Answer {
+  return { ok: true, response: { messages, more, conversation: about } };
+}
+
+test("a first join says nothing of where one stood, a later one does", () => {
+  const { feed } = new Scene();
+  expect(feed.position).toEqual({});
+  feed.stand(joined({ messages: [written(1), written(2)], conversation: conversation(1, 2, 5) }));
+  feed.arrived([sample(3)]);
+  expect(feed.position).toEqual({ recover: { epoch: "e", seq: 3, revision: 5 } });
+});
+
+test("what was missed follows what was known, without holes and each once", () => {
+  const { feed, told } = new Scene();
+  feed.stand(joined({ messages: [written(1)], conversation: conversation(1, 1) }));
+  const missed = [written(2), written(3)];
+  feed.stand(joined({ recovered: true, messages: missed, changed: [written(1)], conversation: conversation(1, 3, 2) }));
+  feed.arrived([sample(3), sample(4)]);
+  expect(told).toEqual(["page 1", "said 2", "said 3", "changed 1", "said 4"]);
+});
+
+test("a message that jumps ahead waits, and those between are asked for until they are all there", async () => {
+  const scene = new Scene();
+  const { feed, told, asked } = scene;
+  feed.stand(joined({ conversation: conversation(1, 0) }));
+  feed.arrived([sample(4)]);
+  expect(asked).toEqual([{ after: 0, limit: 200 }]);
+  await scene.answer(page([written(1), written(2)], true, conversation(1, 4)));
+  expect(asked).toHaveLength(2);
+  await scene.answer(page([written(3)], false, conversation(1, 4)));
+  expect(told).toEqual(["page ", "said 1", "said 2", "said 3", "said 4"]);
+});
+
+test("a head that is further on has what was lost asked for, and an answer that brings nothing ends it", async () => {
+  const scene = new Scene();
+  scene.feed.stand(joined({ messages: [written(1)], conversation: conversation(1, 1) }));
+  scene.feed.head(1);
+  expect(scene.asked).toEqual([]);
+  scene.feed.head(3);
+  await scene.answer({ ok: false, fault: noAnswer });
+  expect(scene.asked).toHaveLength(1);
+  scene.feed.head(3);
+  await scene.answer(page([written(2), written(3)], false, conversation(1, 3)));
+  expect(scene.told).toEqual(["page 1", "said 2", "said 3"]);
+});
+
+test("what the room does not keep any more leaves no hole", async () => {
+  const scene = new Scene();
+  scene.feed.stand(joined({ messages: [], conversation: conversation(43, 42) }));
+  scene.feed.arrived([sample(43)]);
+  expect(scene.told).toEqual(["page ", "said 43"]);
+  scene.feed.arrived([sample(60)]);
+  await scene.answer(page([written(59), written(60)], false, conversation(59, 60)));
+  expect(scene.told.slice(2)).toEqual(["said 59", "said 60"]);
+});
+
+test("an answer to what was asked before the last join is none any more", async () => {
+  const scene = new Scene();
+  scene.feed.stand(joined({ conversation: conversation(1, 0) }));
+  scene.feed.head(2);
+  scene.feed.stand(joined({ messages: [written(9)], conversation: conversation(1, 9) }));
+  await scene.answer(page([written(1), written(2)], false, conversation(1, 2)));
+  expect(scene.told).toEqual(["page ", "page 9"]);
+});
+
+test("changes that were told one after the other move the position, and a leap has those between asked for", async () => {
+  const scene = new Scene();
+  const { feed, asked, told } = scene;
+  feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+  feed.changedTo(6);
+  feed.changedTo(6);
+  expect(asked).toEqual([]);
+  feed.changedTo(9);
+  expect(asked).toEqual([{ changed: 6, limit: 200 }]);
+  await scene.answer(page([written(2, { revision: 8 })], true, conversation(1, 9, 9)));
+  expect(asked[1]).toEqual({ changed: 8, limit: 200 });
+  await scene.answer(page([written(3, { revision: 9 })], false, conversation(1, 9, 9)));
+  expect(told.slice(1)).toEqual(["changed 2", "changed 3"]);
+  expect(feed.position).toEqual({ recover: { epoch: "e", seq: 9, revision: 9 } });
+});

@@ -1,0 +1,86 @@
+import { NO_ANSWER, type Fault } from "../protocol/fault";
+
+/** Says a moment to a person. */
+export type SayMoment = (ms: number) => string;
+
+/** What went wrong, in words, and what can be done about it. */
+export function explain(fault: Fault, say: SayMoment): string {
+  const words = WORDS[fault.code];
+  if (words === undefined) return `That did not work: ${fault.message}.`;
+  return typeof words === "string" ? words : words(fault, say);
+}
+
+/** The same for who wants to come into a room. */
+export function explainEntry(fault: Fault, say: SayMoment): string {
+  if (fault.code !== "not_found") return explain(fault, say);
+  return "There is no such room, or it is not open to you. Check the address, or ask who sent it to you for an invitation.";
+}
+
+/** Why one may not write. */
+export function explainMute(until: number | undefined, say: SayMoment): string {
+  return until === undefined
+    ? "You are muted here: you can read, but not write. A moderator can lift that."
+    : `You are muted until ${say(until)}: you can read, but not write until then.`;
+}
+
+const SIGN_IN = "Go back to the site that brought you here, and come in from there again.";
+
+const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) => string)>> = {
+  [NO_ANSWER]: "No answer came, so it may have arrived or not. Try again: nothing is done twice.",
+  banned: ({ until }, say) =>
+    until === undefined ? "You are banned from here." : `You are banned from here until ${say(until)}.`,
+  blocked: "One of you two has blocked the other.",
+  busy: "The server has too much to do right now. Nothing happened: try again in a moment.",
+  client_id_reused: "Something else was sent under the same mark. Copy your text and send it as a new message.",
+  community_full: "There is no room for one more right now. This page tries again by itself.",
+  deleted: "The message was deleted meanwhile.",
+  guests_refused: "Guests cannot come in here. Come in from the site that this community belongs to.",
+  internal: "The server made a mistake. Try again; if it stays like that, tell who runs it.",
+  invalid,
+  limit_reached: limitReached,
+  muted: ({ until }, say) => explainMute(until, say),
+  name_invalid: "That name cannot be used here. Choose another one.",
+  no_community: "This page does not say which community it belongs to. Check the address.",
+  not_found: "It is not here any more, or not open to you.",
+  not_permitted: "Your role in this room does not let you do that.",
+  origin_refused: "This community takes no visits from this address. Come in from its own site.",
+  rate_limited: "That was too much in a minute. Wait a moment, and try again.",
+  refused_by_site: ({ reason }) =>
+    reason === undefined ? "The community's site does not let you do that." : `The community's site says no: ${reason}`,
+  site_unavailable: "The community's site has to be asked and does not answer. Try again later.",
+  slow_mode: ({ retryAfterMs = 0 }) => `Slow mode: your next message can be sent in ${inWords(retryAfterMs)}.`,
+  token_expired: `Your sign-in has ended. ${SIGN_IN}`,
+  token_invalid: `Your sign-in is not accepted here. ${SIGN_IN}`,
+  token_revoked: `Your sign-in was withdrawn. ${SIGN_IN}`,
+  token_unverifiable: "Your sign-in cannot be checked right now. This page tries again by itself.",
+  too_many_devices: "You are here on too many devices. Close this room on another one.",
+  unavailable: "The server cannot store anything right now. Nothing happened: try again in a moment.",
+};
+
+function invalid({ broken, message }: Fault): string {
+  switch (broken[0]?.rule) {
+    case "length":
+      return "This is too long or empty. Shorten it, or send it in parts.";
+    case "control_character":
+      return "This has a character that cannot be sent, such as one that turns the direction of writing. Remove it, and try again.";
+    default:
+      return `This cannot be sent: ${message}.`;
+  }
+}
+
+function limitReached({ limit, message }: Fault): string {
+  switch (limit) {
+    case "edits_max":
+      return "This message was edited too often to be edited again. Delete it, and write a new one.";
+    case "reactions_max":
+      return "This message has as many different reactions as it can hold. Join one of them.";
+    default:
+      return `That is more than this server allows: ${message}.`;
+  }
+}
+
+function inWords(ms: number): string {
+  const seconds = Math.max(Math.ceil(ms / 1000), 1);
+  if (seconds === 1) return "a second";
+  return seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+}

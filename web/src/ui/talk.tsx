@@ -1,0 +1,139 @@
+import type { JSX } from "preact";
+import { useCallback, useMemo, useState } from "preact/hooks";
+import type { Message } from "../protocol/message";
+import { quoteWords } from "../room/excerpt";
+import { hasLater, lastOf } from "../room/messages";
+import { nameOf } from "../room/names";
+import { quoteOf } from "../room/quotes";
+import type { RoomState } from "../room/state";
+import { explainMute } from "../room/words";
+import { itemOf } from "./anchor";
+import { Composer } from "./composer";
+import { DeleteDialog } from "./delete-dialog";
+import { FaultNote } from "./fault-note";
+import { focusItem } from "./list-keys";
+import type { MessageHandlers } from "./message-item";
+import { MessageList } from "./message-list";
+import { momentOf } from "./moments";
+import { OutboxList } from "./outbox-list";
+import { TypingLine } from "./typing-line";
+import { useAnnouncement } from "./use-announcement";
+import { useCompose } from "./use-compose";
+import { useLooking } from "./use-looking";
+import { useQuotes } from "./use-quotes";
+import type { RoomActions } from "./use-room";
+import { useScroll } from "./use-scroll";
+import { useSought } from "./use-sought";
+import { useTyping } from "./use-typing";
+
+export type TalkProps = {
+  readonly state: RoomState;
+  readonly actions: RoomActions;
+  /** What the room is called. */
+  readonly title: string;
+};
+
+/** What is said, and where one says something. */
+export function Talk({ state, actions, title }: TalkProps): JSX.Element {
+  const { link, me, names, messages, quotes, standing, outbox, fault } = state;
+  const online = link.phase === "online";
+  const { compose, field, writing } = useCompose(online, actions);
+  const [doomed, setDoomed] = useState<Message>();
+  const [sought, seek] = useSought();
+  const typed = useTyping(online, actions.typing);
+  const announcement = useAnnouncement(messages, names, me);
+  useQuotes(messages, quotes, online, actions.quote);
+
+  const follow = useCallback((on: boolean) => { actions.note({ type: "followed", on }); }, [actions]);
+  const reached = useCallback((seq: number, list: HTMLElement) => {
+    const item = itemOf(list, seq);
+    if (item) focusItem(item);
+    seek(seq);
+  }, [seek]);
+  const scroll = useScroll({ messages, live: online, bring: actions.bring, follow, reached });
+  const atEnd = messages.following && !hasLater(messages);
+  useLooking({
+    seq: atEnd ? messages.shown.at(-1)?.seq : undefined,
+    newest: messages.newest,
+    online,
+    note: actions.note,
+    read: actions.read,
+  });
+
+  const handlers = useMemo(
+    (): MessageHandlers => ({
+      onReact: actions.react,
+      onReply: writing.reply,
+      onEdit: writing.edit,
+      onDelete: setDoomed,
+      onOpen: scroll.goTo,
+    }),
+    [actions, writing, scroll.goTo],
+  );
+  const editing = compose.editing?.message.seq;
+  // A keystroke in the composer is nothing to the list.
+  const list = useMemo(
+    () => (
+      <MessageList
+        state={state}
+        actions={actions}
+        handlers={handlers}
+        scroll={scroll}
+        sought={sought}
+        editing={editing}
+        onLeave={writing.focus}
+      />
+    ),
+    [state, actions, handlers, scroll, sought, editing, writing],
+  );
+
+  return (
+    <>
+      {list}
+      <div class="visually-hidden" aria-live="polite">
+        {announcement}
+      </div>
+      {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
+      <OutboxList outbox={outbox} onRetry={actions.resend} onDiscard={actions.discard} />
+      <TypingLine typing={state.typing} names={names} />
+      {standing.speaks ? (
+        <Composer
+          composing={{ compose, field, writing }}
+          link={link}
+          title={title}
+          answered={answeredBy(compose.replyTo, state)}
+          slowModeS={state.conversation?.slowModeS ?? 0}
+          muted={standing.muted === undefined ? undefined : explainMute(standing.muted.until, momentOf)}
+          last={me === undefined ? undefined : lastOf(messages, me)}
+          onTyped={typed}
+          onSent={scroll.goToEnd}
+        />
+      ) : (
+        <p class="composer-closed muted">You are looking on: in this room you can read, but not write.</p>
+      )}
+      {doomed && (
+        <DeleteDialog
+          text={doomed.text}
+          author={doomed.sender === me ? undefined : nameOf(names, doomed.sender)}
+          onDelete={() => { actions.remove(doomed); }}
+          onClose={() => {
+            setDoomed(undefined);
+            writing.focus();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function answeredBy(
+  replyTo: number | undefined,
+  { messages, quotes, names }: RoomState,
+): { name: string; text: string } | undefined {
+  if (replyTo === undefined) return undefined;
+  const quote = quoteOf(replyTo, messages, quotes);
+  return {
+    name: quote.kind === "known" ? nameOf(names, quote.message.sender) : "…",
+    text: quoteWords(quote),
+  };
+}
