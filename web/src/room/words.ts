@@ -58,26 +58,23 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
 };
 
 function invalid({ broken, message }: Fault): string {
-  switch (broken[0]?.rule) {
-    case "length":
-      return "This is too long or empty. Shorten it, or send it in parts.";
-    case "control_character":
-      return "This has a character that cannot be sent, such as one that turns the direction of writing. Remove it, and try again.";
-    default:
-      return `This cannot be sent: ${message}.`;
-  }
+  return RULES[broken[0]?.rule ?? ""] ?? `This cannot be sent: ${message}.`;
 }
 
+const RULES: Readonly<Record<string, string>> = {
+  length: "This is too long or empty. Shorten it, or send it in parts.",
+  control_character:
+    "This has a character that cannot be sent, such as one that turns the direction of writing. Remove it, and try again.",
+};
+
 function limitReached({ limit, message }: Fault): string {
-  switch (limit) {
-    case "edits_max":
-      return "This message was edited too often to be edited again. Delete it, and write a new one.";
-    case "reactions_max":
-      return "This message has as many different reactions as it can hold. Join one of them.";
-    default:
-      return `That is more than this server allows: ${message}.`;
-  }
+  return LIMITS[limit ?? ""] ?? `That is more than this server allows: ${message}.`;
 }
+
+const LIMITS: Readonly<Record<string, string>> = {
+  edits_max: "This message was edited too often to be edited again. Delete it, and write a new one.",
+  reactions_max: "This message has as many different reactions as it can hold. Join one of them.",
+};
 
 function inWords(ms: number): string {
   const seconds = Math.max(Math.ceil(ms / 1000), 1);
