@@ -164,7 +164,7 @@ impl Bulletin<'_> {
 
     /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
     pub(crate) fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
-        self.cache.forget_standings(|of, at, _| of == community && at == conversation);
+        self.cache.forget_standings(community, conversation);
         self.audience.judge_again(community, conversation);
     }
 
@@ -188,11 +188,10 @@ impl Bulletin<'_> {
 
     /// Somebody said who they are. If others see something else of them now, those who know them are told.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) {
-        let known = self.cache.replace_person(community, person);
-        if known.is_some_and(|known| known.profile == person.profile && known.receipts == person.receipts) {
+        let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
+        if self.cache.note_person(community, person, same) {
             return;
         }
-        self.cache.forget_standings(|of, _, who| of == community && *who == person.id);
         let payload = json!({ "person": person.id, "profile": person.profile }).to_string();
         for topic in self.audience.acquaintances(community, &person.id) {
             self.out.tell(&topic, "profile", &payload);
@@ -218,8 +217,7 @@ impl Bulletin<'_> {
 
     /// Everything about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
-        self.cache.forget(&Key::Person(community.clone(), person.clone()));
-        self.cache.forget_standings(|of, _, who| of == community && who == person);
+        self.cache.forget_person(community, person);
     }
 
     /// A community's settings and keys are stale.
@@ -229,11 +227,11 @@ impl Bulletin<'_> {
 
     /// Pages of a community's messages are stale.
     pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
-        self.cache.forget_where(|key| matches!(key, Key::Newest(of, _) if of == community));
+        self.cache.forget_pages(community);
     }
 
     /// Everything of a community is stale.
     pub(crate) fn forget_community(&mut self, community: &CommunityId) {
-        self.cache.forget_where(|key| key.community() == community);
+        self.cache.forget_community(community);
     }
 }
