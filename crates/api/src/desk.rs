@@ -6,10 +6,9 @@ use crate::problem::{Code, Problem};
 use crate::shapes::ids::Reference;
 use chat::verbs::{FindRoom, ReadConversation};
 use chat::{
-    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, Moment,
-    PersonId, RoomName, Verb,
+    Asked, By, Call, CommunityId, ConversationId, Entropy, Failure, FieldProblem, Moment, PersonId, Verb,
 };
-use messenger::News;
+use messenger::{AllowedRooms, News};
 use std::sync::Arc;
 
 /// One request at work.
@@ -144,14 +143,14 @@ impl Desk {
     /// # Errors
     /// [`Code::NotFound`].
     pub(crate) async fn find_as(&self, by: By, reference: &Reference) -> Result<ConversationId, Problem> {
-        if let (Reference::Id(id), None) = (reference, self.rooms()) {
+        if let (Reference::Id(id), true) = (reference, self.rooms().are_all()) {
             return Ok(*id);
         }
         let found = match reference {
             Reference::Id(id) => self.ask_as(by, ReadConversation { conversation: *id }).await?.0,
             Reference::Room(name) => self.ask_as(by, FindRoom { name: name.clone() }).await?,
         };
-        if self.is_within_token(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
+        if self.rooms().allow(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
     }
 
     /// The id of a conversation that a query names, if it names one.
@@ -164,23 +163,18 @@ impl Desk {
     ) -> Result<Option<ConversationId>, Problem> {
         match reference {
             Some(reference) => self.find(reference).await.map(Some),
-            None if self.rooms().is_some() => {
+            None if !self.rooms().are_all() => {
                 Err(Problem::new(Code::CallerRefused, "this token is for some rooms only: name one of them"))
             }
             None => Ok(None),
         }
     }
 
-    /// Whether the caller's token is for that conversation.
-    pub(crate) fn is_within_token(&self, conversation: &Conversation) -> bool {
-        self.rooms().is_none_or(|rooms| conversation.name.as_ref().is_some_and(|name| rooms.contains(name)))
-    }
-
-    /// The only rooms that the caller's token is for, if it says so.
-    pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
+    /// The rooms that what the caller showed is for.
+    pub(crate) fn rooms(&self) -> &AllowedRooms {
         match &self.caller {
-            Caller::Person { rooms, .. } => rooms.as_deref(),
-            Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
+            Caller::Person { rooms, .. } => rooms,
+            Caller::Operator | Caller::Key { .. } | Caller::Stranger => &AllowedRooms::ALL,
         }
     }
 }

@@ -11,6 +11,26 @@ use std::sync::Arc;
 /// Messages with a join, and on a page of which nobody said how long it is.
 pub(crate) const PAGE: usize = 50;
 
+/// All conversations of a person.
+pub(crate) struct Theirs {
+    /// The first [`PAGE`] lines of their tab.
+    pub(crate) tabs: Vec<Tab>,
+    pub(crate) next: Option<TabPosition>,
+    pub(crate) all: Vec<Line>,
+}
+
+/// One of them.
+pub(crate) struct Line {
+    pub(crate) followed: Followed,
+    pub(crate) last: Seq,
+}
+
+impl Line {
+    fn of(tab: &Tab) -> Self {
+        Self { followed: Followed::of(&tab.conversation), last: tab.conversation.last }
+    }
+}
+
 impl Messenger {
     /// Which conversation a room is. It says nothing of who may know that.
     ///
@@ -108,24 +128,23 @@ impl Messenger {
         self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
     }
 
-    /// All conversations of a person, the first [`PAGE`] of them as lines of their tab.
+    /// All conversations of a person.
     pub(crate) async fn conversations(
         &self,
         community: &CommunityId,
         person: &PersonId,
-    ) -> Result<(Vec<Tab>, Option<TabPosition>, Vec<(Followed, Seq)>), Failure> {
+    ) -> Result<Theirs, Failure> {
         let by = || By::Person(person.clone());
         let first = self.ask(community, by(), Conversations { before: None, limit: PAGE }).await?;
-        let line = |tab: &Tab| (Followed::of(&tab.conversation), tab.conversation.last);
-        let mut all: Vec<(Followed, Seq)> = first.rows.iter().map(line).collect();
+        let mut all: Vec<Line> = first.rows.iter().map(Line::of).collect();
         let mut next = first.next;
         while let Some(before) = next.filter(|_| all.len() < CONVERSATIONS_MAX) {
             let page = Conversations { before: Some(before), limit: PAGE_MAX };
             let page = self.ask(community, by(), page).await?;
-            all.extend(page.rows.iter().map(line));
+            all.extend(page.rows.iter().map(Line::of));
             next = page.next;
         }
-        Ok((first.rows, first.next, all))
+        Ok(Theirs { tabs: first.rows, next: first.next, all })
     }
 }
 

@@ -8,6 +8,31 @@ pub(crate) const ROOM: &str = "room:";
 /// How the topics of people begin.
 pub(crate) const PERSON: &str = "person:";
 
+/// All events that the topics of people are told of.
+pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
+    "block",
+    "conversation:changed",
+    "conversation:kept",
+    "conversation:new",
+    "cursors",
+    "invitation",
+    "invitation:withdrawn",
+    "member:in",
+    "member:out",
+    "member:role",
+    "msg:delete",
+    "msg:edit",
+    "msg:new",
+    "presence",
+    "profile",
+    "react",
+    "receipt",
+    "receipts",
+    "sanction",
+    "status",
+    "typing",
+];
+
 /// The topic of a room: `room:COMMUNITY/ROOM`.
 pub fn room_topic(community: &CommunityId, room: &RoomName) -> Arc<str> {
     format!("{ROOM}{community}/{room}").into()
@@ -27,6 +52,26 @@ pub(crate) fn parts<'t>(topic: &'t str, prefix: &str) -> Option<(CommunityId, &'
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One that is missing would go past [`Within`](crate::channels), to devices that are not to hear it.
+    #[test]
+    fn all_events_that_people_are_told_of_are_known() {
+        let document = include_str!("../../../docs/protocol.md");
+        let told = document.split("### What clients are told").nth(1).expect("the chapter");
+        let table = told.split("\n### ").next().expect("its text");
+        let mut documented: Vec<&str> = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "))
+            .filter(|(_, rest)| {
+                ["both", "the conversation's", "the person's"].iter().any(|of| rest.ends_with(of))
+            })
+            .flat_map(|(events, _)| events.split(", ").map(|event| event.trim_matches('`')))
+            // A join pushes it itself.
+            .filter(|event| *event != "conversations:changed")
+            .collect();
+        documented.sort_unstable();
+        assert_eq!(documented, TOLD_TO_PEOPLE);
+    }
 
     #[test]
     fn a_topic_says_its_community_and_name() {

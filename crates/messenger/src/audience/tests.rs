@@ -101,12 +101,12 @@ fn what_is_said_while_conversations_are_read_is_known_when_they_are() {
         let (one, ann) = (id("one"), somebody("ann"));
         audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
         audience.begin_following(&one, &ann);
-        let (_, _, read) = messenger.conversations(&one, &ann).await.expect("conversations");
+        let read = messenger.conversations(&one, &ann).await.expect("conversations").all;
         let append = Append { conversation: lobby.id, draft: Draft::text(None, "meanwhile") };
         messenger.ask(&one, By::Service, append).await.expect("a message");
-        let followed: Vec<_> = read.iter().map(|(followed, _)| *followed).collect();
+        let followed: Vec<_> = read.iter().map(|line| line.followed).collect();
         audience.follow_all(&one, &ann, &followed);
-        let read: Vec<_> = read.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
+        let read: Vec<_> = read.iter().map(|line| (line.followed.id, line.last)).collect();
         let newer = audience.newer(&one, &ann, &read);
         assert_eq!(newer.after, [(lobby.id, Seq(0))]);
         assert!(!newer.others);

@@ -101,7 +101,9 @@ impl Cache {
         let known = self.items.peek(&key).and_then(|entry| self.counting(&key, entry));
         let is_same = match known {
             Some(Found::Person(known)) => same(&known),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => false,
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => {
+                false
+            }
         };
         if !is_same {
             self.forget_person(community, &person.id);

@@ -230,7 +230,7 @@ async fn enter(
     request: JoinRequest,
 ) -> Result<(Stands, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
-    if !me.may_enter(&room) {
+    if !me.rooms.have(&room) {
         return Err(Fault::not_found());
     }
     let community = &connection.community;

@@ -1,32 +1,14 @@
 //! Who comes in, and who does not.
 
-use super::{Credentials, Rejection, seconds};
+use super::{AllowedRooms, Credentials, Rejection, seconds};
 use crate::fault::Fault;
 use crate::messenger::{Messenger, Settings};
-use crate::scene::{self, id, run, somebody};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chat::verbs::{ChangeCommunity, CreateKey, Punish, RevokeKey};
-use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, SanctionKind, Store};
+use crate::scene::{self, claims, id, run, somebody, token};
+use chat::verbs::{ChangeCommunity, Punish, RevokeKey};
+use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, RoomName, SanctionKind, Store};
 use identity::{CLOSE_TOKEN_REVOKED, Revoked, Token};
-use ring::hmac;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-const SECRET: &str = "a secret of at least thirty-two bytes";
-
-/// As a host site signs it.
-fn token(claims: &Value) -> Token {
-    let encode = |part: &str| URL_SAFE_NO_PAD.encode(part);
-    let signed = format!("{}.{}", encode(r#"{"alg":"HS256","typ":"JWT"}"#), encode(&claims.to_string()));
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), signed.as_bytes());
-    Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
-}
-
-fn claims(community: &str, person: &str) -> Value {
-    let now = seconds().0;
-    json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})
-}
 
 fn credentials(community: &str, token: Option<Token>) -> Credentials {
     Credentials { community: id(community), token, name: Some("Gil".to_owned()) }
@@ -37,9 +19,7 @@ async fn begin() -> (Messenger, scene::Told, KeyId) {
     let (messenger, told) = scene::messenger();
     scene::community(&messenger, "one").await;
     scene::community(&messenger, "two").await;
-    let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
-    let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
-    let key = messenger.ask(&id("one"), By::Service, key).await.expect("a key").id;
+    let key = scene::trust_site(&messenger, "one").await;
     (messenger, told, key)
 }
 
@@ -61,7 +41,7 @@ fn a_host_sites_person_comes_in_with_what_the_token_says() {
             (admitted.person.profile.role, admitted.person.profile.guest),
             (Some(Role::Moderator), false)
         );
-        assert_eq!(admitted.rooms.map(|rooms| rooms.len()), Some(1));
+        assert_eq!(admitted.rooms, AllowedRooms::only([RoomName::parse("lobby").expect("a name")]));
         assert!(admitted.token.is_none());
     });
 }
@@ -122,9 +102,7 @@ fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
         let start = || Messenger::new(store.clone(), Settings::default());
         let before = start();
         scene::community(&before, "one").await;
-        let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
-        let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
-        before.ask(&id("one"), By::Service, key).await.expect("a key");
+        scene::trust_site(&before, "one").await;
         let mut stolen = claims("one", "ann");
         stolen["jti"] = json!("stolen");
         let of = |claims: &Value| credentials("one", Some(token(claims)));
