@@ -10,6 +10,8 @@ mod limited;
 mod listing;
 mod messages;
 mod moderation;
+#[cfg(test)]
+mod order;
 mod people;
 mod rooms;
 mod table;
@@ -138,10 +140,8 @@ impl Asker<'_> {
             return self.ask(command, write);
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
-        Box::pin(async move {
-            require_within(&messenger, &me, conversation).await?;
-            Ok(write(messenger.ask(&me.community, me.by(), command).await?))
-        })
+        let permission = async move { require_within(&messenger, &me, conversation).await };
+        self.ask_in_turn(permission, command, write)
     }
 
     /// Asks a command about a conversation, or about all.
@@ -175,19 +175,35 @@ impl Asker<'_> {
         C: Send + 'static,
         Asked<C>: News,
     {
-        if self.messenger.asks_nobody(&self.me.community, Action::Send) {
-            return self.ask_about(conversation, command, write);
+        let is_open = self.is_open();
+        let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
+        if is_open && asks_nobody && self.turns.are_free() {
+            return self.ask(command, write);
         }
-        let (messenger, me, is_open) = (self.messenger.clone(), self.me.clone(), self.is_open());
-        let mut turn = self.turns.next();
-        Box::pin(async move {
+        let (messenger, me) = (self.messenger.clone(), self.me.clone());
+        let permission = async move {
             if !is_open {
                 require_within(&messenger, &me, conversation).await?;
             }
-            messenger.permit_send(&me.community, me.id(), conversation).await?;
-            turn.comes().await;
-            let answer = messenger.ask(&me.community, me.by(), command);
-            drop(turn);
+            Ok(messenger.permit_send(&me.community, me.id(), conversation).await?)
+        };
+        self.ask_in_turn(permission, command, write)
+    }
+
+    /// Asks a command when it is permitted, after those of the same join that came before.
+    fn ask_in_turn<C>(
+        &self,
+        permission: impl Future<Output = Result<(), Fault>> + Send + 'static,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
+        Box::pin(async move {
+            let answer = turn.take(permission, || messenger.ask(&me.community, me.by(), command)).await?;
             Ok(write(answer.await?))
         })
     }
