@@ -5,7 +5,9 @@ use crate::outlet::Outlet;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
-use chat::{By, CommunityId, Conversation, KeyId, MemoryStore, Person, PersonId, Profile, RoomName};
+use chat::{
+    By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile, RoomName,
+};
 use identity::Token;
 use ring::hmac;
 use serde_json::{Value, json};
@@ -89,16 +91,37 @@ const SITE_SECRET: &str = "a secret of at least thirty-two bytes";
 
 /// From now on a community believes tokens as its host site signs them.
 pub(crate) async fn trust_site(messenger: &Messenger, community: &str) -> KeyId {
-    let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SITE_SECRET});
+    trust(messenger, community, None, SITE_SECRET, 0).await
+}
+
+/// The same with another secret, whose key may have an id and was made at that millisecond: of two of one millisecond
+/// neither is the newer.
+pub(crate) async fn trust(
+    messenger: &Messenger,
+    community: &str,
+    kid: Option<&str>,
+    secret: &str,
+    made_ms: u64,
+) -> KeyId {
+    let mut purpose = json!({"kind": "token", "algorithm": "HS256", "material": secret});
+    if let Some(kid) = kid {
+        purpose["kid"] = json!(kid);
+    }
     let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
-    messenger.ask(&id(community), By::Service, key).await.expect("a key").id
+    let call = Call { now: Moment::from_millis(made_ms), ..messenger.call(&id(community), By::Service) };
+    messenger.perform(call.ask(key)).await.expect("a key").id
 }
 
 /// As a host site signs it.
 pub(crate) fn token(claims: &Value) -> Token {
-    let encode = |part: &str| URL_SAFE_NO_PAD.encode(part);
-    let signed = format!("{}.{}", encode(r#"{"alg":"HS256","typ":"JWT"}"#), encode(&claims.to_string()));
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SITE_SECRET.as_bytes()), signed.as_bytes());
+    signed(claims, &json!({"alg": "HS256", "typ": "JWT"}), SITE_SECRET)
+}
+
+/// As who knows another secret signs it.
+pub(crate) fn signed(claims: &Value, header: &Value, secret: &str) -> Token {
+    let encode = |part: &Value| URL_SAFE_NO_PAD.encode(part.to_string());
+    let signed = format!("{}.{}", encode(header), encode(claims));
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), signed.as_bytes());
     Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
 }
 

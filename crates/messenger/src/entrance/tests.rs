@@ -67,6 +67,50 @@ fn a_token_is_good_in_its_own_community_alone_and_as_long_as_its_key() {
 }
 
 #[test]
+fn of_keys_with_one_id_the_newest_counts_and_the_others_are_left_alone() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let secret = |number: u32| format!("the secret number {number} of at least thirty-two bytes");
+        let name = identity::Community::new("one");
+        let guests = messenger.inner.entrance.guests.keys(&name);
+        let guests = guests[0].kid().expect("the guests' key has an id");
+        for (kid, number) in [("k1", 1), ("k2", 2), ("k2", 3), (guests, 4)] {
+            scene::trust(&messenger, "one", Some(kid), &secret(number), number.into()).await;
+        }
+        for (kid, number, comes) in
+            [("k1", 1, "in"), ("k2", 2, "token_invalid"), ("k2", 3, "in"), (guests, 4, "token_invalid")]
+        {
+            let header = json!({"alg": "HS256", "kid": kid});
+            let shown = scene::signed(&claims("one", "ann"), &header, &secret(number));
+            assert_eq!(code(&messenger, credentials("one", Some(shown))).await, comes, "{kid} {number}");
+        }
+        let of_site = credentials("one", Some(token(&claims("one", "ann"))));
+        assert_eq!(code(&messenger, of_site).await, "in", "one without an id");
+        assert_eq!(code(&messenger, credentials("one", None)).await, "in", "a guest");
+    });
+}
+
+#[test]
+fn with_more_keys_than_may_be_the_newest_count() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        for number in 0..identity::KEYS_MAX {
+            let made_ms = 1 + number as u64;
+            let secret = format!("the secret number {number} of at least thirty-two bytes");
+            scene::trust(&messenger, "one", None, &secret, made_ms).await;
+        }
+        let of = |number: usize| {
+            let secret = format!("the secret number {number} of at least thirty-two bytes");
+            let header = json!({"alg": "HS256"});
+            credentials("one", Some(scene::signed(&claims("one", "ann"), &header, &secret)))
+        };
+        assert_eq!(code(&messenger, of(identity::KEYS_MAX - 1)).await, "in");
+        assert_eq!(code(&messenger, of(0)).await, "token_invalid");
+        assert_eq!(code(&messenger, credentials("one", None)).await, "in", "a guest");
+    });
+}
+
+#[test]
 fn a_guest_of_one_community_is_nobody_in_another_and_none_where_there_are_none() {
     run(async {
         let (messenger, ..) = begin().await;
