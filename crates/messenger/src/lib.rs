@@ -31,6 +31,7 @@ mod channels;
 mod counters;
 mod entrance;
 mod fault;
+mod following;
 mod housekeeping;
 mod messenger;
 mod news;

@@ -1,35 +1,15 @@
 //! Readings that many want at once: through the cache, one for all.
 
-use crate::audience::{Followed, Presence};
+use crate::audience::Presence;
 use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
-use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
-use chat::verbs::{Around, Conversations, FindRoom, Page, ReadConversation, ReadPage, Tab, TabPosition};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Around, FindRoom, Page, ReadConversation, ReadPage};
 use chat::{By, CommunityId, ConversationId, Failure, PersonId, RoomName, Seq, Thing};
 use std::sync::Arc;
 
 /// Messages with a join, and on a page of which nobody said how long it is.
 pub(crate) const PAGE: usize = 50;
-
-/// All conversations of a person.
-pub(crate) struct Theirs {
-    /// The first [`PAGE`] lines of their tab.
-    pub(crate) tabs: Vec<Tab>,
-    pub(crate) next: Option<TabPosition>,
-    pub(crate) all: Vec<Line>,
-}
-
-/// One of them.
-pub(crate) struct Line {
-    pub(crate) followed: Followed,
-    pub(crate) last: Seq,
-}
-
-impl Line {
-    fn of(tab: &Tab) -> Self {
-        Self { followed: Followed::of(&tab.conversation), last: tab.conversation.last }
-    }
-}
 
 impl Messenger {
     /// Which conversation a room is. It says nothing of who may know that.
@@ -126,25 +106,6 @@ impl Messenger {
         }
         let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
         self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
-    }
-
-    /// All conversations of a person.
-    pub(crate) async fn conversations(
-        &self,
-        community: &CommunityId,
-        person: &PersonId,
-    ) -> Result<Theirs, Failure> {
-        let by = || By::Person(person.clone());
-        let first = self.ask(community, by(), Conversations { before: None, limit: PAGE }).await?;
-        let mut all: Vec<Line> = first.rows.iter().map(Line::of).collect();
-        let mut next = first.next;
-        while let Some(before) = next.filter(|_| all.len() < CONVERSATIONS_MAX) {
-            let page = Conversations { before: Some(before), limit: PAGE_MAX };
-            let page = self.ask(community, by(), page).await?;
-            all.extend(page.rows.iter().map(Line::of));
-            next = page.next;
-        }
-        Ok(Theirs { tabs: first.rows, next: first.next, all })
     }
 }
 

@@ -6,12 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
 use chat::{
-    By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile, RoomName,
+    By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile, Request,
+    RoomName, Store, Trouble, TroubleKind,
 };
 use identity::Token;
 use ring::hmac;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What was told: topic, event, payload.
 #[derive(Clone, Default)]
@@ -63,6 +64,66 @@ pub(crate) fn messenger() -> (Messenger, Told) {
         (Messenger::new(Arc::new(MemoryStore::default()), Settings::default()), Told::default());
     messenger.tell_through(told.clone());
     (messenger, told)
+}
+
+/// A store whose answers a test decides on.
+#[derive(Default)]
+pub(crate) struct Held {
+    rows: MemoryStore,
+    waiting: Mutex<Option<Vec<Request>>>,
+}
+
+impl Held {
+    fn waiting(&self) -> MutexGuard<'_, Option<Vec<Request>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on nothing is answered.
+    pub(crate) fn hold(&self) {
+        self.waiting().get_or_insert_default();
+    }
+
+    /// How much waits for an answer.
+    pub(crate) fn count(&self) -> usize {
+        self.waiting().as_ref().map_or(0, Vec::len)
+    }
+
+    /// Everything is answered, from now on too.
+    pub(crate) fn commit(&self) {
+        let waiting = self.waiting().take();
+        waiting.into_iter().flatten().for_each(|request| self.rows.submit(request));
+    }
+
+    /// What waits is not done; what comes waits.
+    pub(crate) fn fail(&self) {
+        let waiting = self.waiting().replace(Vec::new());
+        let trouble = || Trouble::new(TroubleKind::Full, "no space left");
+        waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
+    }
+}
+
+impl Store for Held {
+    fn epoch(&self) -> &str {
+        "held"
+    }
+
+    fn submit(&self, request: Request) {
+        // What is told of an answer may ask again: nothing is held then.
+        let mut waiting = self.waiting();
+        match &mut *waiting {
+            Some(waiting) => waiting.push(request),
+            None => {
+                drop(waiting);
+                self.rows.submit(request);
+            }
+        }
+    }
+}
+
+/// A messenger on such a store.
+pub(crate) fn holding() -> (Messenger, Arc<Held>) {
+    let held = Arc::new(Held::default());
+    (Messenger::new(held.clone(), Settings::default()), held)
 }
 
 /// A community with the public room `lobby`.

@@ -130,7 +130,7 @@ fn a_large_room_tells_its_tabs_once_a_second_and_whom_a_message_mentions_at_once
             .await
             .expect("a message");
         assert_eq!(told.events(), [("person:one/ann".to_owned(), "msg:new".to_owned())]);
-        messenger.go_round();
+        messenger.tick();
         assert_eq!(told.events().len(), names.len());
     });
 }
@@ -184,7 +184,7 @@ fn who_leaves_is_answered_before_their_joins_end() {
         told.take();
         messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
         assert_eq!(ended(&told), []);
-        messenger.go_round();
+        messenger.tick();
         assert_eq!(ended(&told), [("room:one/lobby".to_owned(), "end_join".to_owned())]);
     });
 }
@@ -192,7 +192,7 @@ fn who_leaves_is_answered_before_their_joins_end() {
 #[test]
 fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
     let (messenger, told) = scene::messenger();
-    let lobby = run(async {
+    run(async {
         let lobby = open_lobby(&messenger).await;
         messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
         let name = RoomName::parse("lobby").expect("a name");
@@ -201,11 +201,9 @@ fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
         told.take();
         let private = ChangeRoom { kind: Some(Kind::Private), ..ChangeRoom::of(lobby.id) };
         messenger.ask(&id("one"), By::Service, private).await.expect("changed");
-        lobby
+        messenger.catch_up().await;
+        assert_eq!(ended(&told).len(), 1);
+        assert!(messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
+        assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
     });
-    // It asks the store and waits: not within a runtime.
-    messenger.go_round();
-    assert_eq!(ended(&told).len(), 1);
-    assert!(messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
-    assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
 }

@@ -12,8 +12,9 @@ use super::within::Within;
 use super::{connection, read, refuse};
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
 use crate::fault::{ErrorCode, Fault};
+use crate::following::Theirs;
 use crate::messenger::{Messenger, now};
-use crate::reading::{PAGE, Theirs};
+use crate::reading::PAGE;
 use crate::topics::{PERSON, TOLD_TO_PEOPLE, parts};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Invitations, Page, ReadPage};
@@ -263,13 +264,7 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
     }
     let audience = &messenger.inner.audience;
     let device = Device::arrive(connection, &me)?;
-    audience.begin_following(&me.community, me.id());
-    let conversations = messenger.conversations(&me.community, me.id()).await;
-    let Theirs { tabs, next, all } =
-        conversations.inspect_err(|_| audience.abandon_following(&me.community, me.id()))?;
-    let followed: Vec<_> = all.iter().map(|line| line.followed).collect();
-    let announcement = audience.follow_all(&me.community, me.id(), &followed);
-    messenger.inner.bulletin().announce(&announcement);
+    let Theirs { tabs, next, all } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
     let within = Within::of(messenger, &me).await?;
