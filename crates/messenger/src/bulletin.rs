@@ -5,7 +5,7 @@ use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
 use crate::witness::Happening;
-use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
+use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
 use serde_json::json;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
@@ -137,22 +137,24 @@ impl Bulletin<'_> {
         let payload =
             json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
         self.changed(community, conversation, "member:out", &payload);
-        self.audience.unfollow(community, person, conversation);
+        // First: who is on the way in is not to follow it again.
         match how {
             Departure::Left => self.audience.evict_later(community, conversation, person),
             Departure::Removed => self.evict(community, conversation, person),
         }
+        self.audience.unfollow(community, person, conversation);
     }
 
-    /// Somebody is kept out of a room: they stay a member, and hear nothing of it.
+    /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
     pub(crate) fn banned(
         &mut self,
         community: &CommunityId,
         conversation: ConversationId,
         person: &PersonId,
+        until: Option<Moment>,
     ) {
-        self.audience.unfollow(community, person, conversation);
         self.evict(community, conversation, person);
+        self.audience.ban(community, person, conversation, until);
     }
 
     /// Somebody's joins of a room end.

@@ -185,6 +185,7 @@ impl Gathered {
         for person in gone {
             due.announcements.extend(self.go(&person, moment));
         }
+        self.people.values_mut().for_each(|present| present.end_bans(moment));
         let mut tabs = Vec::new();
         for gathering in self.conversations.values_mut() {
             if std::mem::take(&mut gathering.to_evict)

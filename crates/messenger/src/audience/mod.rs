@@ -124,6 +124,28 @@ impl Audience {
         self.with(community, |gathered| gathered.follow(person, followed))
     }
 
+    /// A person who has a room open was found to be in it.
+    pub(crate) fn follow_joined(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        followed: &Followed,
+        device: DeviceId,
+    ) {
+        self.with(community, |gathered| gathered.follow_joined(person, followed, device));
+    }
+
+    /// A person is to hear nothing of a conversation, which they stay in, until then or for good.
+    pub(crate) fn ban(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        conversation: ConversationId,
+        until: Option<Moment>,
+    ) {
+        self.with(community, |gathered| gathered.ban(person, conversation, until));
+    }
+
     /// A person is to hear nothing of a conversation any more.
     pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.unfollow(person, conversation));

@@ -207,3 +207,71 @@ fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
         assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
     });
 }
+
+#[test]
+fn who_is_on_the_way_into_a_room_when_they_have_to_leave_does_not_follow_it_again() {
+    let audience = Audience::new();
+    here(&audience, &["ann"], room(1));
+    let (one, ann, name) = (id("one"), somebody("ann"), RoomName::parse("lobby").expect("a name"));
+    audience.open_room(&one, conversation(1), &name, &ann, DeviceId(7));
+    audience.evict(&one, conversation(1), &ann);
+    audience.ban(&one, &ann, conversation(1), None);
+    audience.follow_joined(&one, &ann, &room(1), DeviceId(7));
+    assert!(!audience.is_in(&one, conversation(1), &ann));
+    // Another join, which is judged after that.
+    audience.open_room(&one, conversation(1), &name, &ann, DeviceId(8));
+    audience.follow_joined(&one, &ann, &room(1), DeviceId(8));
+    assert!(audience.is_in(&one, conversation(1), &ann));
+}
+
+#[test]
+fn when_a_ban_is_over_conversations_are_read_again() {
+    let moment = Moment::from_millis;
+    let due = |bans: &[Option<u64>], now: u64| {
+        let audience = Audience::new();
+        here(&audience, &["ann", "bob"], direct(1));
+        for until in bans {
+            audience.ban(&id("one"), &somebody("ann"), conversation(1), until.map(moment));
+        }
+        audience.sweep(Instant::now(), moment(now));
+        audience.overdue().to_follow
+    };
+    let ann = vec![(id("one"), somebody("ann"))];
+    assert_eq!(due(&[Some(5)], 4), []);
+    assert_eq!(due(&[Some(5)], 5), ann);
+    assert_eq!(due(&[None], 5), []);
+    assert_eq!(due(&[Some(5), Some(9)], 5), [], "the second takes the place of the first");
+    assert_eq!(due(&[Some(5), Some(9)], 9), ann);
+    assert_eq!(due(&[Some(5), None], 9), []);
+}
+
+#[test]
+fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann"], Followed::of(&lobby));
+        let ann_hears = async || {
+            told.take();
+            let said = Append { conversation: lobby.id, draft: Draft::text(None, "hi") };
+            messenger.ask(&id("one"), by("bob"), said).await.expect("a message");
+            told.events().contains(&("person:one/ann".to_owned(), "msg:new".to_owned()))
+        };
+        assert!(ann_hears().await);
+        let ban = Punish {
+            person: somebody("ann"),
+            conversation: Some(lobby.id),
+            kind: SanctionKind::Ban,
+            until: Some(crate::messenger::now()),
+            reason: String::new(),
+        };
+        messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
+        assert!(!ann_hears().await);
+        messenger.tick();
+        messenger.catch_up().await;
+        assert!(ann_hears().await);
+    });
+}
