@@ -4,8 +4,9 @@ use crate::problem::{Code, Problem};
 use crate::shapes::Scope;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
-use chat::{PersonId, RoomName};
+use chat::PersonId;
 use identity::{Scopes, ServerKey, Token};
+use messenger::AllowedRooms;
 
 /// By which a key acts as a person, within what that person may do.
 pub(crate) const ACTING_HEADER: &str = "throng-person";
@@ -26,8 +27,8 @@ pub(crate) enum Caller {
     Person {
         /// Who.
         id: PersonId,
-        /// The only rooms that their token is for, if it says so.
-        rooms: Option<Vec<RoomName>>,
+        /// The rooms that their token is for.
+        rooms: AllowedRooms,
     },
     /// Somebody without credentials.
     Stranger,

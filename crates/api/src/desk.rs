@@ -7,10 +7,10 @@ use crate::problem::Problem;
 use crate::shapes::ids::Reference;
 use chat::verbs::{FindRoom, ReadConversation, RevokeKey};
 use chat::{
-    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, KeyId,
-    Moment, PersonId, RoomName, Verb,
+    Asked, By, Call, CommunityId, ConversationId, Entropy, Failure, FieldProblem, KeyId, Moment, PersonId,
+    Verb,
 };
-use messenger::News;
+use messenger::{AllowedRooms, News};
 use std::sync::Arc;
 
 /// One request at work.
@@ -153,14 +153,14 @@ impl Desk {
     /// # Errors
     /// `not_found`.
     pub(crate) async fn find_as(&self, by: By, reference: &Reference) -> Result<ConversationId, Problem> {
-        if let (Reference::Id(id), None) = (reference, self.rooms()) {
+        if let (Reference::Id(id), true) = (reference, self.rooms().are_all()) {
             return Ok(*id);
         }
         let found = match reference {
             Reference::Id(id) => self.ask_as(by, ReadConversation { conversation: *id }).await?.0,
             Reference::Room(name) => self.ask_as(by, FindRoom { name: name.clone() }).await?,
         };
-        if self.is_within_token(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
+        if self.rooms().allow(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
     }
 
     /// The id of a conversation that a query names, if it names one.
@@ -177,16 +177,11 @@ impl Desk {
         }
     }
 
-    /// Whether the caller's token is for that conversation.
-    pub(crate) fn is_within_token(&self, conversation: &Conversation) -> bool {
-        self.rooms().is_none_or(|rooms| conversation.name.as_ref().is_some_and(|name| rooms.contains(name)))
-    }
-
-    /// The only rooms that the caller's token is for, if it says so.
-    pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
+    /// The rooms that what the caller showed is for.
+    pub(crate) fn rooms(&self) -> &AllowedRooms {
         match &self.caller {
-            Caller::Person { rooms, .. } => rooms.as_deref(),
-            Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
+            Caller::Person { rooms, .. } => rooms,
+            Caller::Operator | Caller::Key { .. } | Caller::Stranger => &AllowedRooms::ALL,
         }
     }
 }

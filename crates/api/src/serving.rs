@@ -116,7 +116,7 @@ async fn serve(
         return Err(Problem::new(Code::CallerRefused, detail));
     }
     let desk = Desk { shared, caller, acting, community, now };
-    if desk.rooms().is_some() && !is_about_rooms(operation) {
+    if !desk.rooms().are_all() && !is_about_rooms(operation) {
         return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
     }
     if entrance == Entrance::Operators && desk.community.is_some() {

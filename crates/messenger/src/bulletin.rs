@@ -5,7 +5,7 @@ use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
 use crate::witness::Happening;
-use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
+use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
 use serde_json::json;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
@@ -137,22 +137,24 @@ impl Bulletin<'_> {
         let payload =
             json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
         self.changed(community, conversation, "member:out", &payload);
-        self.audience.unfollow(community, person, conversation);
+        // First: who is on the way in is not to follow it again.
         match how {
             Departure::Left => self.audience.evict_later(community, conversation, person),
             Departure::Removed => self.evict(community, conversation, person),
         }
+        self.audience.unfollow(community, person, conversation);
     }
 
-    /// Somebody is kept out of a room: they stay a member, and hear nothing of it.
+    /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
     pub(crate) fn banned(
         &mut self,
         community: &CommunityId,
         conversation: ConversationId,
         person: &PersonId,
+        until: Option<Moment>,
     ) {
-        self.audience.unfollow(community, person, conversation);
         self.evict(community, conversation, person);
+        self.audience.ban(community, person, conversation, until);
     }
 
     /// Somebody's joins of a room end.
@@ -164,7 +166,7 @@ impl Bulletin<'_> {
 
     /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
     pub(crate) fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
-        self.cache.forget_standings(|of, at, _| of == community && at == conversation);
+        self.cache.forget_standings(community, conversation);
         self.audience.judge_again(community, conversation);
     }
 
@@ -188,11 +190,10 @@ impl Bulletin<'_> {
 
     /// Somebody said who they are. If others see something else of them now, those who know them are told.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) {
-        let known = self.cache.replace_person(community, person);
-        if known.is_some_and(|known| known.profile == person.profile && known.receipts == person.receipts) {
+        let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
+        if self.cache.note_person(community, person, same) {
             return;
         }
-        self.cache.forget_standings(|of, _, who| of == community && *who == person.id);
         let payload = json!({ "person": person.id, "profile": person.profile }).to_string();
         for topic in self.audience.acquaintances(community, &person.id) {
             self.out.tell(&topic, "profile", &payload);
@@ -218,8 +219,7 @@ impl Bulletin<'_> {
 
     /// Everything about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
-        self.cache.forget(&Key::Person(community.clone(), person.clone()));
-        self.cache.forget_standings(|of, _, who| of == community && who == person);
+        self.cache.forget_person(community, person);
     }
 
     /// A community's settings and keys are stale.
@@ -229,11 +229,11 @@ impl Bulletin<'_> {
 
     /// Pages of a community's messages are stale.
     pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
-        self.cache.forget_where(|key| matches!(key, Key::Newest(of, _) if of == community));
+        self.cache.forget_pages(community);
     }
 
     /// Everything of a community is stale.
     pub(crate) fn forget_community(&mut self, community: &CommunityId) {
-        self.cache.forget_where(|key| key.community() == community);
+        self.cache.forget_community(community);
     }
 }

@@ -54,6 +54,8 @@ codes! {
     TokenRevoked "token_revoked"
     /// The token cannot be judged now.
     TokenUnverifiable "token_unverifiable"
+    /// The token is for some rooms only.
+    TokenLimited "token_limited"
     /// The community takes no guests.
     GuestsRefused "guests_refused"
     /// The name that a guest wants cannot be one.
@@ -81,6 +83,11 @@ impl Fault {
     /// There is no such thing, or not for the asker.
     pub(crate) fn not_found() -> Self {
         Self::new(ErrorCode::NotYours, "there is no such conversation")
+    }
+
+    /// It concerns more than the rooms that the asker's token is for.
+    pub(crate) fn token_limited() -> Self {
+        Self::new(ErrorCode::TokenLimited, "this token is for some rooms only: name one of them")
     }
 
     /// With one more detail.

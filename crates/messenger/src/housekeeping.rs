@@ -1,31 +1,48 @@
 //! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
-//! something.
+//! something; and, where that waits for nobody, what has to be read again.
 
-use crate::audience::Followed;
 use crate::entrance::SocketId;
 use crate::messenger::{Inner, Messenger, now};
-use chat::limits::PAGE_MAX;
-use chat::verbs::{Around, Conversations, Listed, ReadPage, Tab, TabPosition};
+use chat::verbs::{Around, ReadPage};
 use chat::{By, CommunityId, ConversationId, Failure, PersonId};
 use serde_json::json;
+use std::io;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUND: Duration = Duration::from_secs(1);
+/// People about whom the store is asked at once.
+const JUDGED_AT_ONCE: usize = 256;
 
 impl Messenger {
-    /// Starts the thread that looks after what falls due; it ends with the messenger.
+    /// Starts the threads that look after what falls due; they end with the messenger. One asks the store and waits, so
+    /// that the other need not: a token expires in time, whatever the store does.
     ///
     /// # Errors
     /// The system has no thread.
-    pub fn keep_house(&self) -> std::io::Result<()> {
-        let messenger = Arc::downgrade(&self.inner);
-        thread::Builder::new().name("messenger".to_owned()).spawn(move || rounds(&messenger)).map(drop)
+    pub fn keep_house(&self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        self.each_round("messenger", Self::tick)?;
+        self.each_round("messenger-read", move |messenger| runtime.block_on(messenger.catch_up()))
     }
 
-    /// One round of it.
-    pub fn go_round(&self) {
+    fn each_round(&self, name: &str, act: impl Fn(&Self) + Send + 'static) -> io::Result<()> {
+        let inner: Weak<Inner> = Arc::downgrade(&self.inner);
+        let rounds = move || {
+            loop {
+                thread::sleep(ROUND);
+                match inner.upgrade() {
+                    Some(inner) => act(&Self { inner }),
+                    None => return,
+                }
+            }
+        };
+        thread::Builder::new().name(name.to_owned()).spawn(rounds).map(drop)
+    }
+
+    /// What falls due without anybody being asked.
+    pub(crate) fn tick(&self) {
         let inner = &self.inner;
         for (socket, code) in inner.entrance.expire() {
             inner.out.close(&socket, code);
@@ -42,16 +59,18 @@ impl Messenger {
         for (device, topic) in &due.evictions {
             inner.out.end_join(&SocketId(*device).text(), topic);
         }
-        for (community, conversation, people) in &due.to_judge {
-            self.judge(community, *conversation, people);
-        }
-        for (community, person) in &due.to_follow {
-            if let Err(failure) = self.follow_anew(community, person) {
-                tracing::warn!(%failure, "somebody's conversations could not be read again; the next round tries again");
-                inner.audience.follow_again(community, person);
-            }
-        }
         self.tell_heads();
+    }
+
+    /// Reads again what has changed for people.
+    pub(crate) async fn catch_up(&self) {
+        let overdue = self.inner.audience.overdue();
+        for (community, conversation, people) in &overdue.to_judge {
+            self.judge(community, *conversation, people).await;
+        }
+        for (community, person) in &overdue.to_follow {
+            self.follow_anew(community, person).await;
+        }
     }
 
     /// What was not taken or was dropped on the way leaves holes that nobody sees before the next message: then every
@@ -67,48 +86,101 @@ impl Messenger {
     }
 
     /// Who may not read a room any more has to leave it. When the store cannot say, the next round asks again.
-    fn judge(&self, community: &CommunityId, conversation: ConversationId, people: &[PersonId]) {
-        for person in people {
-            let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
-            match self.ask(community, By::Person(person.clone()), read).wait() {
-                Ok(_) => {}
-                Err(Failure::Unavailable(_)) => {
-                    self.inner.audience.judge_again(community, conversation);
-                    return;
+    async fn judge(&self, community: &CommunityId, conversation: ConversationId, people: &[PersonId]) {
+        let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
+        for people in people.chunks(JUDGED_AT_ONCE) {
+            let ask = |person: &PersonId| self.ask(community, By::Person(person.clone()), read);
+            let answers: Vec<_> = people.iter().map(ask).collect();
+            for (person, answer) in people.iter().zip(answers) {
+                match answer.await {
+                    Ok(_) => {}
+                    Err(Failure::Unavailable(_)) => {
+                        return self.inner.audience.judge_again(community, conversation);
+                    }
+                    Err(_) => self.inner.bulletin().evict(community, conversation, person),
                 }
-                Err(_) => self.inner.bulletin().evict(community, conversation, person),
             }
         }
     }
 
-    fn follow_anew(&self, community: &CommunityId, person: &PersonId) -> Result<(), Failure> {
-        let audience = &self.inner.audience;
-        audience.begin_following(community, person);
-        let mut before: Option<TabPosition> = None;
-        let mut all = Vec::new();
-        loop {
-            let read = Conversations { before, limit: PAGE_MAX };
-            let page = self.ask(community, By::Person(person.clone()), read).wait();
-            let Listed::<Tab, TabPosition> { rows, next } =
-                page.inspect_err(|_| audience.abandon_following(community, person))?;
-            all.extend(rows.iter().map(|tab| Followed::of(&tab.conversation)));
-            before = next;
-            if before.is_none() || all.len() >= chat::limits::CONVERSATIONS_MAX {
-                break;
+    /// Who may not come in any more is in nothing, and is not asked about again.
+    async fn follow_anew(&self, community: &CommunityId, person: &PersonId) {
+        match self.follow(community, person).await {
+            Ok(_) => {}
+            Err(failure @ Failure::Unavailable(_)) => {
+                tracing::warn!(%failure, "somebody's conversations could not be read again; the next round tries again");
+                self.inner.audience.follow_again(community, person);
+            }
+            Err(failure) => {
+                tracing::info!(%failure, %community, %person, "somebody's conversations are not theirs to read any more");
             }
         }
-        let announcement = audience.follow_all(community, person, &all);
-        self.inner.bulletin().announce(&announcement);
-        Ok(())
     }
 }
 
-fn rounds(messenger: &Weak<Inner>) {
-    loop {
-        thread::sleep(ROUND);
-        match messenger.upgrade() {
-            Some(inner) => Messenger { inner }.go_round(),
-            None => return,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audience::DeviceId;
+    use crate::scene::{self, id, run, somebody};
+    use chat::RoomName;
+    use chat::verbs::ChangeRoom;
+
+    #[test]
+    fn the_people_of_a_room_are_asked_about_at_once_and_nobody_waits_for_them() {
+        run(async {
+            let (messenger, held) = scene::holding();
+            let lobby = scene::community(&messenger, "one").await;
+            let name = RoomName::parse("lobby").expect("a name");
+            let audience = &messenger.inner.audience;
+            for (number, person) in ["ann", "bob", "cat"].into_iter().enumerate() {
+                let device = DeviceId(number as u64);
+                audience.open_room(&id("one"), lobby.id, &name, &somebody(person), device);
+            }
+            let private = ChangeRoom { kind: Some(chat::Kind::Private), ..ChangeRoom::of(lobby.id) };
+            messenger.ask(&id("one"), By::Service, private).await.expect("changed");
+            held.hold();
+            tokio::join!(messenger.catch_up(), async {
+                assert_eq!(held.count(), 3);
+                messenger.tick();
+                held.commit();
+            });
+            for device in 0..3 {
+                assert!(audience.is_evicted(&id("one"), lobby.id, DeviceId(device)));
+            }
+        });
+    }
+
+    #[test]
+    fn what_the_store_could_not_say_is_asked_again_and_what_it_refused_is_not() {
+        run(async {
+            let (messenger, held) = scene::holding();
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let (one, audience) = (id("one"), &messenger.inner.audience);
+            // Nobody is called Nob.
+            for (number, person) in ["ann", "nob"].into_iter().enumerate() {
+                audience.arrive(&one, &somebody(person), DeviceId(number as u64)).expect("there is room");
+                audience.follow_again(&one, &somebody(person));
+            }
+            for (may_answer, left) in [(false, 2), (true, 0)] {
+                held.hold();
+                let answers = async {
+                    loop {
+                        if may_answer {
+                            held.commit()
+                        } else {
+                            held.fail()
+                        }
+                        tokio::task::yield_now().await;
+                    }
+                };
+                tokio::select! {
+                    () = messenger.catch_up() => {}
+                    () = answers => {}
+                }
+                assert_eq!(audience.overdue().to_follow.len(), left);
+            }
+        });
     }
 }

@@ -31,6 +31,7 @@ mod channels;
 mod counters;
 mod entrance;
 mod fault;
+mod following;
 mod housekeeping;
 mod messenger;
 mod news;
@@ -48,7 +49,8 @@ pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
 pub use counters::Counts;
 pub use entrance::{
-    Admitted, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey, Unanswered,
+    Admitted, AllowedRooms, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey,
+    Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
 pub use messenger::{Answer, Messenger, Settings, now};

@@ -1,5 +1,6 @@
 //! The way out to the clients.
 
+use crate::topics::{PERSON, TOLD_TO_PEOPLE};
 use crate::witness::{Happening, Witness};
 use chat::{CommunityId, PersonId};
 use gateway::{Handle, Outgoing};
@@ -76,6 +77,10 @@ impl WayOut {
     }
 
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
+        debug_assert!(
+            !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),
+            "{event} is not among what people are told"
+        );
         // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
         if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
             self.untold.fetch_add(1, Relaxed);

@@ -1,10 +1,10 @@
 //! Readings that many want at once: through the cache, one for all.
 
-use crate::audience::{Followed, Presence};
+use crate::audience::Presence;
 use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
-use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
-use chat::verbs::{Around, Conversations, FindRoom, Page, ReadConversation, ReadPage, Tab, TabPosition};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Around, FindRoom, Page, ReadConversation, ReadPage};
 use chat::{By, CommunityId, ConversationId, Failure, PersonId, RoomName, Seq, Thing};
 use std::sync::Arc;
 
@@ -106,26 +106,6 @@ impl Messenger {
         }
         let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
         self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
-    }
-
-    /// All conversations of a person, the first [`PAGE`] of them as lines of their tab.
-    pub(crate) async fn conversations(
-        &self,
-        community: &CommunityId,
-        person: &PersonId,
-    ) -> Result<(Vec<Tab>, Option<TabPosition>, Vec<(Followed, Seq)>), Failure> {
-        let by = || By::Person(person.clone());
-        let first = self.ask(community, by(), Conversations { before: None, limit: PAGE }).await?;
-        let line = |tab: &Tab| (Followed::of(&tab.conversation), tab.conversation.last);
-        let mut all: Vec<(Followed, Seq)> = first.rows.iter().map(line).collect();
-        let mut next = first.next;
-        while let Some(before) = next.filter(|_| all.len() < CONVERSATIONS_MAX) {
-            let page = Conversations { before: Some(before), limit: PAGE_MAX };
-            let page = self.ask(community, by(), page).await?;
-            all.extend(page.rows.iter().map(line));
-            next = page.next;
-        }
-        Ok((first.rows, first.next, all))
     }
 }
 

@@ -2,9 +2,17 @@
 
 use crate::messenger::{Messenger, Settings};
 use crate::outlet::Outlet;
-use chat::verbs::{CreateCommunity, CreateRoom, Join, Meet};
-use chat::{By, CommunityId, Conversation, MemoryStore, Person, PersonId, Profile, RoomName};
-use std::sync::{Arc, Mutex, PoisonError};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
+use chat::{
+    By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile, Request,
+    RoomName, Store, Trouble, TroubleKind,
+};
+use identity::Token;
+use ring::hmac;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What was told: topic, event, payload.
 #[derive(Clone, Default)]
@@ -58,6 +66,66 @@ pub(crate) fn messenger() -> (Messenger, Told) {
     (messenger, told)
 }
 
+/// A store whose answers a test decides on.
+#[derive(Default)]
+pub(crate) struct Held {
+    rows: MemoryStore,
+    waiting: Mutex<Option<Vec<Request>>>,
+}
+
+impl Held {
+    fn waiting(&self) -> MutexGuard<'_, Option<Vec<Request>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on nothing is answered.
+    pub(crate) fn hold(&self) {
+        self.waiting().get_or_insert_default();
+    }
+
+    /// How much waits for an answer.
+    pub(crate) fn count(&self) -> usize {
+        self.waiting().as_ref().map_or(0, Vec::len)
+    }
+
+    /// Everything is answered, from now on too.
+    pub(crate) fn commit(&self) {
+        let waiting = self.waiting().take();
+        waiting.into_iter().flatten().for_each(|request| self.rows.submit(request));
+    }
+
+    /// What waits is not done; what comes waits.
+    pub(crate) fn fail(&self) {
+        let waiting = self.waiting().replace(Vec::new());
+        let trouble = || Trouble::new(TroubleKind::Full, "no space left");
+        waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
+    }
+}
+
+impl Store for Held {
+    fn epoch(&self) -> &str {
+        "held"
+    }
+
+    fn submit(&self, request: Request) {
+        // What is told of an answer may ask again: nothing is held then.
+        let mut waiting = self.waiting();
+        match &mut *waiting {
+            Some(waiting) => waiting.push(request),
+            None => {
+                drop(waiting);
+                self.rows.submit(request);
+            }
+        }
+    }
+}
+
+/// A messenger on such a store.
+pub(crate) fn holding() -> (Messenger, Arc<Held>) {
+    let held = Arc::new(Held::default());
+    (Messenger::new(held.clone(), Settings::default()), held)
+}
+
 /// A community with the public room `lobby`.
 pub(crate) async fn community(messenger: &Messenger, name: &str) -> Conversation {
     let settings = chat::Settings::named(name);
@@ -78,6 +146,50 @@ pub(crate) async fn person(
     let join = Join { conversation: lobby.id, invitation: None };
     messenger.ask(&id(community), by(name), join).await.expect("a member");
     person
+}
+
+const SITE_SECRET: &str = "a secret of at least thirty-two bytes";
+
+/// From now on a community believes tokens as its host site signs them.
+pub(crate) async fn trust_site(messenger: &Messenger, community: &str) -> KeyId {
+    trust(messenger, community, None, SITE_SECRET, 0).await
+}
+
+/// The same with another secret, whose key may have an id and was made at that millisecond: of two of one millisecond
+/// neither is the newer.
+pub(crate) async fn trust(
+    messenger: &Messenger,
+    community: &str,
+    kid: Option<&str>,
+    secret: &str,
+    made_ms: u64,
+) -> KeyId {
+    let mut purpose = json!({"kind": "token", "algorithm": "HS256", "material": secret});
+    if let Some(kid) = kid {
+        purpose["kid"] = json!(kid);
+    }
+    let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
+    let call = Call { now: Moment::from_millis(made_ms), ..messenger.call(&id(community), By::Service) };
+    messenger.perform(call.ask(key)).await.expect("a key").id
+}
+
+/// As a host site signs it.
+pub(crate) fn token(claims: &Value) -> Token {
+    signed(claims, &json!({"alg": "HS256", "typ": "JWT"}), SITE_SECRET)
+}
+
+/// As who knows another secret signs it.
+pub(crate) fn signed(claims: &Value, header: &Value, secret: &str) -> Token {
+    let encode = |part: &Value| URL_SAFE_NO_PAD.encode(part.to_string());
+    let signed = format!("{}.{}", encode(header), encode(claims));
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), signed.as_bytes());
+    Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
+}
+
+/// What it says of somebody, for ten minutes.
+pub(crate) fn claims(community: &str, person: &str) -> Value {
+    let now = crate::messenger::now().millis() / 1_000;
+    json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})
 }
 
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {

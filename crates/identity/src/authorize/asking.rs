@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::AuthorizerSettings;
 use super::answers::Answers;
-use super::breaker::Breaker;
+use super::breaker::{Attempt, Breaker};
 use super::question::{Answer, Question, Verdict};
 
 /// What became of the questions of one community, since its authorizer began; and what is under way.
@@ -21,7 +21,7 @@ pub struct AuthorizerCounts {
     pub joined: u64,
     /// Questions that were not asked, because the site is left alone, or too many were under way.
     pub unasked: u64,
-    /// Different questions under way.
+    /// Requests under way.
     pub under_way: usize,
     /// Answers in memory.
     pub answers: usize,
@@ -35,25 +35,32 @@ pub(super) enum Step {
     /// Nothing: this is the answer.
     Known(Verdict),
     /// Send a request, and tell its end.
-    Send,
+    Send(Request),
     /// Nothing: a request is under way.
     Wait,
 }
+
+/// A request that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Request(u64);
 
 /// `W` is who is told.
 pub(super) struct Asking<W> {
     settings: AuthorizerSettings,
     answers: Answers,
     breaker: Breaker,
-    under_way: HashMap<Question, UnderWay<W>>,
+    under_way: HashMap<Request, UnderWay<W>>,
+    /// The requests that further questions join. Those of a person who was forgotten since are none of them: their answers
+    /// may be the old ones.
+    joinable: HashMap<Question, Request>,
     waiting: usize,
     counts: AuthorizerCounts,
 }
 
 struct UnderWay<W> {
+    question: Question,
+    attempt: Attempt,
     waiters: Vec<W>,
-    /// The person's rights have changed since: the answer may be the old one.
-    outdated: bool,
 }
 
 impl<W> Asking<W> {
@@ -64,6 +71,7 @@ impl<W> Asking<W> {
             answers: Answers::new(settings.answers_max),
             breaker,
             under_way: HashMap::new(),
+            joinable: HashMap::new(),
             waiting: 0,
             counts: AuthorizerCounts::default(),
         }
@@ -75,52 +83,62 @@ impl<W> Asking<W> {
             return Step::Known(verdict.clone());
         }
         let room = self.waiting < self.settings.waiting_max;
-        if let Some(under_way) = self.under_way.get_mut(question).filter(|_| room) {
+        let joined = self.joinable.get(question).and_then(|request| self.under_way.get_mut(request));
+        if let Some(under_way) = joined.filter(|_| room) {
             under_way.waiters.push(waiter);
             self.waiting += 1;
             self.counts.joined += 1;
             return Step::Wait;
         }
-        if !room || self.under_way.len() >= self.settings.questions_max || !self.breaker.admits(now) {
+        let full = !room || self.under_way.len() >= self.settings.questions_max;
+        let Some(attempt) = (!full).then(|| self.breaker.admits(now)).flatten() else {
             self.counts.unasked += 1;
             return Step::Known(self.settings.failing.verdict());
-        }
-        self.under_way.insert(question.clone(), UnderWay { waiters: vec![waiter], outdated: false });
+        };
         self.waiting += 1;
         self.counts.requests += 1;
-        Step::Send
+        // No two have one number: how many there were only rises.
+        let request = Request(self.counts.requests);
+        self.joinable.insert(question.clone(), request);
+        let under_way = UnderWay { question: question.clone(), attempt, waiters: vec![waiter] };
+        self.under_way.insert(request, under_way);
+        Step::Send(request)
     }
 
     /// A request ended, with an answer or without. Returns whom to tell what.
     pub(super) fn answered(
         &mut self,
-        question: &Question,
+        request: Request,
         answer: Option<Answer>,
         now: Instant,
         random: u32,
     ) -> (Verdict, Vec<W>) {
-        let UnderWay { waiters, outdated } =
-            self.under_way.remove(question).unwrap_or(UnderWay { waiters: Vec::new(), outdated: false });
+        let failing = self.settings.failing.verdict();
+        let Some(UnderWay { question, attempt, waiters }) = self.under_way.remove(&request) else {
+            return (failing, Vec::new());
+        };
+        let is_of_now = self.joinable.get(&question) == Some(&request);
+        if is_of_now {
+            self.joinable.remove(&question);
+        }
         self.waiting -= waiters.len();
         let Some(answer) = answer else {
             self.counts.failures += 1;
-            self.breaker.failed(now, random);
-            return (self.settings.failing.verdict(), waiters);
+            self.breaker.failed(attempt, now, random);
+            return (failing, waiters);
         };
         self.breaker.succeeded();
         let ttl = answer.ttl.min(self.settings.answer_time_max);
         let verdict = Verdict::from(answer);
-        if !outdated {
-            self.answers.remember(question, verdict.clone(), now + ttl, now);
+        if is_of_now {
+            self.answers.remember(&question, verdict.clone(), now + ttl, now);
         }
         (verdict, waiters)
     }
 
     pub(super) fn forget(&mut self, person: &str) {
         self.answers.forget(person);
-        for (question, under_way) in &mut self.under_way {
-            under_way.outdated |= question.person == person;
-        }
+        self.joinable.retain(|question, _| question.person != person);
     }
 
     pub(super) fn counts(&self) -> AuthorizerCounts {
@@ -137,7 +155,7 @@ impl<W> Asking<W> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Asking, Step};
+    use super::{Asking, Request, Step};
     use crate::authorize::{Action, Answer, AuthorizerSettings, Failing, Question, Verdict};
 
     fn question(person: &str) -> Question {
@@ -174,15 +192,24 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
+    /// Asks, and insists that a request is sent.
+    fn send(asking: &mut Asking<u32>, person: &str, waiter: u32, now: Instant) -> Request {
+        match asking.ask(&question(person), waiter, now) {
+            Step::Send(request) => request,
+            step @ (Step::Known(_) | Step::Wait) => panic!("{person}: {step:?}"),
+        }
+    }
+
     #[test]
     fn equal_questions_are_one_request() {
         let (mut asking, start) = start();
-        assert_eq!(asking.ask(&question("ann"), 1, start), Step::Send);
+        let of_ann = send(&mut asking, "ann", 1, start);
         assert_eq!(asking.ask(&question("ann"), 2, start), Step::Wait);
-        assert_eq!(asking.ask(&question("bob"), 3, start), Step::Send);
-        assert_eq!(asking.answered(&question("ann"), allowed(0), start, 0), (Verdict::Allowed, vec![1, 2]));
-        assert_eq!(asking.answered(&question("bob"), None, start, 0), (Verdict::Unavailable, vec![3]));
-        assert_eq!(asking.ask(&question("ann"), 4, start), Step::Send, "a ttl of 0 is not remembered");
+        let of_bob = send(&mut asking, "bob", 3, start);
+        assert_eq!(asking.answered(of_ann, allowed(0), start, 0), (Verdict::Allowed, vec![1, 2]));
+        assert_eq!(asking.answered(of_bob, None, start, 0), (Verdict::Unavailable, vec![3]));
+        // A ttl of 0 is not remembered.
+        send(&mut asking, "ann", 4, start);
         let counts = asking.counts();
         assert_eq!((counts.requests, counts.joined, counts.failures, counts.under_way), (3, 1, 1, 1));
     }
@@ -191,13 +218,13 @@ mod tests {
     fn answers_are_remembered_as_long_as_they_say_within_bounds() {
         for (ttl, seconds) in [(7, 7), (100, 100), (u64::MAX, 100)] {
             let (mut asking, start) = start();
-            asking.ask(&question("ann"), 1, start);
-            asking.answered(&question("ann"), allowed(ttl), start, 0);
+            let request = send(&mut asking, "ann", 1, start);
+            asking.answered(request, allowed(ttl), start, 0);
             assert_eq!(
                 asking.ask(&question("ann"), 2, after(start, seconds - 1)),
                 Step::Known(Verdict::Allowed)
             );
-            assert_eq!(asking.ask(&question("ann"), 2, after(start, seconds)), Step::Send);
+            send(&mut asking, "ann", 2, after(start, seconds));
         }
     }
 
@@ -205,57 +232,96 @@ mod tests {
     fn what_ends_first_makes_room() {
         let (mut asking, start) = start();
         for (person, ttl) in [("ann", 9), ("bob", 5), ("cid", 7)] {
-            asking.ask(&question(person), 1, start);
-            asking.answered(&question(person), allowed(ttl), start, 0);
+            let request = send(&mut asking, person, 1, start);
+            asking.answered(request, allowed(ttl), start, 0);
         }
         assert_eq!(asking.counts().answers, 2);
         assert_eq!(asking.ask(&question("ann"), 1, start), Step::Known(Verdict::Allowed));
-        assert_eq!(asking.ask(&question("bob"), 1, start), Step::Send);
+        send(&mut asking, "bob", 1, start);
         assert_eq!(asking.ask(&question("cid"), 1, start), Step::Known(Verdict::Allowed));
     }
 
     #[test]
     fn a_person_who_is_forgotten_is_asked_for_anew() {
         let (mut asking, start) = start();
-        asking.ask(&question("ann"), 1, start);
-        asking.answered(&question("ann"), allowed(50), start, 0);
-        asking.ask(&question("bob"), 1, start);
+        let of_ann = send(&mut asking, "ann", 1, start);
+        asking.answered(of_ann, allowed(50), start, 0);
+        let of_bob = send(&mut asking, "bob", 1, start);
         asking.forget("ann");
         asking.forget("bob");
-        asking.answered(&question("bob"), allowed(50), start, 0);
-        assert_eq!(asking.ask(&question("ann"), 2, start), Step::Send);
-        assert_eq!(
-            asking.ask(&question("bob"), 2, start),
-            Step::Send,
-            "the answer on its way may be the old one"
-        );
+        asking.answered(of_bob, allowed(50), start, 0);
+        send(&mut asking, "ann", 2, start);
+        // The answer on its way may have been the old one.
+        send(&mut asking, "bob", 2, start);
+    }
+
+    #[test]
+    fn a_question_after_the_person_was_forgotten_does_not_take_the_answer_to_one_before() {
+        for old_comes_first in [true, false] {
+            let (mut asking, start) = start();
+            let old = send(&mut asking, "ann", 1, start);
+            asking.forget("ann");
+            let new = send(&mut asking, "ann", 2, start);
+            assert_eq!(asking.ask(&question("ann"), 3, start), Step::Wait);
+            let denied = Some(Answer { allow: false, reason: None, ttl: Duration::from_secs(50) });
+            let mut ends = [
+                (old, allowed(50), Verdict::Allowed, vec![1]),
+                (new, denied, Verdict::Denied { reason: None }, vec![2, 3]),
+            ];
+            if !old_comes_first {
+                ends.reverse();
+            }
+            for (request, answer, verdict, waiters) in ends {
+                assert_eq!(asking.answered(request, answer, start, 0), (verdict, waiters));
+            }
+            let known = Step::Known(Verdict::Denied { reason: None });
+            assert_eq!(asking.ask(&question("ann"), 4, start), known);
+            assert_eq!(asking.counts().under_way, 0);
+        }
     }
 
     #[test]
     fn a_site_that_fails_is_left_alone_and_tried_by_one_request() {
         let (mut asking, start) = start();
         for _ in 0..2 {
-            assert_eq!(asking.ask(&question("ann"), 1, start), Step::Send);
-            asking.answered(&question("ann"), None, start, u32::MAX);
+            let request = send(&mut asking, "ann", 1, start);
+            asking.answered(request, None, start, u32::MAX);
         }
         let unavailable = Step::Known(Verdict::Unavailable);
         assert_eq!(asking.ask(&question("ann"), 1, after(start, 9)), unavailable);
         assert!(asking.counts().left_alone);
-        assert_eq!(asking.ask(&question("ann"), 1, after(start, 10)), Step::Send);
+        let trial = send(&mut asking, "ann", 1, after(start, 10));
         assert_eq!(asking.ask(&question("bob"), 1, after(start, 10)), unavailable);
-        asking.answered(&question("ann"), None, after(start, 10), 0);
+        asking.answered(trial, None, after(start, 10), 0);
         assert_eq!(asking.ask(&question("ann"), 1, after(start, 19)), unavailable, "half of 20 seconds");
-        assert_eq!(asking.ask(&question("ann"), 1, after(start, 20)), Step::Send);
-        asking.answered(&question("ann"), allowed(0), after(start, 20), 0);
+        let trial = send(&mut asking, "ann", 1, after(start, 20));
+        asking.answered(trial, allowed(0), after(start, 20), 0);
         assert!(!asking.counts().left_alone);
-        assert_eq!(asking.ask(&question("bob"), 1, after(start, 20)), Step::Send);
+        send(&mut asking, "bob", 1, after(start, 20));
+    }
+
+    #[test]
+    fn what_was_under_way_when_a_pause_began_does_not_lengthen_it_or_end_its_trial() {
+        let (mut asking, start) = start();
+        let [first, second, third] = ["ann", "bob", "cid"].map(|person| send(&mut asking, person, 1, start));
+        for request in [first, second] {
+            asking.answered(request, None, start, u32::MAX);
+        }
+        let unavailable = Step::Known(Verdict::Unavailable);
+        let trial = send(&mut asking, "ann", 1, after(start, 10));
+        asking.answered(third, None, after(start, 10), u32::MAX);
+        assert_eq!(asking.ask(&question("bob"), 1, after(start, 10)), unavailable, "one tries already");
+        asking.answered(trial, None, after(start, 10), u32::MAX);
+        assert_eq!(asking.ask(&question("bob"), 1, after(start, 29)), unavailable);
+        // Twice ten seconds later, and not four times.
+        send(&mut asking, "bob", 1, after(start, 30));
     }
 
     #[test]
     fn what_does_not_fit_is_not_asked() {
         let (mut asking, start) = start();
         for person in ["ann", "bob", "cid"] {
-            assert_eq!(asking.ask(&question(person), 1, start), Step::Send);
+            send(&mut asking, person, 1, start);
         }
         assert_eq!(asking.ask(&question("dan"), 1, start), Step::Known(Verdict::Unavailable));
         assert_eq!(asking.ask(&question("ann"), 2, start), Step::Wait);
@@ -268,8 +334,8 @@ mod tests {
     fn failing_open_allows() {
         let mut asking = Asking::new(AuthorizerSettings { failing: Failing::Open, ..settings() });
         let start = Instant::now();
-        asking.ask(&question("ann"), 1, start);
-        let (verdict, _) = asking.answered(&question("ann"), None, start, 0);
+        let request = send(&mut asking, "ann", 1, start);
+        let (verdict, _) = asking.answered(request, None, start, 0);
         assert_eq!(verdict, Verdict::AllowedUnasked);
         assert!(verdict.is_allowed());
     }

@@ -14,19 +14,28 @@ pub(super) struct Breaker {
     trying: bool,
 }
 
+/// What a request is to the breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// One of many.
+    Ordinary,
+    /// The one that tries whether the site is back.
+    Trial,
+}
+
 impl Breaker {
     pub(super) fn new(failures_max: u32, pause_min: Duration, pause_max: Duration) -> Self {
         Breaker { failures_max, pause_min, pause_max, failures: 0, pause_until: None, trying: false }
     }
 
-    /// Whether a request may be sent now. Its end must be told.
-    pub(super) fn admits(&mut self, now: Instant) -> bool {
-        let Some(until) = self.pause_until else { return true };
+    /// As what a request may be sent now, if it may. Its end must be told.
+    pub(super) fn admits(&mut self, now: Instant) -> Option<Attempt> {
+        let Some(until) = self.pause_until else { return Some(Attempt::Ordinary) };
         if now < until || self.trying {
-            return false;
+            return None;
         }
         self.trying = true;
-        true
+        Some(Attempt::Trial)
     }
 
     pub(super) fn succeeded(&mut self) {
@@ -36,9 +45,14 @@ impl Breaker {
     }
 
     /// `random` spreads the tries of many servers.
-    pub(super) fn failed(&mut self, now: Instant, random: u32) {
+    pub(super) fn failed(&mut self, attempt: Attempt, now: Instant, random: u32) {
+        match attempt {
+            Attempt::Trial => self.trying = false,
+            // It was under way when the pause began, which counts it already: one outage is one.
+            Attempt::Ordinary if self.is_open() => return,
+            Attempt::Ordinary => {}
+        }
         self.failures = self.failures.saturating_add(1);
-        self.trying = false;
         let Some(doublings) = self.failures.checked_sub(self.failures_max) else { return };
         let whole = self.pause_min.saturating_mul(1 << doublings.min(16)).min(self.pause_max);
         let half = whole / 2;

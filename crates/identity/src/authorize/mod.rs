@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::outbound::{Outbound, Target};
 use crate::signature::{SigningSecrets, sign};
 use crate::token::UnixSeconds;
-use asking::{Asking, Step};
+use asking::{Asking, Request, Step};
 
 pub use asking::AuthorizerCounts;
 pub use question::{Action, Answer, Question, Verdict};
@@ -108,10 +108,10 @@ impl Authorizer {
         match step {
             Step::Known(verdict) => return verdict,
             Step::Wait => {}
-            Step::Send => {
+            Step::Send(request) => {
                 // Who asks may go away; others may have joined, so the request goes on without them.
                 let this = self.clone();
-                tokio::spawn(async move { this.settle(question).await });
+                tokio::spawn(async move { this.settle(request, question).await });
             }
         }
         answer.await.unwrap_or_else(|_| self.settings.failing.verdict())
@@ -127,7 +127,7 @@ impl Authorizer {
         self.asking().counts()
     }
 
-    async fn settle(self: Arc<Self>, question: Question) {
+    async fn settle(self: Arc<Self>, request: Request, question: Question) {
         let answer = match tokio::time::timeout(self.settings.timeout, self.request(&question)).await {
             Ok(answer) => answer,
             Err(_) => Err(format!("no answer within {:?}", self.settings.timeout)),
@@ -136,7 +136,7 @@ impl Authorizer {
             tracing::warn!(url = %self.target, %why, "the host site did not say whether somebody may");
         }
         let random = random();
-        let (verdict, waiters) = self.asking().answered(&question, answer.ok(), Instant::now(), random);
+        let (verdict, waiters) = self.asking().answered(request, answer.ok(), Instant::now(), random);
         for waiter in waiters {
             // Whoever went away does not need it.
             let _ = waiter.send(verdict.clone());

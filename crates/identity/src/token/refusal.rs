@@ -55,6 +55,8 @@ pub enum Refusal {
     Revoked,
     /// A live connection presented a token of somebody else, or of another community.
     AnotherPerson,
+    /// A live connection presented a token for other rooms.
+    OtherRooms,
 }
 
 /// A part of a token.
@@ -140,7 +142,8 @@ impl Refusal {
             | Refusal::KeyUnknown { .. }
             | Refusal::Signature
             | Refusal::Claim { .. }
-            | Refusal::AnotherPerson => Code::TokenInvalid,
+            | Refusal::AnotherPerson
+            | Refusal::OtherRooms => Code::TokenInvalid,
         }
     }
 
@@ -171,6 +174,7 @@ impl fmt::Display for Refusal {
             Refusal::Expired { at } => write!(to, "exp: was at {at}"),
             Refusal::Revoked => to.write_str("the token was revoked"),
             Refusal::AnotherPerson => to.write_str("the token is another person's than the connection's"),
+            Refusal::OtherRooms => to.write_str("rooms: the token is for others than the connection's"),
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) use reach::Reach;
 use super::gathering::Gathering;
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status};
-use super::{DEVICES_MAX, Due, Full, PRESENCE_EACH_MAX};
+use super::{DEVICES_MAX, Due, Full, Overdue, PRESENCE_EACH_MAX};
 use crate::topics::person_topic;
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
@@ -172,7 +172,7 @@ impl Gathered {
 
     // What is over.
 
-    pub(super) fn sweep(&mut self, community: &CommunityId, now: Instant, moment: Moment, due: &mut Due) {
+    pub(super) fn sweep(&mut self, now: Instant, moment: Moment, due: &mut Due) {
         if self.reading == 0 {
             self.recent = HashMap::new();
         } else {
@@ -185,21 +185,14 @@ impl Gathered {
         for person in gone {
             due.announcements.extend(self.go(&person, moment));
         }
-        for (person, present) in self.people.iter().filter(|(_, present)| present.stale) {
-            if present.reading == 0 {
-                due.to_follow.push((community.clone(), person.clone()));
-            }
-        }
+        self.people.values_mut().for_each(|present| present.end_bans(moment));
         let mut tabs = Vec::new();
-        for (id, gathering) in &mut self.conversations {
+        for gathering in self.conversations.values_mut() {
             if std::mem::take(&mut gathering.to_evict)
                 && let Some(topic) = &gathering.topic
             {
                 let evicted = gathering.joined.iter().filter(|(_, joined)| joined.evicted);
                 due.evictions.extend(evicted.map(|(device, _)| (*device, topic.clone())));
-            }
-            if std::mem::take(&mut gathering.to_judge) {
-                due.to_judge.push((community.clone(), *id, gathering.joined_people()));
             }
             if let Some(payload) = gathering.tab.take() {
                 tabs.push((gathering.people.iter().cloned().collect::<Vec<_>>(), payload));
@@ -208,6 +201,16 @@ impl Gathered {
         for (people, payload) in tabs {
             due.tabs.push((self.topics(people.iter().collect()), payload));
         }
+    }
+
+    pub(super) fn overdue(&mut self, community: &CommunityId, overdue: &mut Overdue) {
+        for (id, gathering) in &mut self.conversations {
+            if std::mem::take(&mut gathering.to_judge) {
+                overdue.to_judge.push((community.clone(), *id, gathering.joined_people()));
+            }
+        }
+        let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading == 0);
+        overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));
     }
 
     fn go(&mut self, person: &PersonId, moment: Moment) -> Option<Announcement> {

@@ -124,6 +124,28 @@ impl Audience {
         self.with(community, |gathered| gathered.follow(person, followed))
     }
 
+    /// A person who has a room open was found to be in it.
+    pub(crate) fn follow_joined(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        followed: &Followed,
+        device: DeviceId,
+    ) {
+        self.with(community, |gathered| gathered.follow_joined(person, followed, device));
+    }
+
+    /// A person is to hear nothing of a conversation, which they stay in, until then or for good.
+    pub(crate) fn ban(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        conversation: ConversationId,
+        until: Option<Moment>,
+    ) {
+        self.with(community, |gathered| gathered.ban(person, conversation, until));
+    }
+
     /// A person is to hear nothing of a conversation any more.
     pub(crate) fn unfollow(&self, community: &CommunityId, person: &PersonId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.unfollow(person, conversation));
@@ -278,17 +300,28 @@ impl Audience {
         self.with(community, |gathered| gathered.people())
     }
 
-    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs, people to be read again.
+    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs.
     pub(crate) fn sweep(&self, now: Instant, moment: Moment) -> Due {
         let mut due = Due::default();
         for part in &self.parts {
             let mut part = lock(part);
-            part.retain(|community, gathered| {
-                gathered.sweep(community, now, moment, &mut due);
+            part.retain(|_, gathered| {
+                gathered.sweep(now, moment, &mut due);
                 !gathered.is_empty()
             });
         }
         due
+    }
+
+    /// Takes what has to be read again, for which the store is asked.
+    pub(crate) fn overdue(&self) -> Overdue {
+        let mut overdue = Overdue::default();
+        for part in &self.parts {
+            for (community, gathered) in lock(part).iter_mut() {
+                gathered.overdue(community, &mut overdue);
+            }
+        }
+        overdue
     }
 
     /// Communities, people, devices and open rooms.
@@ -346,6 +379,11 @@ pub(crate) struct Due {
     pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
     /// Joins that end, by connection and topic.
     pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
+}
+
+/// What has to be read again.
+#[derive(Default)]
+pub(crate) struct Overdue {
     /// Rooms whose people are to be judged again.
     pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
     /// Whose conversations are to be read again.

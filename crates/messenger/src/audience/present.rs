@@ -30,6 +30,8 @@ pub(super) struct Present {
     pub(super) left_meanwhile: Option<Vec<ConversationId>>,
     /// Whether their conversations have to be read again.
     pub(super) stale: bool,
+    /// What they are kept out of for a time, though they are in it, and until when.
+    pub(super) banned: Vec<(ConversationId, Moment)>,
     /// The end of the time in which a device may come back.
     pub(super) lease: Option<Instant>,
     pub(super) seen: Option<Moment>,
@@ -47,6 +49,7 @@ impl Present {
             reading: 0,
             left_meanwhile: None,
             stale: false,
+            banned: Vec::new(),
             lease: None,
             seen: None,
             told: Status::Offline,
@@ -64,6 +67,13 @@ impl Present {
         // When somebody invisible was here says that they are.
         let seen = if self.choice == Choice::Invisible && !self.devices.is_empty() { None } else { seen };
         Presence { person: person.clone(), status, seen }
+    }
+
+    /// Notes whether their conversations are to be read again because a ban is over.
+    pub(super) fn end_bans(&mut self, moment: Moment) {
+        let before = self.banned.len();
+        self.banned.retain(|(_, until)| *until > moment);
+        self.stale |= self.banned.len() < before;
     }
 
     pub(super) fn is_in(&self, conversation: ConversationId) -> bool {

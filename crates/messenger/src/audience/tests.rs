@@ -101,12 +101,12 @@ fn what_is_said_while_conversations_are_read_is_known_when_they_are() {
         let (one, ann) = (id("one"), somebody("ann"));
         audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
         audience.begin_following(&one, &ann);
-        let (_, _, read) = messenger.conversations(&one, &ann).await.expect("conversations");
+        let read = messenger.conversations(&one, &ann).await.expect("conversations").all;
         let append = Append { conversation: lobby.id, draft: Draft::text(None, "meanwhile") };
         messenger.ask(&one, By::Service, append).await.expect("a message");
-        let followed: Vec<_> = read.iter().map(|(followed, _)| *followed).collect();
+        let followed: Vec<_> = read.iter().map(|line| line.followed).collect();
         audience.follow_all(&one, &ann, &followed);
-        let read: Vec<_> = read.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
+        let read: Vec<_> = read.iter().map(|line| (line.followed.id, line.last)).collect();
         let newer = audience.newer(&one, &ann, &read);
         assert_eq!(newer.after, [(lobby.id, Seq(0))]);
         assert!(!newer.others);
@@ -130,7 +130,7 @@ fn a_large_room_tells_its_tabs_once_a_second_and_whom_a_message_mentions_at_once
             .await
             .expect("a message");
         assert_eq!(told.events(), [("person:one/ann".to_owned(), "msg:new".to_owned())]);
-        messenger.go_round();
+        messenger.tick();
         assert_eq!(told.events().len(), names.len());
     });
 }
@@ -184,7 +184,7 @@ fn who_leaves_is_answered_before_their_joins_end() {
         told.take();
         messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
         assert_eq!(ended(&told), []);
-        messenger.go_round();
+        messenger.tick();
         assert_eq!(ended(&told), [("room:one/lobby".to_owned(), "end_join".to_owned())]);
     });
 }
@@ -192,7 +192,7 @@ fn who_leaves_is_answered_before_their_joins_end() {
 #[test]
 fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
     let (messenger, told) = scene::messenger();
-    let lobby = run(async {
+    run(async {
         let lobby = open_lobby(&messenger).await;
         messenger.ask(&id("one"), by("bob"), Leave { conversation: lobby.id }).await.expect("left");
         let name = RoomName::parse("lobby").expect("a name");
@@ -201,11 +201,77 @@ fn a_room_that_becomes_private_keeps_its_members_and_no_others() {
         told.take();
         let private = ChangeRoom { kind: Some(Kind::Private), ..ChangeRoom::of(lobby.id) };
         messenger.ask(&id("one"), By::Service, private).await.expect("changed");
-        lobby
+        messenger.catch_up().await;
+        assert_eq!(ended(&told).len(), 1);
+        assert!(messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
+        assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
     });
-    // It asks the store and waits: not within a runtime.
-    messenger.go_round();
-    assert_eq!(ended(&told).len(), 1);
-    assert!(messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(1)));
-    assert!(!messenger.inner.audience.is_evicted(&id("one"), lobby.id, DeviceId(0)));
+}
+
+#[test]
+fn who_is_on_the_way_into_a_room_when_they_have_to_leave_does_not_follow_it_again() {
+    let audience = Audience::new();
+    here(&audience, &["ann"], room(1));
+    let (one, ann, name) = (id("one"), somebody("ann"), RoomName::parse("lobby").expect("a name"));
+    audience.open_room(&one, conversation(1), &name, &ann, DeviceId(7));
+    audience.evict(&one, conversation(1), &ann);
+    audience.ban(&one, &ann, conversation(1), None);
+    audience.follow_joined(&one, &ann, &room(1), DeviceId(7));
+    assert!(!audience.is_in(&one, conversation(1), &ann));
+    // Another join, which is judged after that.
+    audience.open_room(&one, conversation(1), &name, &ann, DeviceId(8));
+    audience.follow_joined(&one, &ann, &room(1), DeviceId(8));
+    assert!(audience.is_in(&one, conversation(1), &ann));
+}
+
+#[test]
+fn when_a_ban_is_over_conversations_are_read_again() {
+    let moment = Moment::from_millis;
+    let due = |bans: &[Option<u64>], now: u64| {
+        let audience = Audience::new();
+        here(&audience, &["ann", "bob"], direct(1));
+        for until in bans {
+            audience.ban(&id("one"), &somebody("ann"), conversation(1), until.map(moment));
+        }
+        audience.sweep(Instant::now(), moment(now));
+        audience.overdue().to_follow
+    };
+    let ann = vec![(id("one"), somebody("ann"))];
+    assert_eq!(due(&[Some(5)], 4), []);
+    assert_eq!(due(&[Some(5)], 5), ann);
+    assert_eq!(due(&[None], 5), []);
+    assert_eq!(due(&[Some(5), Some(9)], 5), [], "the second takes the place of the first");
+    assert_eq!(due(&[Some(5), Some(9)], 9), ann);
+    assert_eq!(due(&[Some(5), None], 9), []);
+}
+
+#[test]
+fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann"], Followed::of(&lobby));
+        let ann_hears = async || {
+            told.take();
+            let said = Append { conversation: lobby.id, draft: Draft::text(None, "hi") };
+            messenger.ask(&id("one"), by("bob"), said).await.expect("a message");
+            told.events().contains(&("person:one/ann".to_owned(), "msg:new".to_owned()))
+        };
+        assert!(ann_hears().await);
+        let ban = Punish {
+            person: somebody("ann"),
+            conversation: Some(lobby.id),
+            kind: SanctionKind::Ban,
+            until: Some(crate::messenger::now()),
+            reason: String::new(),
+        };
+        messenger.ask(&id("one"), By::Service, ban).await.expect("banned");
+        assert!(!ann_hears().await);
+        messenger.tick();
+        messenger.catch_up().await;
+        assert!(ann_hears().await);
+    });
 }

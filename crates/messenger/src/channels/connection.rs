@@ -1,10 +1,10 @@
 //! A connection to the messenger: who it is, from the first join on.
 
-use crate::entrance::{Credentials, SocketId};
+use crate::entrance::{Admitted, AllowedRooms, Credentials, SocketId};
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
-use chat::{By, CommunityId, Person, PersonId, RoomName};
-use identity::Token;
+use chat::{By, CommunityId, Conversation, Person, PersonId};
+use identity::{Refusal, Token};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
@@ -31,8 +31,8 @@ struct Shown {
 pub(super) struct Me {
     pub(super) community: CommunityId,
     pub(super) person: Arc<Person>,
-    /// The only rooms that they may be in.
-    pub(super) rooms: Option<Vec<RoomName>>,
+    /// The rooms that their token is for.
+    pub(super) rooms: AllowedRooms,
     /// For a guest: what to come back with.
     token: Option<Token>,
 }
@@ -46,14 +46,15 @@ impl Me {
         By::Person(self.person.id.clone())
     }
 
-    pub(super) fn may_enter(&self, room: &RoomName) -> bool {
-        self.rooms.as_ref().is_none_or(|rooms| rooms.contains(room))
+    /// Whether their token is for that conversation. Whether they themselves may is for the rules to say.
+    pub(super) fn may_use(&self, conversation: &Conversation) -> bool {
+        self.rooms.allow(conversation)
     }
 
     /// Somebody, without their having come in.
     #[cfg(test)]
-    pub(super) fn somebody(community: &CommunityId, person: Person) -> Arc<Self> {
-        Arc::new(Self { community: community.clone(), person: Arc::new(person), rooms: None, token: None })
+    pub(super) fn somebody(community: &CommunityId, person: Person, rooms: AllowedRooms) -> Arc<Self> {
+        Arc::new(Self { community: community.clone(), person: Arc::new(person), rooms, token: None })
     }
 
     /// As each join tells it.
@@ -113,14 +114,16 @@ impl Connection {
         Err(Fault::new(ErrorCode::OriginRefused, "this community does not take connections from this page"))
     }
 
-    /// A newer token of the same person; for a guest without one, theirs is renewed.
+    /// A newer token of the same person, for the same rooms: what the connection has joined was decided by them. A guest's
+    /// is renewed.
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
         let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
         let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
-        if admitted.person.id != *me.id() {
-            return Err(crate::Rejection::Token(identity::Refusal::AnotherPerson).into());
-        }
+        fits(&me, &admitted).map_err(|refusal| {
+            tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
+            Fault::from(crate::Rejection::Token(refusal))
+        })?;
         let entrance = &self.messenger.inner.entrance;
         let stood = entrance.stand(self.socket, &self.community, me.id(), &admitted.verified);
         stood.map_err(|refusal| Fault::from(crate::Rejection::Token(refusal)))?;
@@ -132,8 +135,57 @@ impl Connection {
     }
 }
 
+/// Lets pass a newer token that a connection can go on with.
+fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
+    if newer.person.id != *me.id() {
+        Err(Refusal::AnotherPerson)
+    } else if newer.rooms != me.rooms {
+        Err(Refusal::OtherRooms)
+    } else {
+        Ok(())
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
         self.messenger.inner.entrance.ended(self.socket);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{self, claims, id, run, token};
+
+    #[test]
+    fn a_newer_token_is_of_the_same_person_and_for_the_same_rooms() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            scene::community(&messenger, "one").await;
+            scene::trust_site(&messenger, "one").await;
+            let of = |person: &str, rooms: Option<&[&str]>| {
+                let mut claims = claims("one", person);
+                if let Some(rooms) = rooms {
+                    claims["rooms"] = json!(rooms);
+                }
+                token(&claims)
+            };
+            for (first, newer, comes) in [
+                (None, of("ann", None), "in"),
+                (None, of("bob", None), "token_invalid"),
+                (None, of("ann", Some(&["lobby"])), "token_invalid"),
+                (Some(["lobby", "den"]), of("ann", Some(&["den", "lobby"])), "in"),
+                (Some(["lobby", "den"]), of("ann", Some(&["lobby"])), "token_invalid"),
+                (Some(["lobby", "den"]), of("ann", Some(&[])), "token_invalid"),
+                (Some(["lobby", "den"]), of("ann", None), "token_invalid"),
+            ] {
+                let shown = of("ann", first.as_ref().map(|rooms| rooms.as_slice()));
+                let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
+                let connection = Connection::new(messenger.clone(), credentials, None);
+                connection.me().await.expect("Ann is in");
+                let found = connection.refresh(newer).await.map_or_else(|fault| fault.code, |_| "in");
+                assert_eq!(found, comes, "a newer token of one for {first:?}");
+            }
+        });
     }
 }

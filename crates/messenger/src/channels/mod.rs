@@ -10,6 +10,7 @@ mod room;
 mod throttle;
 mod turns;
 mod waiting;
+mod within;
 
 pub use request::{EVENTS, EventRow, Surface};
 

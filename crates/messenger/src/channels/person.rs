@@ -8,15 +8,17 @@ use super::request::{self, Asker};
 use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
+use super::within::Within;
 use super::{connection, read, refuse};
-use crate::audience::{Activity, Choice, DEVICES_MAX, Newer};
+use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
 use crate::fault::{ErrorCode, Fault};
+use crate::following::Theirs;
 use crate::messenger::{Messenger, now};
 use crate::reading::PAGE;
-use crate::topics::{PERSON, parts};
+use crate::topics::{PERSON, TOLD_TO_PEOPLE, parts};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Invitations, Page, ReadPage};
-use chat::{ConversationId, Failure, Seq};
+use chat::{ConversationId, Failure, Invitation, Seq};
 use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,6 +35,7 @@ struct Stands {
     waiting: Waiting,
     turns: Turns,
     typing: Throttle,
+    within: Within,
     /// What was read of their conversations, until the join stands.
     read: Vec<(ConversationId, Seq)>,
 }
@@ -170,6 +173,21 @@ impl Channel for PersonChannel {
         }
     }
 
+    /// A device whose token is for all rooms hears the topic as it is, which costs nothing.
+    fn intercepts(&self) -> &'static [&'static str] {
+        match &self.stands {
+            Some(stands) if !stands.within.is_everything() => TOLD_TO_PEOPLE,
+            Some(_) | None => &[],
+        }
+    }
+
+    fn handle_out(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
+        let Some(stands) = &mut self.stands else { return };
+        if matches!(payload, Payload::Json(text) if stands.within.passes(event, text)) {
+            cx.push(event, payload);
+        }
+    }
+
     fn terminate(&mut self, _: &mut Context<'_>, _: Ended) {
         self.stands = None;
     }
@@ -186,7 +204,8 @@ impl Stands {
         if others || after.len() > MISSED_MAX {
             cx.push("conversations:changed", json!({}));
         }
-        for (conversation, seq) in after.into_iter().take(MISSED_MAX) {
+        let heard = after.into_iter().filter(|(conversation, _)| self.within.has(*conversation));
+        for (conversation, seq) in heard.take(MISSED_MAX) {
             let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
             let answer = messenger.ask(&self.me.community, self.me.by(), read);
             cx.spawn(Task::future(async move { Brought::Missed(answer.await) }));
@@ -201,7 +220,9 @@ impl Stands {
         };
         let audience = &self.device.messenger().inner.audience;
         let (community, me) = (&self.me.community, self.me.id());
-        let place = typing.conversation.filter(|place| audience.is_in(community, *place, me));
+        let is_theirs =
+            |place: &ConversationId| audience.is_in(community, *place, me) && self.within.has(*place);
+        let place = typing.conversation.filter(is_theirs);
         let Some(conversation) = place else { return Waiting::answer_now(cx, Err(Fault::not_found())) };
         if self.typing.passes(typing.on, cx.now()) {
             let told = json!({ "conversation": conversation, "person": me, "on": typing.on });
@@ -243,15 +264,11 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
     }
     let audience = &messenger.inner.audience;
     let device = Device::arrive(connection, &me)?;
-    audience.begin_following(&me.community, me.id());
-    let conversations = messenger.conversations(&me.community, me.id()).await;
-    let (tabs, next, all) =
-        conversations.inspect_err(|_| audience.abandon_following(&me.community, me.id()))?;
-    let followed: Vec<_> = all.iter().map(|(followed, _)| *followed).collect();
-    let announcement = audience.follow_all(&me.community, me.id(), &followed);
-    messenger.inner.bulletin().announce(&announcement);
-    let invitations = messenger.ask(&me.community, me.by(), Invitations { conversation: None }).await?;
-    let tabs: Vec<Value> = tabs.iter().filter(|tab| may_see(&me, tab)).map(request::tab).collect();
+    let Theirs { tabs, next, all } = messenger.follow(&me.community, me.id()).await?;
+    let tabs: Vec<Value> =
+        tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
+    let within = Within::of(messenger, &me).await?;
+    let (invitations, presence) = beyond_rooms(messenger, &me).await?;
     let response = json!({
         "me": me.json(),
         "epoch": messenger.epoch(),
@@ -261,14 +278,19 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
         "next": next.map(request::tab_position),
         "page": PAGE,
         "invitations": invitations,
-        "presence": audience.friends(&me.community, me.id()),
+        "presence": presence,
     });
-    let read = all.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
+    let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, me, waiting, turns, typing, read }, response))
+    Ok((Stands { device, me, waiting, turns, typing, within, read }, response))
 }
 
-/// Whether a token is for the room of that line, too.
-fn may_see(me: &Me, tab: &chat::verbs::Tab) -> bool {
-    tab.conversation.name.as_ref().is_none_or(|room| me.may_enter(room))
+/// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for
+/// a token for some rooms.
+async fn beyond_rooms(messenger: &Messenger, me: &Me) -> Result<(Vec<Invitation>, Vec<Presence>), Fault> {
+    if !me.rooms.are_all() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let invitations = messenger.ask(&me.community, me.by(), Invitations { conversation: None }).await?;
+    Ok((invitations, messenger.inner.audience.friends(&me.community, me.id())))
 }

@@ -10,6 +10,7 @@ use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
 use super::{connection, read, refuse};
+use crate::audience::Followed;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::topics::{ROOM, parts};
@@ -230,7 +231,7 @@ async fn enter(
     request: JoinRequest,
 ) -> Result<(Stands, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
-    if !me.may_enter(&room) {
+    if !me.rooms.have(&room) {
         return Err(Fault::not_found());
     }
     let community = &connection.community;
@@ -243,6 +244,11 @@ async fn enter(
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
     let audience = &messenger.inner.audience;
     let speaks = standing.member.is_some();
+    if speaks {
+        // They may have been kept out when they came, until a ban was over.
+        let followed = Followed::of(&standing.conversation);
+        audience.follow_joined(community, me.id(), &followed, connection.socket.0);
+    }
     // Who only looks shares no conversation with those who are in it.
     let presence = speaks.then(|| audience.present_in(community, conversation));
     if !speaks {
@@ -331,5 +337,36 @@ impl Seen {
             return Ok(whole(newest().await?, Some(false), Some("too_many")));
         }
         Ok(Self { page: missed, recovered: Some(true), reason: None, changed: changed.messages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entrance::Credentials;
+    use crate::scene::{self, claims, id, run, somebody, token};
+
+    async fn in_lobby(messenger: &Messenger, person: &str) -> Stands {
+        let shown = token(&claims("one", person));
+        let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
+        let connection = Arc::new(Connection::new(messenger.clone(), credentials, None));
+        let room = RoomName::parse("lobby").expect("a name");
+        enter(&connection, room, JoinRequest::default()).await.expect("they may come in").0
+    }
+
+    #[test]
+    fn who_opens_a_room_that_they_are_in_follows_it_whatever_kept_them_from_it_before() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            let lobby = scene::community(&messenger, "one").await;
+            scene::trust_site(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let (audience, one, ann) = (&messenger.inner.audience, id("one"), somebody("ann"));
+            // Her device came while she was banned.
+            audience.arrive(&one, &ann, crate::audience::DeviceId(99)).expect("there is room");
+            assert!(!audience.is_in(&one, lobby.id, &ann));
+            let _stands = in_lobby(&messenger, "ann").await;
+            assert!(audience.is_in(&one, lobby.id, &ann));
+        });
     }
 }

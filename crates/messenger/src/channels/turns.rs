@@ -1,7 +1,9 @@
 //! The order of messages that wait before they are stored.
 
+use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 
 /// Messages of one join that wait for somebody's leave are stored in the order in which they came.
 #[derive(Default)]
@@ -10,7 +12,7 @@ pub(super) struct Turns {
     last: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
-/// One message's place in the order. Dropped, it lets the next one go.
+/// One message's place in the order. The next one goes when it has been [taken](Turn::take), or is dropped.
 pub(super) struct Turn {
     before: Option<oneshot::Receiver<()>>,
     _next: oneshot::Sender<()>,
@@ -23,15 +25,35 @@ impl Turns {
         let before = self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(receiver);
         Turn { before, _next: sender }
     }
+
+    /// Whether nobody waits: only then may somebody go without a turn.
+    pub(super) fn are_free(&self) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits = last.as_mut().is_some_and(|last| last.try_recv() == Err(TryRecvError::Empty));
+        if !waits {
+            *last = None;
+        }
+        !waits
+    }
 }
 
 impl Turn {
-    /// Waits until it is this one's turn.
-    pub(super) async fn comes(&mut self) {
-        if let Some(before) = self.before.take() {
+    /// Acts when all have acted who came before, if it is permitted. Who is refused waits all the same: their turn ends
+    /// after the one before it and not earlier, or the next one would go past that.
+    ///
+    /// # Errors
+    /// As `permission`.
+    pub(super) async fn take<T, E>(
+        self,
+        permission: impl Future<Output = Result<(), E>>,
+        act: impl FnOnce() -> T,
+    ) -> Result<T, E> {
+        let permitted = permission.await;
+        if let Some(before) = self.before {
             // Nothing is ever sent: that the other end is gone is what is waited for.
             let _ = before.await;
         }
+        permitted.map(|()| act())
     }
 }
 
@@ -39,24 +61,46 @@ impl Turn {
 mod tests {
     use super::*;
     use crate::scene::run;
+    use std::cell::RefCell;
+    use std::future::ready;
 
     #[test]
     fn who_came_later_goes_later_though_it_was_ready_before() {
         run(async {
-            let turns = Turns::default();
-            let (mut first, mut second) = (turns.next(), turns.next());
-            let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
-            let told = sender.clone();
-            let late = tokio::spawn(async move {
-                second.comes().await;
-                told.send(2).expect("the test listens");
-            });
-            tokio::task::yield_now().await;
-            first.comes().await;
-            sender.send(1).expect("the test listens");
-            drop(first);
-            late.await.expect("no panic");
-            assert_eq!((order.recv().await, order.recv().await), (Some(1), Some(2)));
+            let (turns, order) = (Turns::default(), RefCell::new(Vec::new()));
+            let (first, second) = (turns.next(), turns.next());
+            let (permit, permission) = oneshot::channel::<()>();
+            let first = first.take(permission, || order.borrow_mut().push(1));
+            let second = async {
+                let permission = async {
+                    permit.send(()).expect("the first waits");
+                    Ok(())
+                };
+                second.take(permission, || order.borrow_mut().push(2)).await
+            };
+            let (second, first) = tokio::join!(second, first);
+            assert_eq!((first, second), (Ok(()), Ok::<(), ()>(())));
+            assert_eq!(order.into_inner(), [1, 2]);
+        });
+    }
+
+    #[test]
+    fn who_is_refused_lets_nobody_past_those_who_came_before() {
+        run(async {
+            let (turns, order) = (Turns::default(), RefCell::new(Vec::new()));
+            let (first, second, third) = (turns.next(), turns.next(), turns.next());
+            let (permit, permission) = oneshot::channel::<()>();
+            let first = first.take(permission, || order.borrow_mut().push(1));
+            let second = second.take(ready(Err("refused")), || order.borrow_mut().push(2));
+            let third = third.take(ready(Ok::<(), &str>(())), || order.borrow_mut().push(3));
+            // It is not permitted before the others have had their chance.
+            let late = async {
+                tokio::task::yield_now().await;
+                permit.send(()).expect("the first waits");
+            };
+            let (first, second, third, ()) = tokio::join!(first, second, third, late);
+            assert_eq!((first, second, third), (Ok(()), Err("refused"), Ok(())));
+            assert_eq!(order.into_inner(), [1, 3]);
         });
     }
 
@@ -65,7 +109,22 @@ mod tests {
         run(async {
             let turns = Turns::default();
             drop(turns.next());
-            turns.next().comes().await;
+            assert!(turns.are_free());
+            assert_eq!(turns.next().take(ready(Ok::<(), ()>(())), || 1).await, Ok(1));
+        });
+    }
+
+    #[test]
+    fn the_way_is_free_when_nobody_waits() {
+        run(async {
+            let turns = Turns::default();
+            assert!(turns.are_free());
+            let (first, second) = (turns.next(), turns.next());
+            assert!(!turns.are_free());
+            first.take(ready(Ok::<(), ()>(())), || ()).await.expect("permitted");
+            assert!(!turns.are_free());
+            second.take(ready(Ok::<(), ()>(())), || ()).await.expect("permitted");
+            assert!(turns.are_free());
         });
     }
 }

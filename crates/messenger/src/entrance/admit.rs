@@ -1,10 +1,10 @@
 //! Coming in.
 
-use super::{Credentials, Directory, seconds};
+use super::{AllowedRooms, Credentials, Directory, seconds};
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
 use chat::verbs::Meet;
-use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role, RoomName};
+use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
 use identity::{Action, Claims, Code, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ const MET_MS: u64 = 5 * 60 * 1_000;
 pub struct Admitted {
     /// Who.
     pub person: Arc<Person>,
-    /// The only rooms that they may be in, if their token says so; none: all that they may see.
-    pub rooms: Option<Vec<RoomName>>,
+    /// The rooms that their token is for.
+    pub rooms: AllowedRooms,
     /// What their token says.
     pub verified: Verified,
     /// For a guest: the token to come back with.
@@ -160,8 +160,7 @@ impl Messenger {
         // The site may have taken its time, in which the token was revoked.
         self.inner.entrance.judge(&verified)?;
         let person = self.meet(&credentials.community, id, profile(&verified)).await?;
-        let rooms = verified.claims.rooms.as_ref();
-        let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());
+        let rooms = AllowedRooms::claimed(verified.claims.rooms.as_deref());
         Ok(Admitted { person, rooms, verified, token })
     }
 

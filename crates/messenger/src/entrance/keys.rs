@@ -67,22 +67,23 @@ impl TokenKey {
     }
 }
 
-/// Those of a community that count, with the guests' own; the newest win where there are more than may be.
+/// Those of a community that count, with the guests' own. Of those with one id the newest is believed, and nobody's key
+/// takes the place of the guests'; where there are more than may be, the oldest are left out.
 pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
-    let counting = stored.iter().filter(|key| key.revoked.is_none());
-    let mut keys: Vec<Key> = counting.filter_map(|key| TokenKey::of(key)?.verifying()).collect();
-    let room = KEYS_MAX.saturating_sub(guests.len());
-    keys.drain(..keys.len().saturating_sub(room));
-    keys.extend(guests);
-    loop {
-        match KeySet::new(keys.clone()) {
-            Ok(set) => return set,
-            Err(error) => {
-                tracing::warn!(%error, "a community's keys cannot stand together: the oldest is left out");
-                keys.remove(0);
-            }
+    let mut keys = guests;
+    for row in stored.iter().rev().filter(|row| row.revoked.is_none()) {
+        let Some(key) = TokenKey::of(row).and_then(|key| key.verifying()) else { continue };
+        let is_named = key.kid().is_some_and(|kid| keys.iter().any(|kept| kept.kid() == Some(kid)));
+        if is_named || keys.len() == KEYS_MAX {
+            tracing::warn!(key = %row.id, kid = key.kid(), "a key is not believed beside a community's others");
+        } else {
+            keys.push(key);
         }
     }
+    KeySet::new(keys).unwrap_or_else(|error| {
+        tracing::error!(%error, "the guests' own keys cannot stand together: nobody comes in");
+        KeySet::default()
+    })
 }
 
 /// Where a community publishes keys.

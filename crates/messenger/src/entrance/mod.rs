@@ -4,6 +4,7 @@
 //! somebody is banned is a rule of `chat`'s, asked when they come in ([`Meet`](chat::verbs::Meet)).
 
 mod admit;
+mod allowed;
 mod credentials;
 mod directory;
 mod keys;
@@ -14,6 +15,7 @@ mod site;
 mod tests;
 
 pub use admit::{Admitted, Rejection};
+pub use allowed::AllowedRooms;
 pub use credentials::{Credentials, InstallationSecret};
 pub use keys::TokenKey;
 pub use site::{AskedAction, AuthorizerKey, Unanswered};

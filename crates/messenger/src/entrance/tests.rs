@@ -1,32 +1,16 @@
 //! Who comes in, and who does not.
 
-use super::{Credentials, Rejection, seconds};
+use super::{AllowedRooms, Credentials, Rejection, seconds};
 use crate::fault::Fault;
 use crate::messenger::{Messenger, Settings};
-use crate::scene::{self, id, run, somebody};
+use crate::scene::{self, claims, id, run, somebody, token};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{ChangeCommunity, CreateKey, Punish, ReadPerson, RevokeKey};
-use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, SanctionKind, Store};
+use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, RoomName, SanctionKind, Store};
 use identity::{CLOSE_TOKEN_REVOKED, Revoked, Token};
-use ring::hmac;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-const SECRET: &str = "a secret of at least thirty-two bytes";
-
-/// As a host site signs it.
-fn token(claims: &Value) -> Token {
-    let encode = |part: &str| URL_SAFE_NO_PAD.encode(part);
-    let signed = format!("{}.{}", encode(r#"{"alg":"HS256","typ":"JWT"}"#), encode(&claims.to_string()));
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), signed.as_bytes());
-    Token::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
-}
-
-fn claims(community: &str, person: &str) -> Value {
-    let now = seconds().0;
-    json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})
-}
 
 fn credentials(community: &str, token: Option<Token>) -> Credentials {
     Credentials { community: id(community), token, name: Some("Gil".to_owned()) }
@@ -37,9 +21,7 @@ async fn begin() -> (Messenger, scene::Told, KeyId) {
     let (messenger, told) = scene::messenger();
     scene::community(&messenger, "one").await;
     scene::community(&messenger, "two").await;
-    let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
-    let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
-    let key = messenger.ask(&id("one"), By::Service, key).await.expect("a key").id;
+    let key = scene::trust_site(&messenger, "one").await;
     (messenger, told, key)
 }
 
@@ -61,7 +43,7 @@ fn a_host_sites_person_comes_in_with_what_the_token_says() {
             (admitted.person.profile.role, admitted.person.profile.guest),
             (Some(Role::Moderator), false)
         );
-        assert_eq!(admitted.rooms.map(|rooms| rooms.len()), Some(1));
+        assert_eq!(admitted.rooms, AllowedRooms::only([RoomName::parse("lobby").expect("a name")]));
         assert!(admitted.token.is_none());
     });
 }
@@ -83,6 +65,50 @@ fn a_token_is_good_in_its_own_community_alone_and_as_long_as_its_key() {
         assert_eq!(code(&messenger, credentials("one", Some(token(&old)))).await, "token_expired");
         messenger.ask(&id("one"), By::Service, RevokeKey { key }).await.expect("revoked");
         assert_eq!(code(&messenger, credentials("one", of_one())).await, "token_invalid");
+    });
+}
+
+#[test]
+fn of_keys_with_one_id_the_newest_counts_and_the_others_are_left_alone() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let secret = |number: u32| format!("the secret number {number} of at least thirty-two bytes");
+        let name = identity::Community::new("one");
+        let guests = messenger.inner.entrance.guests.keys(&name);
+        let guests = guests[0].kid().expect("the guests' key has an id");
+        for (kid, number) in [("k1", 1), ("k2", 2), ("k2", 3), (guests, 4)] {
+            scene::trust(&messenger, "one", Some(kid), &secret(number), number.into()).await;
+        }
+        for (kid, number, comes) in
+            [("k1", 1, "in"), ("k2", 2, "token_invalid"), ("k2", 3, "in"), (guests, 4, "token_invalid")]
+        {
+            let header = json!({"alg": "HS256", "kid": kid});
+            let shown = scene::signed(&claims("one", "ann"), &header, &secret(number));
+            assert_eq!(code(&messenger, credentials("one", Some(shown))).await, comes, "{kid} {number}");
+        }
+        let of_site = credentials("one", Some(token(&claims("one", "ann"))));
+        assert_eq!(code(&messenger, of_site).await, "in", "one without an id");
+        assert_eq!(code(&messenger, credentials("one", None)).await, "in", "a guest");
+    });
+}
+
+#[test]
+fn with_more_keys_than_may_be_the_newest_count() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        for number in 0..identity::KEYS_MAX {
+            let made_ms = 1 + number as u64;
+            let secret = format!("the secret number {number} of at least thirty-two bytes");
+            scene::trust(&messenger, "one", None, &secret, made_ms).await;
+        }
+        let of = |number: usize| {
+            let secret = format!("the secret number {number} of at least thirty-two bytes");
+            let header = json!({"alg": "HS256"});
+            credentials("one", Some(scene::signed(&claims("one", "ann"), &header, &secret)))
+        };
+        assert_eq!(code(&messenger, of(identity::KEYS_MAX - 1)).await, "in");
+        assert_eq!(code(&messenger, of(0)).await, "token_invalid");
+        assert_eq!(code(&messenger, credentials("one", None)).await, "in", "a guest");
     });
 }
 
@@ -122,9 +148,7 @@ fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
         let start = || Messenger::new(store.clone(), Settings::default());
         let before = start();
         scene::community(&before, "one").await;
-        let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
-        let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
-        before.ask(&id("one"), By::Service, key).await.expect("a key");
+        scene::trust_site(&before, "one").await;
         let mut stolen = claims("one", "ann");
         stolen["jti"] = json!("stolen");
         let of = |claims: &Value| credentials("one", Some(token(claims)));

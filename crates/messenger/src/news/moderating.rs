@@ -24,7 +24,9 @@ impl Told for Punish {
         bulletin.person(community, person, "sanction", &payload.to_string());
         bulletin.forget_person(community, person);
         match (answer.kind, answer.conversation) {
-            (SanctionKind::Ban, Some(conversation)) => bulletin.banned(community, conversation, person),
+            (SanctionKind::Ban, Some(conversation)) => {
+                bulletin.banned(community, conversation, person, until);
+            }
             (SanctionKind::Ban, None) => bulletin.expelled(community, person),
             (SanctionKind::Mute, _) => {}
         }

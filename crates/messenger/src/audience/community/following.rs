@@ -1,8 +1,9 @@
 //! What the people who are here follow.
 
 use super::{Announcement, Gathered};
+use crate::audience::present::DeviceId;
 use crate::audience::status::Status;
-use chat::{Conversation, ConversationId, PersonId, Seq};
+use chat::{Conversation, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -76,6 +77,7 @@ impl Gathered {
         let Some(present) = self.people.get_mut(person) else { return false };
         let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
         present.conversations.insert(place, followed.id);
+        present.banned.retain(|(id, _)| *id != followed.id);
         let gathering = self.conversations.entry(followed.id).or_default();
         gathering.is_room = followed.is_room;
         gathering.people.insert(person.clone());
@@ -94,6 +96,35 @@ impl Gathered {
             present.conversations.remove(place);
             self.remove_from(conversation, person);
         }
+    }
+
+    /// As [`Gathered::follow`], for somebody who has the room open and was found to be in it before, unless they have had to
+    /// leave since.
+    pub(in crate::audience) fn follow_joined(
+        &mut self,
+        person: &PersonId,
+        followed: &Followed,
+        device: DeviceId,
+    ) {
+        if !self.is_evicted(followed.id, device) {
+            self.follow(person, followed);
+        }
+    }
+
+    /// As [`Gathered::unfollow`], for a time: when that is over, what they are in is read again.
+    pub(in crate::audience) fn ban(
+        &mut self,
+        person: &PersonId,
+        conversation: ConversationId,
+        until: Option<Moment>,
+    ) {
+        let Some(present) = self.people.get_mut(person) else { return };
+        let was_banned = present.banned.iter().any(|(id, _)| *id == conversation);
+        present.banned.retain(|(id, _)| *id != conversation);
+        if let Some(until) = until.filter(|_| was_banned || present.is_in(conversation)) {
+            present.banned.push((conversation, until));
+        }
+        self.unfollow(person, conversation);
     }
 
     pub(in crate::audience) fn newer(&self, person: &PersonId, read: &[(ConversationId, Seq)]) -> Newer {

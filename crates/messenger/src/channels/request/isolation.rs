@@ -5,6 +5,7 @@ use super::{Asker, EVENTS, Surface, answer};
 use crate::audience::{DeviceId, Followed};
 use crate::channels::connection::Me;
 use crate::channels::turns::Turns;
+use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, id, run, somebody};
@@ -15,22 +16,23 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What somebody of one community could learn of the other's to ask with.
-struct Known {
-    conversation: Conversation,
-    invitation: InvitationId,
-    report: ReportId,
+pub(super) struct Known {
+    pub(super) conversation: Conversation,
+    pub(super) invitation: InvitationId,
+    pub(super) report: ReportId,
 }
 
 /// What must come of asking with it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Comes {
+pub(super) enum Comes {
     /// The same as for what is nowhere.
     Nothing,
     /// What there is of it in one's own community: the other's secret must not be in it.
     OwnOnly,
 }
 
-fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
+/// What to ask an event with, and what must come of it.
+pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
     let here = known.conversation.id;
     let on = |more: Value| {
         let mut payload = json!({ "conversation": here });
@@ -90,9 +92,9 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
     let report = ReportMessage { conversation: direct.id, seq: Seq(1), reason: String::new() };
     let report = messenger.ask(&two, by("ann"), report).await.expect("a report").id;
     let invite = Invite { conversation: lobby_of_two.id, person: None, until: None, uses: 9 };
-    let invitation = messenger.ask(&two, by("ann"), invite).await.map(|made| made.id);
-    let invitation = invitation.unwrap_or(InvitationId(chat::Ulid::from_bytes([7; 16])));
-    (Me::somebody(&id("one"), ann), Known { conversation: direct, invitation, report })
+    let invitation = messenger.ask(&two, by("ann"), invite).await.expect("an invitation").id;
+    let me = Me::somebody(&id("one"), ann, AllowedRooms::ALL);
+    (me, Known { conversation: direct, invitation, report })
 }
 
 async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) -> Result<Value, Fault> {
@@ -138,7 +140,7 @@ fn who_is_of_the_other_community_gets_what_they_ask_for() {
         let (_, known) = two_communities(&messenger).await;
         told.take();
         let ann = messenger.ask(&id("two"), by("ann"), chat::verbs::ReadPerson { person: somebody("ann") });
-        let me = Me::somebody(&id("two"), ann.await.expect("Ann of two"));
+        let me = Me::somebody(&id("two"), ann.await.expect("Ann of two"), AllowedRooms::ALL);
         let found = ask(&messenger, &me, "search", &json!({"query": "secret"})).await.expect("an answer");
         assert_eq!(found["messages"][0]["text"], "a secret");
         let payload = json!({"conversation": known.conversation.id, "text": "hi"});

@@ -35,8 +35,7 @@ pub(super) fn conversations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answ
     let answer = asker.messenger.ask(&me.community, me.by(), Conversations { before, limit });
     Ok(Box::pin(async move {
         let Listed { rows, next } = answer.await?;
-        let within = |row: &&Tab| row.conversation.name.as_ref().is_none_or(|room| me.may_enter(room));
-        let rows: Vec<Value> = rows.iter().filter(within).map(tab).collect();
+        let rows: Vec<Value> = rows.iter().filter(|row| me.may_use(&row.conversation)).map(tab).collect();
         Ok(json!({ "conversations": rows, "next": next.map(tab_position) }))
     }))
 }
@@ -71,8 +70,7 @@ pub(super) fn rooms(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, F
     let answer = asker.messenger.ask(&me.community, me.by(), Rooms { after, limit });
     Ok(Box::pin(async move {
         let Listed { rows, next } = answer.await?;
-        let within = |row: &&Conversation| row.name.as_ref().is_none_or(|room| me.may_enter(room));
-        let rows: Vec<&Conversation> = rows.iter().filter(within).collect();
+        let rows: Vec<&Conversation> = rows.iter().filter(|room| me.may_use(room)).collect();
         Ok(json!({ "rooms": rows, "next": next }))
     }))
 }

@@ -155,17 +155,12 @@ struct Search {
 
 pub(super) fn search(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Search { conversation, query, before, limit } = payload(body)?;
-    // On one's own topic all conversations are searched, unless one is named; a token for some rooms is for no others.
-    let named = match (asker.room, conversation) {
-        (None, None) if asker.me.rooms.is_none() => None,
-        _ => Some(asker.conversation(conversation)?),
-    };
-    let search = SearchMessages { query, conversation: named, before, limit };
-    let write = |Listed { rows, next }: Listed<Message, MessageId>| json!({ "messages": rows, "next": next });
-    Ok(match named {
-        Some(conversation) => asker.ask_about(conversation, search, write),
-        None => asker.ask(search, write),
-    })
+    let place = asker.place(conversation)?;
+    asker.ask_where(
+        place,
+        SearchMessages { query, conversation: place, before, limit },
+        |Listed { rows, next }: Listed<Message, MessageId>| json!({ "messages": rows, "next": next }),
+    )
 }
 
 pub(super) fn read(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {

@@ -5,9 +5,13 @@
 
 #[cfg(test)]
 mod isolation;
+#[cfg(test)]
+mod limited;
 mod listing;
 mod messages;
 mod moderation;
+#[cfg(test)]
+mod order;
 mod people;
 mod rooms;
 mod table;
@@ -88,6 +92,25 @@ impl Asker<'_> {
         }
     }
 
+    /// The conversation that is meant, where none may be named: then it is all of them.
+    ///
+    /// # Errors
+    /// Another than the room's is named.
+    pub(super) fn place(&self, named: Option<ConversationId>) -> Result<Option<ConversationId>, Fault> {
+        if self.room.is_none() && named.is_none() {
+            return Ok(None);
+        }
+        self.conversation(named).map(Some)
+    }
+
+    /// Lets pass who may ask what concerns more than one room.
+    ///
+    /// # Errors
+    /// Their token is for some rooms only.
+    pub(super) fn require_all_rooms(&self) -> Result<(), Fault> {
+        if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
+    }
+
     /// Takes one of the person's messages of a minute.
     ///
     /// # Errors
@@ -113,19 +136,32 @@ impl Asker<'_> {
         C: Send + 'static,
         Asked<C>: News,
     {
-        // On a room's topic the token was looked at when it was joined.
-        let open = self.me.rooms.is_none() || self.room.is_some();
-        if open {
+        if self.is_open() {
             return self.ask(command, write);
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
-        Box::pin(async move {
-            let standing = messenger.standing(&me.community, conversation, me.id()).await?;
-            if standing.conversation.name.as_ref().is_some_and(|room| !me.may_enter(room)) {
-                return Err(Fault::not_found());
-            }
-            Ok(write(messenger.ask(&me.community, me.by(), command).await?))
-        })
+        let permission = async move { require_within(&messenger, &me, conversation).await };
+        self.ask_in_turn(permission, command, write)
+    }
+
+    /// Asks a command about a conversation, or about all.
+    ///
+    /// # Errors
+    /// It is about all, and the token for some rooms only.
+    pub(super) fn ask_where<C>(
+        &self,
+        place: Option<ConversationId>,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Result<Answering, Fault>
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        match place {
+            Some(conversation) => Ok(self.ask_about(conversation, command, write)),
+            None => self.require_all_rooms().map(|()| self.ask(command, write)),
+        }
     }
 
     /// The same for what others are told: the community's own site is asked whether it may be said, where it wants to be.
@@ -139,22 +175,43 @@ impl Asker<'_> {
         C: Send + 'static,
         Asked<C>: News,
     {
-        if self.messenger.asks_nobody(&self.me.community, Action::Send) {
-            return self.ask_about(conversation, command, write);
+        let is_open = self.is_open();
+        let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
+        if is_open && asks_nobody && self.turns.are_free() {
+            return self.ask(command, write);
         }
-        let (messenger, me, on_room) = (self.messenger.clone(), self.me.clone(), self.room.is_some());
-        let mut turn = self.turns.next();
-        Box::pin(async move {
-            let standing = messenger.standing(&me.community, conversation, me.id()).await?;
-            if !on_room && standing.conversation.name.as_ref().is_some_and(|room| !me.may_enter(room)) {
-                return Err(Fault::not_found());
+        let (messenger, me) = (self.messenger.clone(), self.me.clone());
+        let permission = async move {
+            if !is_open {
+                require_within(&messenger, &me, conversation).await?;
             }
-            messenger.permit_send(&me.community, me.id(), conversation).await?;
-            turn.comes().await;
-            let answer = messenger.ask(&me.community, me.by(), command);
-            drop(turn);
+            Ok(messenger.permit_send(&me.community, me.id(), conversation).await?)
+        };
+        self.ask_in_turn(permission, command, write)
+    }
+
+    /// Asks a command when it is permitted, after those of the same join that came before.
+    fn ask_in_turn<C>(
+        &self,
+        permission: impl Future<Output = Result<(), Fault>> + Send + 'static,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
+        Box::pin(async move {
+            let answer = turn.take(permission, || messenger.ask(&me.community, me.by(), command)).await?;
             Ok(write(answer.await?))
         })
+    }
+
+    /// Whether it is known without asking that the token is for the conversation: on a room's topic it was looked at when
+    /// that was joined.
+    fn is_open(&self) -> bool {
+        self.me.rooms.are_all() || self.room.is_some()
     }
 
     /// Asks a command, and writes its answer as JSON.
@@ -167,6 +224,15 @@ impl Asker<'_> {
         let answer = self.messenger.ask(&self.me.community, self.me.by(), command);
         Box::pin(async move { Ok(write(answer.await?)) })
     }
+}
+
+/// Lets pass whose token is for that conversation.
+///
+/// # Errors
+/// It is not, or they may not read it.
+async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
+    let standing = messenger.standing(&me.community, conversation, me.id()).await?;
+    if me.may_use(&standing.conversation) { Ok(()) } else { Err(Fault::not_found()) }
 }
 
 /// Reads a payload.

@@ -46,12 +46,12 @@ struct ReportsRequest {
 /// Of the room; on one's own topic of the whole community, or of the conversation that is named.
 pub(super) fn reports(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let ReportsRequest { conversation, after, limit } = payload(body)?;
-    let conversation = asker.room.or(conversation);
-    let list = Reports { conversation, after, limit };
-    Ok(asker.ask(
-        list,
+    let place = asker.place(conversation)?;
+    asker.ask_where(
+        place,
+        Reports { conversation: place, after, limit },
         |Listed { rows, next }: Listed<Report, ReportId>| json!({ "reports": rows, "next": next }),
-    ))
+    )
 }
 
 #[derive(Deserialize)]
@@ -64,6 +64,7 @@ struct SettleRequest {
 
 pub(super) fn settle(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let SettleRequest { report, note } = payload(body)?;
+    asker.require_all_rooms()?;
     Ok(asker.ask(Settle { report, note }, |report: Report| json!({ "report": report })))
 }
 
@@ -81,9 +82,9 @@ struct PunishRequest {
 /// In the room; on one's own topic in the whole community, or in the conversation that is named.
 pub(super) fn punish(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let PunishRequest { conversation, person, kind, until, reason } = payload(body)?;
-    let conversation = asker.room.or(conversation);
-    let punish = Punish { person, conversation, kind, until, reason };
-    Ok(asker.ask(punish, |sanction: Sanction| json!({ "sanction": sanction })))
+    let place = asker.place(conversation)?;
+    let punish = Punish { person, conversation: place, kind, until, reason };
+    asker.ask_where(place, punish, |sanction: Sanction| json!({ "sanction": sanction }))
 }
 
 #[derive(Deserialize)]
@@ -96,7 +97,8 @@ struct LiftRequest {
 
 pub(super) fn lift(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let LiftRequest { conversation, person, kind } = payload(body)?;
-    Ok(asker.ask(Lift { person, conversation: asker.room.or(conversation), kind }, |()| json!({})))
+    let place = asker.place(conversation)?;
+    asker.ask_where(place, Lift { person, conversation: place, kind }, |()| json!({}))
 }
 
 #[derive(Deserialize)]
@@ -110,11 +112,12 @@ struct SanctionsRequest {
 
 pub(super) fn sanctions(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let SanctionsRequest { conversation, after, limit } = payload(body)?;
-    let list = Sanctions { conversation: asker.room.or(conversation), after, limit };
-    Ok(asker.ask(
-        list,
+    let place = asker.place(conversation)?;
+    asker.ask_where(
+        place,
+        Sanctions { conversation: place, after, limit },
         |Listed { rows, next }: Listed<Sanction, PersonId>| json!({ "sanctions": rows, "next": next }),
-    ))
+    )
 }
 
 #[derive(Deserialize)]
@@ -160,7 +163,10 @@ struct AuditRequest {
 
 pub(super) fn audit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let AuditRequest { conversation, before, limit } = payload(body)?;
-    let list = AuditLog { conversation: asker.room.or(conversation), before, limit };
-    Ok(asker
-        .ask(list, |Listed { rows, next }: Listed<Audit, AuditId>| json!({ "audit": rows, "next": next })))
+    let place = asker.place(conversation)?;
+    asker.ask_where(
+        place,
+        AuditLog { conversation: place, before, limit },
+        |Listed { rows, next }: Listed<Audit, AuditId>| json!({ "audit": rows, "next": next }),
+    )
 }

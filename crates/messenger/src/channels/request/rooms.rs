@@ -23,6 +23,7 @@ struct DirectRequest {
 
 pub(super) fn direct(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let DirectRequest { with } = payload(body)?;
+    asker.require_all_rooms()?;
     Ok(asker.ask(OpenDirect { with }, conversation_json))
 }
 
@@ -36,6 +37,7 @@ struct GroupRequest {
 
 pub(super) fn group(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let GroupRequest { with, title } = payload(body)?;
+    asker.require_all_rooms()?;
     Ok(asker.ask(OpenGroup { with, title }, conversation_json))
 }
 
@@ -53,6 +55,7 @@ struct CreateRequest {
 
 pub(super) fn create(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let CreateRequest { name, kind, title, topic, slow_mode_s } = payload(body)?;
+    asker.require_all_rooms()?;
     Ok(asker.ask(CreateRoom { name, kind, title, topic, slow_mode_s }, conversation_json))
 }
 
@@ -94,10 +97,11 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
             (None, Some(room)) => messenger.room(&me.community, &room).await?,
             (None, None) => return Err(Fault::not_found()),
         };
-        if me.rooms.is_some() {
+        if !me.rooms.are_all() {
+            // They may not be able to see it before they are in it.
             let read = ReadConversation { conversation };
             let (found, _) = messenger.ask(&me.community, By::Service, read).await?;
-            if found.name.is_some_and(|room| !me.may_enter(&room)) {
+            if !me.may_use(&found) {
                 return Err(Fault::not_found());
             }
         }
@@ -144,11 +148,12 @@ pub(super) fn invite(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, 
 /// Those into the room, or one's own.
 pub(super) fn invitations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Which { conversation } = payload(body)?;
-    let into = asker.room.or(conversation);
-    Ok(asker.ask(
+    let into = asker.place(conversation)?;
+    asker.ask_where(
+        into,
         Invitations { conversation: into },
         |invitations: Vec<Invitation>| json!({ "invitations": invitations }),
-    ))
+    )
 }
 
 #[derive(Deserialize)]
@@ -159,5 +164,6 @@ struct WithdrawRequest {
 
 pub(super) fn withdraw(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let WithdrawRequest { invitation } = payload(body)?;
+    asker.require_all_rooms()?;
     Ok(asker.ask(Withdraw { invitation }, |()| json!({})))
 }

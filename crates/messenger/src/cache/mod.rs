@@ -1,0 +1,184 @@
+//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages.
+//!
+//! It is bounded in bytes. Everything in it is forgotten by [`News`](crate::News) when it becomes stale, also while it is
+//! being read: one entry by its key, whatever belongs to a community, a conversation or a person by [`stamps`]. What was
+//! read meanwhile is true for who asked before that, and is given to nobody else. Those who want the same at the same time
+//! wait for one reading.
+
+mod key;
+mod stamps;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use key::{Found, Key, Standing};
+
+use crate::entrance::Directory;
+use chat::{CommunityId, ConversationId, Failure, Person, PersonId};
+use key::{ENTRY_BYTES, KINDS};
+use quick_cache::Weighter;
+use stamps::{Stamps, Subject, Sum};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// An entry. It counts as long as its key's stamps stand where they stood before it was read.
+#[derive(Clone)]
+struct Entry {
+    found: Found,
+    read_at: Sum,
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<Key, Entry> for Bytes {
+    fn weight(&self, _: &Key, entry: &Entry) -> u64 {
+        entry.found.bytes()
+    }
+}
+
+/// See the module.
+pub(crate) struct Cache {
+    items: quick_cache::sync::Cache<Key, Entry, Bytes>,
+    stamps: Stamps,
+    bytes_max: u64,
+    hits: [AtomicU64; KINDS.len()],
+    misses: [AtomicU64; KINDS.len()],
+}
+
+impl Cache {
+    pub(crate) fn new(bytes_max: u64) -> Self {
+        let items = (bytes_max / (2 * ENTRY_BYTES)).clamp(64, 1 << 22) as usize;
+        let zero = || std::array::from_fn(|_| AtomicU64::new(0));
+        Self {
+            items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
+            stamps: Stamps::new(),
+            bytes_max,
+            hits: zero(),
+            misses: zero(),
+        }
+    }
+
+    /// What is kept under a key, or what `read` brings. Whoever else wants it meanwhile waits for the same reading.
+    ///
+    /// # Errors
+    /// As `read`; failures are not kept.
+    pub(crate) async fn get(
+        &self,
+        key: Key,
+        read: impl Future<Output = Result<Found, Failure>>,
+    ) -> Result<Found, Failure> {
+        loop {
+            match self.items.get_value_or_guard_async(&key).await {
+                Ok(entry) => {
+                    if let Some(found) = self.counting(&key, entry) {
+                        self.hits[key.kind()].fetch_add(1, Relaxed);
+                        return Ok(found);
+                    }
+                }
+                Err(guard) => {
+                    self.misses[key.kind()].fetch_add(1, Relaxed);
+                    let read_at = self.stamps.sum(&key);
+                    let found = read.await?;
+                    // Refused when its key was forgotten meanwhile: it is true for who asked before that.
+                    let _ = guard.insert(Entry { found: found.clone(), read_at });
+                    return Ok(found);
+                }
+            }
+        }
+    }
+
+    /// Notes a person as they are now, and says whether they were known here as `same` as that. If not, whatever else was
+    /// read of them is stale: of whom nothing is known there may be standings all the same, with a role that they have no
+    /// more.
+    pub(crate) fn note_person(
+        &self,
+        community: &CommunityId,
+        person: &Person,
+        same: impl FnOnce(&Person) -> bool,
+    ) -> bool {
+        let key = Key::Person(community.clone(), person.id.clone());
+        let known = self.items.peek(&key).and_then(|entry| self.counting(&key, entry));
+        let is_same = match known {
+            Some(Found::Person(known)) => same(&known),
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => {
+                false
+            }
+        };
+        if !is_same {
+            self.forget_person(community, &person.id);
+        }
+        let read_at = self.stamps.sum(&key);
+        self.items.insert(key, Entry { found: Found::Person(Arc::new(person.clone())), read_at });
+        is_same
+    }
+
+    /// A person, if they are known here.
+    pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Arc<Person>> {
+        let key = Key::Person(community.clone(), person.clone());
+        let found = self.items.get(&key).and_then(|entry| self.counting(&key, entry));
+        let count = if found.is_some() { &self.hits } else { &self.misses };
+        count[key.kind()].fetch_add(1, Relaxed);
+        match found {
+            Some(Found::Person(person)) => Some(person),
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
+        }
+    }
+
+    /// A community, if it was read lately.
+    pub(crate) fn known_community(&self, community: &CommunityId) -> Option<Arc<Directory>> {
+        let key = Key::Community(community.clone());
+        match self.items.peek(&key).and_then(|entry| self.counting(&key, entry)) {
+            Some(Found::Community(directory)) => Some(directory),
+            Some(Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
+        }
+    }
+
+    /// One entry is stale.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.items.remove(key);
+    }
+
+    /// A person is stale, and how they stand to anything.
+    pub(crate) fn forget_person(&self, community: &CommunityId, person: &PersonId) {
+        self.stamps.raise(Subject::Person(community, person));
+    }
+
+    /// How anybody stands to a conversation is stale.
+    pub(crate) fn forget_standings(&self, community: &CommunityId, conversation: ConversationId) {
+        self.stamps.raise(Subject::Conversation(community, conversation));
+    }
+
+    /// All pages of a community's messages are stale.
+    pub(crate) fn forget_pages(&self, community: &CommunityId) {
+        self.stamps.raise(Subject::Pages(community));
+    }
+
+    /// Everything of a community is stale.
+    pub(crate) fn forget_community(&self, community: &CommunityId) {
+        self.stamps.raise(Subject::Community(community));
+    }
+
+    /// Hits and misses of each of the kinds of keys.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+        let load = |counter: &AtomicU64| counter.load(Relaxed);
+        KINDS
+            .iter()
+            .enumerate()
+            .map(move |(kind, name)| (*name, load(&self.hits[kind]), load(&self.misses[kind])))
+    }
+
+    /// Bytes that are taken, and that may be.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        (self.items.weight(), self.bytes_max)
+    }
+
+    /// What an entry holds, if it counts; one that does not is taken out, unless a newer one stands there by now.
+    fn counting(&self, key: &Key, entry: Entry) -> Option<Found> {
+        if entry.read_at == self.stamps.sum(key) {
+            return Some(entry.found);
+        }
+        self.items.remove_if(key, |entry| entry.read_at != self.stamps.sum(key));
+        None
+    }
+}

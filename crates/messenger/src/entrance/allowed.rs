@@ -1,0 +1,78 @@
+//! The rooms that a token is for: the one place that says what it is good for.
+
+use chat::{Conversation, RoomName};
+
+/// The rooms that a token is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AllowedRooms(Option<Vec<RoomName>>);
+
+impl AllowedRooms {
+    /// Wherever its person may be.
+    pub const ALL: Self = Self(None);
+
+    /// These rooms only; without one, nowhere.
+    pub fn only(rooms: impl IntoIterator<Item = RoomName>) -> Self {
+        let mut rooms: Vec<RoomName> = rooms.into_iter().collect();
+        rooms.sort_unstable();
+        rooms.dedup();
+        Self(Some(rooms))
+    }
+
+    /// As a token says it. What cannot be a room's name is no room's.
+    pub(super) fn claimed(rooms: Option<&[String]>) -> Self {
+        let names = |rooms: &[String]| Self::only(rooms.iter().filter_map(|room| RoomName::parse(room).ok()));
+        rooms.map_or(Self::ALL, names)
+    }
+
+    /// Whether they are all.
+    pub fn are_all(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Their names; none if they are all.
+    pub(crate) fn named(&self) -> &[RoomName] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether a room is one of them.
+    pub fn have(&self, room: &RoomName) -> bool {
+        self.0.as_ref().is_none_or(|rooms| rooms.binary_search(room).is_ok())
+    }
+
+    /// Whether a conversation is. One without a name is no room, and so none of some.
+    pub fn allow(&self, conversation: &Conversation) -> bool {
+        self.are_all() || conversation.name.as_ref().is_some_and(|room| self.have(room))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{self, by, id, run, somebody};
+    use chat::verbs::OpenDirect;
+
+    #[test]
+    fn what_has_no_name_is_no_room_of_a_token_for_some() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            let lobby = scene::community(&messenger, "one").await;
+            for name in ["ann", "bob"] {
+                scene::person(&messenger, "one", name, &lobby).await;
+            }
+            let direct = OpenDirect { with: somebody("bob") };
+            let direct = messenger.ask(&id("one"), by("ann"), direct).await.expect("a conversation");
+            let claimed = |rooms: &[&str]| {
+                AllowedRooms::claimed(Some(&rooms.iter().map(|room| (*room).to_owned()).collect::<Vec<_>>()))
+            };
+            for (rooms, in_lobby, in_direct) in [
+                (AllowedRooms::ALL, true, true),
+                (claimed(&["lobby", "den"]), true, false),
+                (claimed(&["den", "Not A Name"]), false, false),
+                (claimed(&[]), false, false),
+            ] {
+                assert_eq!((rooms.allow(&lobby), rooms.allow(&direct)), (in_lobby, in_direct), "{rooms:?}");
+            }
+            assert_eq!(claimed(&["lobby", "den"]), claimed(&["den", "lobby", "den"]));
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! A person's conversations: read as a whole, and followed by their devices from then on.
+
+use crate::audience::{Audience, Followed};
+use crate::messenger::Messenger;
+use crate::reading::PAGE;
+use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
+use chat::verbs::{Conversations, Tab, TabPosition};
+use chat::{By, CommunityId, Failure, PersonId, Seq};
+
+/// All conversations of a person.
+pub(crate) struct Theirs {
+    /// The first [`PAGE`] lines of their tab.
+    pub(crate) tabs: Vec<Tab>,
+    pub(crate) next: Option<TabPosition>,
+    pub(crate) all: Vec<Line>,
+}
+
+/// One of them.
+pub(crate) struct Line {
+    pub(crate) followed: Followed,
+    pub(crate) last: Seq,
+}
+
+impl Line {
+    fn of(tab: &Tab) -> Self {
+        Self { followed: Followed::of(&tab.conversation), last: tab.conversation.last }
+    }
+}
+
+/// That somebody's conversations are being read; given up when it is dropped.
+struct Reading<'a> {
+    audience: &'a Audience,
+    community: &'a CommunityId,
+    person: &'a PersonId,
+    is_over: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn begin(audience: &'a Audience, community: &'a CommunityId, person: &'a PersonId) -> Self {
+        audience.begin_following(community, person);
+        Self { audience, community, person, is_over: false }
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.audience.abandon_following(self.community, self.person);
+        }
+    }
+}
+
+impl Messenger {
+    /// Reads the conversations of a person who is here. They are in these from now on, and in no others that they leave
+    /// meanwhile; those with whom they share them learn that they are here.
+    ///
+    /// # Errors
+    /// As [`Conversations`]. They follow what they followed before then.
+    pub(crate) async fn follow(&self, community: &CommunityId, person: &PersonId) -> Result<Theirs, Failure> {
+        let audience = &self.inner.audience;
+        let mut reading = Reading::begin(audience, community, person);
+        let theirs = self.conversations(community, person).await?;
+        let followed: Vec<_> = theirs.all.iter().map(|line| line.followed).collect();
+        reading.is_over = true;
+        let announcement = audience.follow_all(community, person, &followed);
+        self.inner.bulletin().announce(&announcement);
+        Ok(theirs)
+    }
+
+    /// What they are in, as it is read.
+    pub(crate) async fn conversations(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+    ) -> Result<Theirs, Failure> {
+        let by = || By::Person(person.clone());
+        let first = self.ask(community, by(), Conversations { before: None, limit: PAGE }).await?;
+        let mut all: Vec<Line> = first.rows.iter().map(Line::of).collect();
+        let mut next = first.next;
+        while let Some(before) = next.filter(|_| all.len() < CONVERSATIONS_MAX) {
+            let page = Conversations { before: Some(before), limit: PAGE_MAX };
+            let page = self.ask(community, by(), page).await?;
+            all.extend(page.rows.iter().map(Line::of));
+            next = page.next;
+        }
+        Ok(Theirs { tabs: first.rows, next: first.next, all })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::audience::DeviceId;
+    use crate::scene::{self, id, run, somebody};
+
+    #[test]
+    fn a_reading_that_nobody_waits_for_any_more_keeps_no_other_from_being_begun() {
+        run(async {
+            let (messenger, held) = scene::holding();
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let (one, ann, audience) = (id("one"), somebody("ann"), &messenger.inner.audience);
+            audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
+            held.hold();
+            tokio::select! {
+                biased;
+                _ = messenger.follow(&one, &ann) => panic!("nothing is answered"),
+                () = std::future::ready(()) => {}
+            }
+            assert_eq!(held.count(), 1);
+            audience.follow_again(&one, &ann);
+            assert_eq!(audience.overdue().to_follow, [(one, ann)]);
+        });
+    }
+}
