@@ -7,6 +7,7 @@ use identity::{
     Verified,
 };
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 /// A connection to the messenger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -36,12 +37,13 @@ impl Live {
             sessions: Sessions::new(rules, SessionsLimits::default()),
             people: HashMap::new(),
             sockets: HashMap::new(),
-            last: 0,
+            // What is to be closed is told to all nodes by these ids: another node's are others.
+            last: RandomState::new().hash_one(()),
         }
     }
 
     pub(super) fn socket(&mut self) -> SocketId {
-        self.last += 1;
+        self.last = self.last.wrapping_add(1);
         SocketId(DeviceId(self.last))
     }
 
