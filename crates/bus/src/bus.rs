@@ -6,6 +6,7 @@ use crate::port::{Port, Requests};
 use crate::redis::Redis;
 use crate::session::Desk;
 use crate::status::Status;
+use crate::times::Times;
 use hub::{BusEvent, Histories};
 use std::fmt;
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub struct Settings {
     /// Which topics are recoverable, and what the engine keeps of them: count and age. What a node keeps in memory it
     /// bounds by bytes, too.
     pub histories: Histories,
+    /// How long the engine and the other nodes may take.
+    pub times: Times,
 }
 
 /// Why a bus cannot be.
@@ -38,6 +41,7 @@ pub enum BadSettings {
 pub struct Bus {
     redis: Redis,
     histories: Histories,
+    times: Times,
     shown: String,
     status: Status,
 }
@@ -46,9 +50,9 @@ impl Bus {
     /// A bus that has no connection yet.
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
-        let Settings { instances, prefix, certificate_authority, histories } = settings;
+        let Settings { instances, prefix, certificate_authority, histories, times } = settings;
         let redis = Redis::new(&instances, &prefix, certificate_authority)?;
-        Ok(Bus { redis, histories, shown: shown.join(", "), status: Status::new() })
+        Ok(Bus { redis, histories, times, shown: shown.join(", "), status: Status::new() })
     }
 
     /// What it says of itself, from now on.
@@ -58,9 +62,9 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { redis, histories, shown, status } = self;
+        let Bus { redis, histories, times, shown, status } = self;
         let Port { node, began, mut requests, tell } = port;
-        let whole = Desk::new((node, began), tell, status.numbers().clone(), histories);
+        let whole = Desk::new((node, began), tell, status.numbers().clone(), histories, times);
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();

@@ -19,9 +19,11 @@ mod queue;
 mod redis;
 mod session;
 mod status;
+mod times;
 mod witness;
 
 pub use address::{Address, BadAddress, redacted};
 pub use bus::{BadSettings, Bus, Settings};
 pub use port::{Port, Requests, Tell};
 pub use status::{Snapshot, State, Status};
+pub use times::Times;

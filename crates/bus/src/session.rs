@@ -1,7 +1,9 @@
-//! What a session with an engine and its pieces share: this node's name, its clock, and where events go.
+//! What a session with an engine and its pieces share: this node's name, its clock, its
+//! patience, and where events go.
 
 use crate::port::Tell;
 use crate::status::Numbers;
+use crate::times::Times;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -15,6 +17,7 @@ pub(crate) struct Desk {
     tell: Tell,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
+    pub(crate) times: Times,
     /// Whether the session is over: connections and tasks end a little later, and what they say then is nobody's.
     closed: Arc<AtomicBool>,
 }
@@ -25,8 +28,9 @@ impl Desk {
         tell: Tell,
         numbers: Arc<Numbers>,
         histories: Histories,
+        times: Times,
     ) -> Desk {
-        Desk { node, began, tell, numbers, histories, closed: Arc::default() }
+        Desk { node, began, tell, numbers, histories, times, closed: Arc::default() }
     }
 
     /// One for a new session.

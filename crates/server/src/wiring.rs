@@ -82,6 +82,7 @@ pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bu
         prefix: config.prefix.clone(),
         certificate_authority: config.certificate_authority.clone(),
         histories: histories.collect(),
+        times: bus::Times::default(),
     })
 }
 

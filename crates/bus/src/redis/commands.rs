@@ -4,9 +4,7 @@ use super::instance::Instance;
 use super::keys::name;
 use super::scripts::call;
 use crate::frame;
-use crate::limits::{
-    LEASE_TIME, NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX,
-};
+use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX};
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
 use hub::{
@@ -111,10 +109,10 @@ pub(crate) fn encode(
 }
 
 /// Begins or renews the node's lease.
-pub(crate) fn lease(instance: &Instance, node: NodeId, what: &str) -> Cmd {
+pub(crate) fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
     let keys = &instance.keys;
     let mut lease = call(&instance.scripts.lease, &[keys.leases()]);
-    lease.arg(name(node)).arg(LEASE_TIME.as_millis() as u64).arg(what);
+    lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease
 }

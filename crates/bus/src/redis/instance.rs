@@ -6,7 +6,6 @@ use super::inbox::Inbox;
 use super::keys::{self, Keys};
 use super::scripts::{Scripts, call};
 use crate::failure::Failure;
-use crate::limits::{ANSWER_TIME_MAX, CONNECT_TIME_MAX};
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
@@ -36,8 +35,8 @@ impl Instance {
         let inbox = Arc::new(Inbox::new(desk, keys.clone(), witness.clone()));
         let pushed = inbox.clone();
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIME_MAX))
-            .set_response_timeout(Some(ANSWER_TIME_MAX))
+            .set_connection_timeout(Some(desk.times.connect_max))
+            .set_response_timeout(Some(desk.times.answer_max))
             .set_push_sender(move |push: PushInfo| -> Result<(), std::convert::Infallible> {
                 pushed.take(push);
                 Ok(())
@@ -120,8 +119,8 @@ impl Instance {
     }
 
     /// Begins this node's lease; returns the nodes that have one.
-    pub(crate) async fn begin_lease(&mut self, node: NodeId) -> Result<BTreeSet<NodeId>, Failure> {
-        let begin = lease(self, node, "begin");
+    pub(crate) async fn begin_lease(&mut self, desk: &Desk) -> Result<BTreeSet<NodeId>, Failure> {
+        let begin = lease(self, desk, "begin");
         let answer = self.ask(begin).await?;
         leases(answer)?.ok_or(Failure::LeaseOver)
     }

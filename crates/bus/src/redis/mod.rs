@@ -67,7 +67,7 @@ impl Redis {
                 matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
             let (keys, witness) = (self.keys.clone(), witness.clone());
             let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
-            leases.stand(index, instance.begin_lease(desk.node).await?);
+            leases.stand(index, instance.begin_lease(desk).await?);
             instances.push(instance);
         }
         Ok(Session::new(instances, leases))

@@ -5,7 +5,6 @@ use super::commands::{Question, encode, lease};
 use super::instance::Instance;
 use super::leases::Leases;
 use crate::failure::Failure;
-use crate::limits::LEASE_INTERVAL;
 use crate::queue::{Batch, Queue};
 use crate::session::Desk;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ impl Pump {
     /// Goes on until something is wrong.
     pub(crate) async fn run(mut self) -> Failure {
         let inbox = self.instance.inbox.clone();
-        let mut renewal = interval(LEASE_INTERVAL);
+        let mut renewal = interval(self.desk.times.lease_interval);
         renewal.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let (mut batch, mut is_renewal) = (Batch::empty(), true);
@@ -47,7 +46,7 @@ impl Pump {
     async fn exchange(&mut self, batch: Batch, is_renewal: bool) -> Result<(), Failure> {
         let (mut commands, mut questions) = (Vec::new(), Vec::new());
         if is_renewal {
-            commands.push(lease(&self.instance, self.desk.node, "renew"));
+            commands.push(lease(&self.instance, &self.desk, "renew"));
             questions.push(Question::Lease);
         }
         let amount = batch.amount();

@@ -1,6 +1,7 @@
 //! Engines that stop, die, and come back.
 
 use crate::engine::Engine;
+use crate::node::child::prompt;
 use crate::node::{Node, person, texts};
 use bus::State;
 use hub::{BusEvent, Span};
@@ -8,7 +9,7 @@ use hub::{BusEvent, Span};
 const TOPIC: &str = "kept:a";
 
 pub(crate) fn an_engine_that_stops_is_away_and_comes_back(engine: impl Engine) {
-    let node = Node::up(engine.settings());
+    let node = Node::up(prompt(engine.settings()));
     engine.pause();
     node.waits_for_down();
     node.is_away_because("");

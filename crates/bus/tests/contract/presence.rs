@@ -1,6 +1,7 @@
 //! People under their nodes' leases.
 
 use crate::engine::Engine;
+use crate::node::child::prompt;
 use crate::node::{DEADLINE, Node, person};
 use hub::{BusEffect, BusEvent, NodePeople, PresenceChange};
 use std::time::Instant;
@@ -74,7 +75,7 @@ pub(crate) fn nodes_see_each_other_come(engine: impl Engine) {
 }
 
 pub(crate) fn a_node_that_was_killed_takes_its_people_with_it(engine: impl Engine) {
-    let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
+    let [ann, bob] = [(); 2].map(|()| Node::up(prompt(engine.settings())));
     bob.subscribe(TOPIC);
     ann.sees_leases(&[ann.id, bob.id]);
     ann.comes(TOPIC, (1, 0), &person("ann", 1));

@@ -1,10 +1,11 @@
 //! What servers under test have in common: a folder whose state can be put back, a port, and settings to find them.
 
 use crate::node::histories;
-use bus::{Address, Settings};
+use bus::{Address, Settings, Times};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A server's files.
@@ -35,9 +36,32 @@ impl Folder {
     }
 }
 
+/// A node whose test is not about time limits: it keeps its patience where many tests share few processors.
+const PATIENT: Times = Times {
+    connect_max: Duration::from_secs(30),
+    answer_max: Duration::from_secs(30),
+    lease: Duration::from_secs(50),
+    lease_interval: Duration::from_secs(1),
+};
+
 pub(crate) fn settings(urls: &[&str]) -> Settings {
     let instances = urls.iter().map(|url| Address::parse(url).expect("an address")).collect();
-    Settings { instances, prefix: "test".to_owned(), certificate_authority: None, histories: histories() }
+    Settings {
+        instances,
+        prefix: "test".to_owned(),
+        certificate_authority: None,
+        histories: histories(),
+        times: PATIENT,
+    }
+}
+
+/// What settings have for a test of a time limit that is met: soon, but not when somebody is starved for a moment.
+pub(crate) fn prompt(settings: Settings) -> Settings {
+    let soon = Duration::from_secs(8);
+    Settings {
+        times: Times { connect_max: soon, answer_max: soon, lease: soon, ..settings.times },
+        ..settings
+    }
 }
 
 /// A port that nobody listens on.

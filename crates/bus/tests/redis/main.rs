@@ -8,7 +8,7 @@ mod fake;
 use bus::State;
 use fake::FakeRedis;
 use hub::BusEvent;
-use node::child::{free_port, settings};
+use node::child::{free_port, prompt, settings};
 use node::redis_server::RedisServer;
 use node::{Node, json};
 use rcgen::{CertificateParams, KeyPair};
@@ -125,7 +125,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     let plain = Node::start(settings(&[&server.url()]));
     plain.is_away_because("it cannot be reached");
     let other = RedisServer::start();
-    let encrypted = Node::start(settings(&[&other.url().replace("redis://", "rediss://")]));
+    let encrypted = Node::start(prompt(settings(&[&other.url().replace("redis://", "rediss://")])));
     encrypted.is_away_because("TLS fails");
 }
 
@@ -192,7 +192,7 @@ fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
 #[test]
 fn nothing_is_left_of_people_who_are_gone() {
     let server = RedisServer::start();
-    let (ann, bob) = (Node::up(server.settings()), Node::up(server.settings()));
+    let [ann, bob] = [(); 2].map(|()| Node::up(prompt(server.settings())));
     ann.sees_leases(&[ann.id, bob.id]);
     for number in 0..5 {
         ann.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", number));
