@@ -13,7 +13,7 @@ mod pump;
 mod scripts;
 mod session;
 
-use crate::address::Address;
+use crate::address::is_encrypted;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
 use crate::session::Desk;
@@ -21,6 +21,7 @@ use crate::witness::Witness;
 use instance::Instance;
 use keys::Keys;
 use leases::Leases;
+pub(crate) use session::Session as RedisSession;
 use session::Session;
 use std::fs;
 use std::path::PathBuf;
@@ -36,23 +37,20 @@ pub(crate) struct Redis {
 
 impl Redis {
     pub(crate) fn new(
-        instances: &[Address],
+        instances: Vec<::redis::ConnectionInfo>,
         prefix: &str,
         certificate_authority: Option<PathBuf>,
     ) -> Result<Redis, BadSettings> {
-        if instances.is_empty() {
-            return Err(BadSettings::NoInstance);
-        }
         let path = certificate_authority.clone().unwrap_or_default();
         let bad =
             |error: &dyn std::fmt::Display| BadSettings::BadCertificates(path.clone(), error.to_string());
         let root_cert = certificate_authority.map(fs::read).transpose().map_err(|error| bad(&error))?;
         let certificates = ::redis::TlsCertificates { client_tls: None, root_cert };
-        let client = |address: &Address| match address.is_encrypted() {
-            true => ::redis::Client::build_with_tls(address.redis.clone(), certificates.clone()),
-            false => ::redis::Client::open(address.redis.clone()),
+        let client = |info: ::redis::ConnectionInfo| match is_encrypted(&info) {
+            true => ::redis::Client::build_with_tls(info, certificates.clone()),
+            false => ::redis::Client::open(info),
         };
-        let clients = instances.iter().map(client).collect::<Result<Vec<_>, _>>();
+        let clients = instances.into_iter().map(client).collect::<Result<Vec<_>, _>>();
         let clients = clients.map_err(|error| bad(&error))?;
         let witnesses = clients.iter().map(|_| Arc::default()).collect();
         Ok(Redis { clients, keys: Keys::new(prefix), witnesses })

@@ -1,0 +1,61 @@
+//! The connection, and what is checked of its other end.
+
+use super::explain::{NEEDED, explain_connect, failure_of};
+use crate::failure::Failure;
+use crate::limits::SUBSCRIPTION_LEN_MAX;
+use crate::times::Times;
+use async_nats::{Client, ConnectOptions, ServerAddr};
+use std::path::PathBuf;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    /// Which run of the server this is; nothing where it is one of several.
+    pub(crate) run: Option<String>,
+    pub(crate) fail: UnboundedSender<Failure>,
+}
+
+/// Connects to one of the servers. What ends the connection comes out of the receiver.
+pub(crate) async fn connect(
+    servers: &[ServerAddr],
+    certificate_authority: Option<PathBuf>,
+    times: Times,
+) -> Result<(Connection, UnboundedReceiver<Failure>), Failure> {
+    let (fail, failures) = unbounded_channel();
+    let is_encrypted = servers.iter().all(ServerAddr::tls_required);
+    let options = options(certificate_authority, times, fail.clone());
+    let client = options.connect(servers).await.map_err(|error| explain_connect(&error, is_encrypted))?;
+    let info = client.server_info();
+    if !client.is_server_compatible(2, 9, 0) {
+        return Err(Failure::TooOld { found: format!("its version is {}", info.version), needed: NEEDED });
+    }
+    let run = info.cluster.is_none().then_some(info.server_id);
+    Ok((Connection { client, run, fail }, failures))
+}
+
+fn options(
+    certificate_authority: Option<PathBuf>,
+    times: Times,
+    fail: UnboundedSender<Failure>,
+) -> ConnectOptions {
+    let options = ConnectOptions::new()
+        .name("throng")
+        // What a node says itself is nothing new to it.
+        .no_echo()
+        .connection_timeout(times.connect_max)
+        .request_timeout(Some(times.answer_max))
+        .subscription_capacity(SUBSCRIPTION_LEN_MAX)
+        // A connection that breaks ends the session: what happens to a wish then is the hub's contract.
+        .max_reconnects(1)
+        .event_callback(move |event| {
+            if let Some(failure) = failure_of(event) {
+                // Refused only when the session is over.
+                let _ = fail.send(failure);
+            }
+            std::future::ready(())
+        });
+    match certificate_authority {
+        Some(path) => options.add_root_certificates(path),
+        None => options,
+    }
+}

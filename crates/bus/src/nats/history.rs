@@ -1,0 +1,183 @@
+//! What a stream keeps of one topic.
+
+use super::explain::{explain_get, explain_info};
+use super::streams::{Head, Order};
+use crate::failure::Failure;
+use crate::frame::read_kept;
+use crate::limits::{READ_BYTES_MAX, READ_MESSAGES_MAX};
+use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::stream::DirectGetErrorKind;
+use futures_util::StreamExt as _;
+use hub::{BusHistory, Micros, Ordered, Span};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A topic, as its stream knows it.
+pub(crate) struct Kept<'a> {
+    pub(crate) order: &'a Order,
+    pub(crate) subject: &'a str,
+    pub(crate) topic: &'a Arc<str>,
+}
+
+/// What a question lets through.
+struct Bounds {
+    messages_max: usize,
+    bytes_max: usize,
+}
+
+/// Where reading begins.
+struct Start {
+    /// The offset above which nothing is missing.
+    from: u64,
+    first: Option<StreamMessage>,
+}
+
+impl Kept<'_> {
+    pub(crate) async fn read(&self, span: Span, received: Micros) -> Result<BusHistory, Failure> {
+        let head = self.order.head(self.subject).await?;
+        match span {
+            Span::Oldest { since } => {
+                let bounds = Bounds { messages_max: READ_MESSAGES_MAX, bytes_max: READ_BYTES_MAX };
+                self.oldest(head, since, bounds, received).await
+            }
+            Span::Newest { since, until, messages_max, bytes_max } => {
+                self.newest(head, (since, until), Bounds { messages_max, bytes_max }, received).await
+            }
+        }
+    }
+
+    async fn oldest(
+        &self,
+        head: Head,
+        since: u64,
+        bounds: Bounds,
+        received: Micros,
+    ) -> Result<BusHistory, Failure> {
+        let Start { from, first: mut next } = self.start(since, &head).await?;
+        let (mut ordered, mut bytes, mut previous) = (Vec::new(), 0, from);
+        while let Some(message) = next.take() {
+            bytes += message.payload.len();
+            let is_over = ordered.len() >= bounds.messages_max || bytes > bounds.bytes_max;
+            // Who asks for the oldest gets one at least, or would ask for it for ever.
+            if message.sequence > head.sequence || (is_over && !ordered.is_empty()) {
+                break;
+            }
+            let of = self.ordered(&message, previous, received)?;
+            previous = of.position.offset;
+            ordered.push(of);
+            if message.sequence < head.sequence {
+                next = self.next(message.sequence + 1).await?;
+            }
+        }
+        let to = ordered.last().map_or(head.position.offset, |last| last.position.offset);
+        Ok(BusHistory { head: head.position, from, to, ordered })
+    }
+
+    async fn newest(
+        &self,
+        head: Head,
+        (since, until): (u64, u64),
+        bounds: Bounds,
+        received: Micros,
+    ) -> Result<BusHistory, Failure> {
+        let places = &self.order.places;
+        let last = places.sequence(until);
+        let Start { from, first: mut next } = self.start(since, &head).await?;
+        let (mut from, mut bytes, mut messages) = (from.min(until), 0, VecDeque::new());
+        while let Some(message) = next.take().filter(|message| message.sequence <= last) {
+            let after = message.sequence + 1;
+            bytes += message.payload.len();
+            messages.push_back(message);
+            while messages.len() > bounds.messages_max || bytes > bounds.bytes_max {
+                let Some(cut) = messages.pop_front() else { break };
+                (bytes, from) = (bytes - cut.payload.len(), places.offset(cut.sequence));
+            }
+            if after <= last {
+                next = self.next(after).await?;
+            }
+        }
+        let (mut ordered, mut previous) = (Vec::with_capacity(messages.len()), from);
+        for message in &messages {
+            let of = self.ordered(message, previous, received)?;
+            previous = of.position.offset;
+            ordered.push(of);
+        }
+        Ok(BusHistory { head: head.position, from, to: until, ordered })
+    }
+
+    /// Finds the first that is kept above `since` and not too old.
+    async fn start(&self, since: u64, head: &Head) -> Result<Start, Failure> {
+        let places = &self.order.places;
+        let above = places.sequence(since);
+        let Some(first) = self.next(above.max(places.oldest()).max(1)).await? else {
+            let is_whole = since <= head.position.offset && self.is_whole_above(above).await?;
+            return Ok(Start { from: if is_whole { since } else { head.position.offset }, first: None });
+        };
+        let (from, first) = if first.sequence == above {
+            (since, self.next(above + 1).await?)
+        } else if above >= places.oldest() && self.is_whole_above(above).await? {
+            (since, Some(first))
+        } else {
+            (places.offset(first.sequence - 1), Some(first))
+        };
+        match first {
+            Some(first) if self.is_too_old(&first) => self.first_of_age(first, head).await,
+            first => Ok(Start { from, first }),
+        }
+    }
+
+    /// Halves what may be too old until it is known what is.
+    async fn first_of_age(&self, old: StreamMessage, head: &Head) -> Result<Start, Failure> {
+        let (mut low, mut high) = (old.sequence + 1, head.sequence + 1);
+        let mut first = None;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.next(middle).await? {
+                Some(message) if self.is_too_old(&message) => low = message.sequence + 1,
+                found => (high, first) = (middle, found),
+            }
+        }
+        if first.is_none() {
+            first = self.next(low).await?;
+        }
+        Ok(Start { from: self.order.places.offset(low - 1), first })
+    }
+
+    /// Whether the stream has dropped nothing of the topic that stood above a sequence; if in doubt, it has.
+    async fn is_whole_above(&self, sequence: u64) -> Result<bool, Failure> {
+        let stream = &self.order.stream;
+        let mut subjects =
+            stream.info_with_subjects(self.subject).await.map_err(|error| explain_info(&error))?;
+        if subjects.info.state.first_sequence > sequence + 1 {
+            return Ok(false);
+        }
+        let mut count = 0;
+        while let Some(subject) = subjects.next().await {
+            count += subject.map_err(|error| explain_info(&error))?.1;
+        }
+        Ok(count < self.order.rule.messages_max)
+    }
+
+    fn is_too_old(&self, message: &StreamMessage) -> bool {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let age_max = self.order.rule.age_max().as_nanos();
+        u128::try_from(message.time.unix_timestamp_nanos()).is_ok_and(|time| time + age_max < now)
+    }
+
+    /// The first from `sequence` on.
+    async fn next(&self, sequence: u64) -> Result<Option<StreamMessage>, Failure> {
+        match self.order.stream.direct_get_next_for_subject(self.subject, Some(sequence)).await {
+            Ok(message) => Ok(Some(message)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) => Err(explain_get(&error)),
+        }
+    }
+
+    fn ordered(&self, message: &StreamMessage, previous: u64, received: Micros) -> Result<Ordered, Failure> {
+        let kept = read_kept(&message.payload)
+            .ok_or_else(|| Failure::Refused("a publication that cannot be read".to_owned()))?;
+        let position = self.order.at(message.sequence);
+        Ok(Ordered { position, previous, draft: kept.into_draft(self.topic.clone(), received) })
+    }
+}
