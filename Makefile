@@ -214,7 +214,7 @@ balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and
 	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
-cluster-tests: build ## Run two and three servers with a Redis between them, and kill each
+cluster-tests: build ## Run two and three servers with a Redis between them, and with a NATS, and kill each
 	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: stampede-tests

@@ -1,11 +1,11 @@
 //! What NATS' errors say about who can mend them.
 
 use crate::failure::{Failure, is_about_tls};
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{
-    CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind,
+    CreateStreamError, CreateStreamErrorKind, PublishError, PublishErrorKind, RequestErrorKind,
 };
-use async_nats::jetstream::errors::ErrorCode;
-use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, InfoError, InfoErrorKind};
+use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, InfoError};
 use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, ServerError};
 use std::error::Error;
 
@@ -81,7 +81,7 @@ pub(crate) fn is_about_replicas(error: &CreateStreamError) -> bool {
 
 pub(crate) fn explain_info(error: &InfoError) -> Failure {
     match error.kind() {
-        InfoErrorKind::TimedOut => Failure::Late,
+        RequestErrorKind::TimedOut => Failure::Late,
         _ => Failure::Refused(whole(error)),
     }
 }

@@ -158,7 +158,7 @@ async fn open_order(
 
 /// Publishes what the stream refuses to keep, so that a right that is missing is noticed before it is needed.
 async fn try_append(jetstream: &Context, subject: String) -> Result<(), Failure> {
-    let message = PublishMessage::build().expected_last_sequence(u64::MAX);
+    let message = PublishMessage::build().expected_last_sequence(i64::MAX as u64);
     let sent = jetstream.send_publish(subject, message).await.map_err(|error| explain_publish(&error))?;
     match sent.await {
         Ok(_) => Ok(()),

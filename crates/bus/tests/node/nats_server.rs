@@ -6,6 +6,7 @@ use crate::node::child::{Folder, free_port, settings};
 use bus::Settings;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -82,6 +83,37 @@ impl NatsServer {
     pub(crate) fn settings(&self) -> Settings {
         settings(&[&self.url()])
     }
+
+    /// Publishes one message as somebody else, and returns when the server has taken it.
+    pub(crate) fn publish(&self, subject: &str, payload: &[u8]) {
+        let mut line = self.say_hello();
+        let head = format!("PUB {subject} {}\r\n", payload.len());
+        line.get_mut().write_all(&[head.as_bytes(), payload, b"\r\nPING\r\n"].concat()).expect("it listens");
+        while !read(&mut line).starts_with("PONG") {}
+    }
+
+    /// Asks and waits for the answer.
+    pub(crate) fn ask(&self, subject: &str) -> String {
+        let mut line = self.say_hello();
+        let question = format!("SUB answer 1\r\nPUB {subject} answer 0\r\n\r\n");
+        line.get_mut().write_all(question.as_bytes()).expect("it listens");
+        while !read(&mut line).starts_with("MSG") {}
+        read(&mut line)
+    }
+
+    fn say_hello(&self) -> BufReader<TcpStream> {
+        let mut line = BufReader::new(TcpStream::connect(("127.0.0.1", self.port)).expect("it listens"));
+        line.get_ref().set_read_timeout(Some(DEADLINE)).expect("a time");
+        assert!(read(&mut line).starts_with("INFO"));
+        line.get_mut().write_all(b"CONNECT {\"verbose\":false}\r\n").expect("it listens");
+        line
+    }
+}
+
+fn read(line: &mut BufReader<TcpStream>) -> String {
+    let mut text = String::new();
+    line.read_line(&mut text).expect("it answers");
+    text
 }
 
 impl Drop for NatsServer {
