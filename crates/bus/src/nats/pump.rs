@@ -2,12 +2,13 @@
 
 use super::explain::explain_publish;
 use super::feeds::{Feed, Feeds};
+use super::line::{Line, subscribe};
 use super::questions::Questions;
 use super::rule::Rule;
-use super::session::{Line, subscribe};
 use super::streams::Order;
 use crate::failure::Failure;
 use crate::frame;
+use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
 use crate::queue::Queue;
 use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
@@ -22,6 +23,8 @@ pub(crate) struct Pump {
     queue: Queue,
     feeds: Feeds,
     questions: Questions,
+    /// What was said since the server last confirmed something: as much as the client may hold.
+    unconfirmed: (usize, usize),
 }
 
 /// An answer that is waited for when everything that goes out together is on its way.
@@ -42,7 +45,7 @@ enum Awaited {
 
 impl Pump {
     pub(crate) fn new(line: Arc<Line>, queue: Queue) -> Pump {
-        Pump { line, queue, feeds: Feeds::default(), questions: Questions::new() }
+        Pump { line, queue, feeds: Feeds::default(), questions: Questions::new(), unconfirmed: (0, 0) }
     }
 
     /// Goes on until something is wrong, which it says.
@@ -55,6 +58,7 @@ impl Pump {
                     return self.line.fail(failure);
                 }
             }
+            self.unconfirmed = (self.unconfirmed.0 + amount.0, self.unconfirmed.1 + amount.1);
             let answers = timeout(self.line.desk.times.answer_max, self.answers(awaited)).await;
             self.queue.done(&self.line.desk, amount);
             if let Err(failure) = answers.unwrap_or(Err(Failure::Late)) {
@@ -125,18 +129,11 @@ impl Pump {
         match self.line.streams.context().send_publish(subject, message).await {
             Ok(ack) => Ok(Some(Awaited::Append { shard, token, order, ack })),
             Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                self.refuse(shard, token, "a message that is larger than its `max_payload`");
+                refuse(&self.line, shard, token, "a message that is larger than its `max_payload`");
                 Ok(None)
             }
             Err(error) => Err(explain_publish(&error)),
         }
-    }
-
-    /// This publication is not kept, while everything else goes on.
-    fn refuse(&self, shard: ShardIndex, token: AppendToken, what: &str) {
-        self.line.refuse(what);
-        let result = Err(AppendError::Unavailable);
-        self.line.desk.answer(shard, BusEvent::Appended { token, result });
     }
 
     async fn subscribe(&mut self, topic: Arc<str>, subscription: SubscriptionId) -> Result<Awaited, Failure> {
@@ -151,47 +148,57 @@ impl Pump {
         Ok(Awaited::Subscribed { topic, subscription, order, begin })
     }
 
-    async fn answers(&self, awaited: Vec<Awaited>) -> Result<(), Failure> {
-        if awaited.iter().any(|awaited| matches!(awaited, Awaited::Subscribed { order: None, .. })) {
+    async fn answers(&mut self, awaited: Vec<Awaited>) -> Result<(), Failure> {
+        let is_much = self.unconfirmed.0 >= BATCH_WEIGHT_MAX || self.unconfirmed.1 >= BATCH_BYTES_MAX;
+        if is_much || awaited.iter().any(|awaited| matches!(awaited, Awaited::Subscribed { order: None, .. }))
+        {
             self.line.round_trip().await?;
+            self.unconfirmed = (0, 0);
         }
         let mut answers: FuturesUnordered<_> =
-            awaited.into_iter().map(|awaited| self.answer(awaited)).collect();
+            awaited.into_iter().map(|awaited| answer(&self.line, awaited)).collect();
         while let Some(answered) = answers.next().await {
             answered?;
         }
         Ok(())
     }
+}
 
-    async fn answer(&self, awaited: Awaited) -> Result<(), Failure> {
-        let desk = &self.line.desk;
-        match awaited {
-            Awaited::Append { shard, token, order, ack } => match ack.await {
-                Ok(ack) => {
-                    let position = order.at(ack.sequence);
-                    order.witness(&position);
-                    desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
-                }
-                // The server has no room for it, or something of its own to complain about.
-                Err(error) if error.kind() == PublishErrorKind::Other => {
-                    self.refuse(shard, token, &format!("a publication: {}", explain_publish(&error)));
-                }
-                Err(error) => return Err(explain_publish(&error)),
-            },
-            Awaited::Subscribed { topic, subscription, order, begin } => {
-                let position = match order {
-                    Some(order) => {
-                        let subject = self.line.subjects.order(order.rule, &topic);
-                        Some(order.head(&subject).await?.position)
-                    }
-                    None => None,
-                };
-                let reached = position.as_ref().map_or(0, |position| position.offset);
-                desk.tell(BusEvent::Subscribed { topic, subscription, position });
-                // Refused only when nobody wants it any more.
-                let _ = begin.send(reached);
+async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
+    let desk = &line.desk;
+    match awaited {
+        Awaited::Append { shard, token, order, ack } => match ack.await {
+            Ok(ack) => {
+                let position = order.at(ack.sequence);
+                order.witness(&position);
+                desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
             }
+            // The server has no room for it, or something of its own to complain about.
+            Err(error) if error.kind() == PublishErrorKind::Other => {
+                refuse(line, shard, token, &format!("a publication: {}", explain_publish(&error)));
+            }
+            Err(error) => return Err(explain_publish(&error)),
+        },
+        Awaited::Subscribed { topic, subscription, order, begin } => {
+            let position = match order {
+                Some(order) => {
+                    let subject = line.subjects.order(order.rule, &topic);
+                    Some(order.head(&subject).await?.position)
+                }
+                None => None,
+            };
+            let reached = position.as_ref().map_or(0, |position| position.offset);
+            desk.tell(BusEvent::Subscribed { topic, subscription, position });
+            // Refused only when nobody wants it any more.
+            let _ = begin.send(reached);
         }
-        Ok(())
     }
+    Ok(())
+}
+
+/// This publication is not kept, while everything else goes on.
+fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
+    line.refuse(what);
+    let result = Err(AppendError::Unavailable);
+    line.desk.answer(shard, BusEvent::Appended { token, result });
 }

@@ -1,10 +1,10 @@
 //! What the hub asks for: parts of histories, which streams have, and people, which other nodes have.
 
 use super::history::Kept;
+use super::line::{Line, subscribe};
 use super::neighbours::patience;
 use super::people::{Answers, question};
 use super::rule::Rule;
-use super::session::{Line, subscribe};
 use crate::failure::Failure;
 use futures_util::StreamExt as _;
 use hub::{BusEvent, BusHistory, NodePeople, ReadToken, Span};
