@@ -11,7 +11,7 @@ from pathlib import Path
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from client import Client
-from engines import Engine, Nats, Proxy, Redis
+from harness.engines import Engine, Nats, Proxy, Redis
 from harness.programs import DEADLINE_SECONDS, foreign_variables, free_port, throng, wait_until
 from node import Node
 

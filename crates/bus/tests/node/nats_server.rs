@@ -112,7 +112,7 @@ impl NatsServer {
 
 fn read(line: &mut BufReader<TcpStream>) -> String {
     let mut text = String::new();
-    line.read_line(&mut text).expect("it answers");
+    assert!(line.read_line(&mut text).expect("it answers") > 0, "it hung up");
     text
 }
 
