@@ -1,6 +1,6 @@
 //! The topics that this node subscribed: a task each takes what comes, as soon as the hub knows where the topic stands.
 
-use super::streams::Order;
+use super::streams::{Order, is_mark};
 use crate::frame::{self, Frame, Kept};
 use crate::session::Desk;
 use async_nats::header::{NATS_LAST_SEQUENCE, NATS_SEQUENCE};
@@ -47,36 +47,65 @@ impl Feeds {
     }
 }
 
+/// What the hub knows of a recoverable topic.
+struct Reached {
+    /// The offset that it was told last.
+    offset: u64,
+    /// The mark that the order began with again, when everything had grown too old.
+    mark: Option<u64>,
+}
+
 impl Feed {
     async fn run(self, mut subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
         // Refused only when the session is over.
-        let Ok(mut reached) = begin.await else { return };
+        let Ok(offset) = begin.await else { return };
+        let mut reached = Reached { offset, mark: None };
         while let Some(message) = subscriber.next().await {
-            let event = match &self.order {
-                Some(order) => self.kept(order, &message, &mut reached).or_else(|| self.said(&message)),
-                None => self.said(&message),
-            };
-            match event {
-                Some(event) => self.desk.tell(event),
-                None => drop(self.desk.numbers.undecodable.fetch_add(1, Relaxed)),
+            if self.hear(&message, &mut reached).is_none() {
+                self.desk.numbers.undecodable.fetch_add(1, Relaxed);
             }
         }
     }
 
-    /// What a stream published again.
-    fn kept(&self, order: &Order, message: &Message, reached: &mut u64) -> Option<BusEvent> {
-        let headers = message.headers.as_ref()?;
-        let number = |name| headers.get(name)?.as_str().parse::<u64>().ok();
-        let position = order.at(number(NATS_SEQUENCE)?);
-        let previous = match number(NATS_LAST_SEQUENCE)? {
+    /// `None` for what this version does not understand.
+    fn hear(&self, message: &Message, reached: &mut Reached) -> Option<()> {
+        let event = match (&self.order, &message.headers) {
+            (Some(order), Some(headers)) => {
+                let number = |name| headers.get(name)?.as_str().parse::<u64>().ok();
+                let (sequence, previous) = (number(NATS_SEQUENCE)?, number(NATS_LAST_SEQUENCE)?);
+                self.kept(order, (sequence, previous), &message.payload, reached)?
+            }
+            (Some(_), None) | (None, _) => Some(self.said(&message.payload)?),
+        };
+        if let Some(event) = event {
+            self.desk.tell(event);
+        }
+        Some(())
+    }
+
+    /// What a stream published again; nothing to tell if it is a mark.
+    fn kept(
+        &self,
+        order: &Order,
+        (sequence, previous): (u64, u64),
+        payload: &[u8],
+        reached: &mut Reached,
+    ) -> Option<Option<BusEvent>> {
+        let position = order.at(sequence);
+        if is_mark(payload) {
+            reached.mark = (position.offset > reached.offset).then_some(position.offset);
+            return Some(None);
+        }
+        let previous = match previous {
             // The stream has nothing older of the topic, so that it follows what this node knows.
-            0 => *reached,
+            0 => reached.offset,
             previous => order.places.offset(previous),
         };
-        let kept = frame::read_kept(&message.payload)?;
+        let previous = if reached.mark == Some(previous) { reached.offset } else { previous };
+        let kept = frame::read_kept(payload)?;
         order.witness(&position);
-        *reached = position.offset.max(*reached);
-        Some(self.ordered(position, previous, kept))
+        reached.offset = position.offset.max(reached.offset);
+        Some(Some(self.ordered(position, previous, kept)))
     }
 
     fn ordered(&self, position: Position, previous: u64, kept: Kept) -> BusEvent {
@@ -88,9 +117,9 @@ impl Feed {
     }
 
     /// What a node said.
-    fn said(&self, message: &Message) -> Option<BusEvent> {
+    fn said(&self, payload: &[u8]) -> Option<BusEvent> {
         let topic = self.topic.clone();
-        Some(match frame::read(&message.payload)? {
+        Some(match frame::read(payload)? {
             Frame::Published { node, event, payload } => {
                 self.desk.numbers.delivered.fetch_add(1, Relaxed);
                 let received = self.desk.now();

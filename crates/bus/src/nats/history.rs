@@ -1,7 +1,7 @@
 //! What a stream keeps of one topic.
 
 use super::explain::{explain_get, explain_info};
-use super::streams::{Head, Order};
+use super::streams::{Head, Order, is_mark};
 use crate::failure::Failure;
 use crate::frame::read_kept;
 use crate::limits::{READ_BYTES_MAX, READ_MESSAGES_MAX};
@@ -63,9 +63,11 @@ impl Kept<'_> {
             if message.sequence > head.sequence || (is_over && !ordered.is_empty()) {
                 break;
             }
-            let of = self.ordered(&message, previous, received)?;
-            previous = of.position.offset;
-            ordered.push(of);
+            if !is_mark(&message.payload) {
+                let of = self.ordered(&message, previous, received)?;
+                previous = of.position.offset;
+                ordered.push(of);
+            }
             if message.sequence < head.sequence {
                 next = self.next(message.sequence + 1).await?;
             }
@@ -88,7 +90,9 @@ impl Kept<'_> {
         while let Some(message) = next.take().filter(|message| message.sequence <= last) {
             let after = message.sequence + 1;
             bytes += message.payload.len();
-            messages.push_back(message);
+            if !is_mark(&message.payload) {
+                messages.push_back(message);
+            }
             while messages.len() > bounds.messages_max || bytes > bounds.bytes_max {
                 let Some(cut) = messages.pop_front() else { break };
                 (bytes, from) = (bytes - cut.payload.len(), places.offset(cut.sequence));

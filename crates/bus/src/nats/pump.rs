@@ -183,7 +183,7 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
             let position = match order {
                 Some(order) => {
                     let subject = line.subjects.order(order.rule, &topic);
-                    Some(order.head(&subject).await?.position)
+                    Some(order.stand(line.streams.context(), &subject).await?)
                 }
                 None => None,
             };

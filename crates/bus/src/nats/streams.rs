@@ -18,9 +18,15 @@ use async_nats::jetstream::{self, Context};
 use hub::{Epoch, Position};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Copies of a stream where the servers are several.
 const REPLICAS: usize = 3;
+
+/// How often a node looks for the beginning of a topic that another one marks at the same time.
+const MARK_TRIES_MAX: usize = 10;
+const MARK_TRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What this node knows to be kept, by stream.
 #[derive(Default)]
@@ -47,6 +53,11 @@ pub(crate) struct Order {
     epoch: Epoch,
     run: Box<str>,
     witness: Arc<Witness>,
+}
+
+/// Whether it is the mark with which a topic's order begins, and no publication.
+pub(crate) fn is_mark(payload: &[u8]) -> bool {
+    payload.is_empty()
 }
 
 /// Where a topic stands.
@@ -171,6 +182,29 @@ impl Order {
     /// Something is kept: what a server that starts again has to have.
     pub(crate) fn witness(&self, position: &Position) {
         self.witness.see(position, &self.run);
+    }
+
+    /// Where a topic stands that somebody follows from now on. One that has nothing begins with a mark, so that its place
+    /// is still known when other topics have grown.
+    pub(crate) async fn stand(&self, jetstream: &Context, subject: &str) -> Result<Position, Failure> {
+        for _ in 0..MARK_TRIES_MAX {
+            if let Some(sequence) = self.newest_of(subject).await? {
+                return Ok(self.at(sequence));
+            }
+            let mark = PublishMessage::build().expected_last_subject_sequence(0);
+            let sent = jetstream.send_publish(subject.to_owned(), mark).await;
+            match sent.map_err(|error| explain_publish(&error))?.await {
+                Ok(ack) => return Ok(self.at(ack.sequence)),
+                // Another node was faster; where streams have copies, the one that answers may not know yet.
+                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                    sleep(MARK_TRY_INTERVAL).await;
+                }
+                // There is no room for it.
+                Err(error) if error.kind() == PublishErrorKind::Other => break,
+                Err(error) => return Err(explain_publish(&error)),
+            }
+        }
+        Ok(self.head(subject).await?.position)
     }
 
     pub(crate) async fn head(&self, subject: &str) -> Result<Head, Failure> {
