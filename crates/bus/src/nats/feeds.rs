@@ -1,6 +1,6 @@
 //! The topics that this node subscribed: a task each takes what comes, as soon as the hub knows where the topic stands.
 
-use super::streams::{Order, is_mark};
+use super::order::{Order, is_mark};
 use crate::frame::{self, Frame, Kept};
 use crate::session::Desk;
 use async_nats::header::{NATS_LAST_SEQUENCE, NATS_SEQUENCE};

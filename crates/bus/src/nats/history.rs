@@ -1,7 +1,7 @@
 //! What a stream keeps of one topic.
 
 use super::explain::{explain_get, explain_info};
-use super::streams::{Head, Order, is_mark};
+use super::order::{Head, Order, is_mark};
 use crate::failure::Failure;
 use crate::frame::read_kept;
 use crate::limits::{READ_BYTES_MAX, READ_MESSAGES_MAX};

@@ -11,6 +11,7 @@ mod line;
 mod marks;
 mod neighbours;
 mod opening;
+mod order;
 mod people;
 mod places;
 mod pump;

@@ -3,9 +3,9 @@
 use super::explain::explain_publish;
 use super::feeds::{Feed, Feeds};
 use super::line::{Line, subscribe};
+use super::order::Order;
 use super::questions::Questions;
 use super::rule::Rule;
-use super::streams::Order;
 use crate::failure::Failure;
 use crate::frame;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
