@@ -7,6 +7,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
 CACHE_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/throng
 RELEASE_DIR := $(TARGET_DIR)/release
+DEBUG_DIR := $(TARGET_DIR)/debug
 
 PYTHON := python3 -B
 # Tests in a folder of tests/, which may use tests/harness.
@@ -17,8 +18,11 @@ NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 
+# The server that is tested: one that checks its own assertions. `make test SERVER=target/release/throng` tests another.
+SERVER ?= $(DEBUG_DIR)/throng
+
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`.
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
@@ -53,9 +57,8 @@ stampede: page ## Build the load lab and run it (ARGUMENTS="rooms ws://127.0.0.1
 	cargo run --release --locked --package load --bin stampede -- $(ARGUMENTS)
 
 .PHONY: build
-build: page ## Build the optimised server, and the programs that the tests talk to and count with
-	cargo build --release --locked --package server --package examples --package gauge --bins \
-		--example echo --example conformance
+build: page ## Build the optimised server
+	cargo build --release --locked --package server --bins
 
 ##### To change it
 
@@ -63,9 +66,9 @@ build: page ## Build the optimised server, and the programs that the tests talk 
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers and clusters against the release build, deploy/, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests build tests/clients/node_modules
+	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests gauge tests/clients/node_modules
 	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
@@ -85,7 +88,7 @@ lab: page ## Let every server in peers/ compete with Throng and the floor, and w
 	bench/run competition --write --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: bench-check
-bench-check: build $(if $(filter-out all measured,$(BUDGETS)),,floor) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
+bench-check: $(if $(filter-out all measured,$(BUDGETS)),gauge,bench-programs) ## Fail where a budget got worse (BUDGETS=all|repeatable|bytes|allocations|instructions|measured, ARGUMENTS="--update")
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
@@ -94,7 +97,7 @@ sim: ## Simulate shards of the hub, and clusters of them, from SEEDS seeds
 
 .PHONY: sim-smoke
 sim-smoke: programs-for-tests ## The same with what `unit` has built
-	$(TARGET_DIR)/debug/sim --seeds $(SEEDS)
+	$(DEBUG_DIR)/sim --seeds $(SEEDS)
 
 .PHONY: fuzz
 fuzz: ## Fuzz what reads a peer's bytes (cargo-fuzz; FUZZ_TARGETS="…" FUZZ_SECONDS=…)
@@ -122,7 +125,7 @@ soak: bench-programs ## Ten minutes of mixed traffic, and the slope of the serve
 
 .PHONY: bench-programs
 bench-programs: page
-	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+	cargo build --release --locked --package floor --package bench-load --package gauge --package server --package load --bins
 
 ##### To publish it
 
@@ -148,7 +151,7 @@ lint: page ## Run clippy, warnings being errors
 	cargo clippy --workspace --all-targets --locked --target-dir $(TARGET_DIR)/lint -- --deny warnings
 	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
 	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
-		--target-dir $(TARGET_DIR)/fuzz
+		--target-dir $(TARGET_DIR)/lint
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
@@ -157,7 +160,7 @@ unit: ## Run the tests of the Rust workspace and of the Python programs beside i
 # Played runs: see `played`.
 .PHONY: stampede-quick
 stampede-quick: programs-for-tests
-	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede cargo test --workspace --test quick --locked --quiet
+	STAMPEDE_BIN=$(DEBUG_DIR)/stampede cargo test --workspace --test quick --locked --quiet
 
 .PHONY: workspace-aside
 workspace-aside:
@@ -165,7 +168,7 @@ workspace-aside:
 
 .PHONY: workspace
 workspace: programs-for-tests
-	FIXTURE_BIN=$(TARGET_DIR)/debug/examples/conformance STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
+	FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
 		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
 		$(PYTHON_TESTS) --start-directory "$$folder"; \
@@ -191,7 +194,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests api-tests sim-smoke
 
 # What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
@@ -201,71 +204,75 @@ meanwhile:
 	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
 
 .PHONY: clients
-clients: build programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against the release build and Stampede
-	cd tests/clients && THRONG_BIN=$(RELEASE_DIR)/throng FIXTURE_BIN=$(RELEASE_DIR)/examples/conformance \
-		STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede npm run --silent test
+clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against server and Stampede
+	cd tests/clients && THRONG_BIN=$(abspath $(SERVER)) FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance \
+		STAMPEDE_BIN=$(DEBUG_DIR)/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: build ## Run the Autobahn test-suite, all 517 cases, against the echo example
-	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
+autobahn: programs-for-tests ## Run the Autobahn test-suite, all 517 cases, against the server's echo mount
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON) tests/autobahn/run.py
 
 .PHONY: balancer
-balancer: build tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/balancer
+balancer: programs-for-tests tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
-cluster-tests: build ## Run two and three servers with a Redis between them, and with a NATS, and kill each
-	THRONG_BIN=$(RELEASE_DIR)/throng $(PYTHON_TESTS) --start-directory tests/cluster
+cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: stampede-tests
-stampede-tests: build programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
-	STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede THRONG_BIN=$(RELEASE_DIR)/throng \
+stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
+	STAMPEDE_BIN=$(DEBUG_DIR)/stampede THRONG_BIN=$(abspath $(SERVER)) \
 		cargo test --workspace --test full --locked --quiet -- --ignored
 
 .PHONY: deploy-tests
-deploy-tests: build programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
-	THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(TARGET_DIR)/debug/stampede \
+deploy-tests: programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer
+	THRONG_BIN=$(abspath $(SERVER)) STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
 		$(PYTHON_TESTS) --start-directory tests/deploy
 
+.PHONY: api-tests
+api-tests: programs-for-tests ## Let schemathesis make requests of the OpenAPI document for API_SECONDS, run docs/api.md, and try the operator's commands
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/api
+
 .PHONY: competition-smoke
-competition-smoke: build programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
-	bench/run competition --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng \
+competition-smoke: programs-for-tests ## Let the competition's runner, its programs as built for tests, measure 1 % of everything and judge counts
+	bench/run competition --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: build programs-for-tests ## The record with 0.2 % of its people: judges counts
-	bench/record --scale 1000 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+record-smoke: programs-for-tests ## The record with 0.2 % of its people: judges counts
+	bench/record --scale 1000 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: seeds-smoke
-seeds-smoke: build programs-for-tests ## The seeds with 1 % of their numbers: judges counts
-	bench/seeds --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
+	bench/seeds --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: bench-check-smoke
-bench-check-smoke: build programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
-	bench/check measured --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
+	bench/check measured --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: capacity-smoke
-capacity-smoke: build programs-for-tests ## One small load of the configurations of bench-all: judges counts
-	bench/capacity --smoke --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+capacity-smoke: programs-for-tests ## One small load of the configurations of bench-all: judges counts
+	bench/capacity --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: soak-smoke
-soak-smoke: build programs-for-tests ## Seconds of the soak with few people: judges counts
-	bench/soak --seconds 8 --users 50 --bin-dir $(TARGET_DIR)/debug --throng $(RELEASE_DIR)/throng > /dev/null
+soak-smoke: programs-for-tests ## Seconds of the soak with few people: judges counts
+	bench/soak --seconds 8 --users 50 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 # The programs as `unit` has built them: not optimised, and with the same selection of packages, or the dependencies would
 # be built once more with other features.
 .PHONY: programs-for-tests
 programs-for-tests: page
-	cargo build --workspace --bins --tests --test quick --locked
+	cargo build --workspace --bins --examples --tests --test quick --locked
 
-# With which the budgets compare.
-.PHONY: floor
-floor:
-	cargo build --release --locked --package floor --package bench-load --bins
+# What counts for the budgets: optimised, with the floor that they compare with where they compare.
+.PHONY: gauge
+gauge:
+	cargo build --release --locked --package gauge --bins
 
 .PHONY: tsung
-tsung: build ## Run Phoenix's two-million scenario, lowered, with Tsung
-	$(PYTHON) tests/tsung/run.py --binary $(RELEASE_DIR)/throng
+tsung: programs-for-tests ## Run Phoenix's two-million scenario, lowered, with Tsung
+	$(PYTHON) tests/tsung/run.py --binary $(abspath $(SERVER))
 
 ##### Files
 

@@ -1,6 +1,6 @@
 """Throng behind HAProxy and nginx, with the configurations that are shipped in deploy/.
 
-Needs the release build (THRONG_BIN names another), both balancers, and the npm packages of tests/clients."""
+Needs target/debug/throng (THRONG_BIN names another), both balancers, and the npm packages of tests/clients."""
 
 import signal
 import tempfile

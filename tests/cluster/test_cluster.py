@@ -1,6 +1,7 @@
 """Several nodes with an engine between them: what members of one room are told, wherever they are and whatever dies.
 
-Every case runs on Redis, and once more on NATS. Needs the release build (THRONG_BIN names another) and both servers."""
+Every case runs on Redis, and once more on NATS. Needs target/debug/throng (THRONG_BIN names another) and both
+servers."""
 
 import subprocess
 import tempfile

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-THRONG = Path(os.environ.get("THRONG_BIN", ROOT / "target" / "release" / "throng")).absolute()
+THRONG = Path(os.environ.get("THRONG_BIN", ROOT / "target" / "debug" / "throng")).absolute()
 HOST = "127.0.0.1"
 
 # Longest wait for anything. Only something broken meets it.
@@ -32,7 +32,7 @@ def find(program: str, remedy: str = "`make deps` installs it on Debian") -> str
 
 def throng() -> str:
     """Where the server is."""
-    return find(str(THRONG), "`make build` builds it; THRONG_BIN names another")
+    return find(str(THRONG), "`cargo build --bins` builds it; THRONG_BIN names another")
 
 
 def foreign_variables() -> dict[str, str]:

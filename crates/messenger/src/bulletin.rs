@@ -4,7 +4,8 @@ use crate::audience::{Announcement, Audience, Followed};
 use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
-use chat::{CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
+use crate::witness::Happening;
+use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Person, PersonId};
 use serde_json::json;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
@@ -34,6 +35,11 @@ impl Departure {
 }
 
 impl Bulletin<'_> {
+    /// Whoever wants to know everything is told. What a store's answer made stale or told does not matter for it.
+    pub(crate) fn happened<C>(&mut self, asked: &Asked<C>, happening: &Happening<'_>) {
+        self.out.happened(&asked.call.community, &asked.call.by.name(), happening);
+    }
+
     /// A message is there. `payload` is its JSON.
     pub(crate) fn said(&mut self, community: &CommunityId, message: &Message, payload: &str) {
         let conversation = message.conversation;

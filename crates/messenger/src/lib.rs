@@ -38,7 +38,9 @@ mod reading;
 #[cfg(test)]
 mod scene;
 mod start;
+mod surfaces;
 mod topics;
+mod witness;
 
 pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
@@ -50,3 +52,4 @@ pub use messenger::{Answer, Messenger, Settings};
 pub use news::News;
 pub use outlet::Outlet;
 pub use topics::{person_topic, room_topic};
+pub use witness::{Happening, Witness};

@@ -1,5 +1,7 @@
 //! The way out to the clients.
 
+use crate::witness::{Happening, Witness};
+use chat::{CommunityId, PersonId};
 use gateway::{Handle, Outgoing};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -45,6 +47,7 @@ impl Outlet for Handle {
 #[derive(Default)]
 pub(crate) struct WayOut {
     outlet: OnceLock<Box<dyn Outlet>>,
+    witness: OnceLock<Box<dyn Witness>>,
     untold: AtomicU64,
     /// What was lost when somebody looked last.
     lost: AtomicU64,
@@ -55,6 +58,20 @@ impl WayOut {
     pub(crate) fn open(&self, outlet: impl Outlet) {
         if self.outlet.set(Box::new(outlet)).is_err() {
             tracing::error!("the messenger has a gateway already, and keeps it");
+        }
+    }
+
+    /// Says who is told of everything. A second one is not taken.
+    pub(crate) fn be_witnessed(&self, witness: impl Witness) {
+        if self.witness.set(Box::new(witness)).is_err() {
+            tracing::error!("the messenger has a witness already, and keeps it");
+        }
+    }
+
+    /// That happened.
+    pub(crate) fn happened(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+        if let Some(witness) = self.witness.get() {
+            witness.witness(community, by, happening);
         }
     }
 

@@ -81,11 +81,12 @@ impl Admin {
         messenger: Messenger,
         readiness: Readiness,
         bus: Option<bus::Status>,
+        rest: Router,
     ) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
         status::begin();
-        let paths = router(handle, messenger, readiness, bus, self.token);
+        let paths = router(handle, messenger, readiness, bus, self.token, rest);
         let listener = self.listener;
         let serve = move || {
             gateway::ask_for_short_turns();
@@ -104,8 +105,9 @@ fn router(
     readiness: Readiness,
     bus: Option<bus::Status>,
     token: Token,
+    rest: Router,
 ) -> Router {
     health::router(readiness)
         .merge(metrics::router(handle.clone(), messenger, bus))
-        .merge(api::router(handle, token))
+        .merge(api::router(handle, token, rest))
 }

@@ -1,6 +1,11 @@
 //! The command line. Flags that set a key become [`Flag`]s, so that they are checked like every other source.
 
 use crate::config::{ConfigErrors, Flag, Sources};
+use crate::operator::files::{BackupCommand, StoreCommand};
+use crate::operator::{
+    Asking, BanCommand, CommunityCommand, KeyCommand, PersonCommand, RoomCommand, StatsCommand,
+    WebhookCommand,
+};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -21,6 +26,24 @@ pub(crate) enum Command {
     Top(TopFlags),
     /// Look at this machine: how many connections it can hold, what limits it, and the settings that change that.
     Doctor(DoctorFlags),
+    /// Make, list and change communities of a running server.
+    Community(Operating<CommunityCommand>),
+    /// Make, list and revoke a community's keys.
+    Key(Operating<KeyCommand>),
+    /// List, show, export and erase people.
+    Person(Operating<PersonCommand>),
+    /// List and make rooms.
+    Room(Operating<RoomCommand>),
+    /// Ban and mute people.
+    Ban(Operating<BanCommand>),
+    /// Say where a community is told what happens, and see what was given up.
+    Webhook(Operating<WebhookCommand>),
+    /// Show the numbers of a running server, or of a community.
+    Stats(StatsFlags),
+    /// Export, import and compact what is stored.
+    Store(Filing),
+    /// Copy the SQLite file, also while the server runs.
+    Backup(BackupFlags),
     /// Look at the configuration without starting anything.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -50,6 +73,46 @@ pub(crate) struct DoctorFlags {
     pub(crate) settings: Settings,
 }
 
+/// A command that a running server does.
+#[derive(Args)]
+pub(crate) struct Operating<C: Subcommand> {
+    #[command(subcommand)]
+    pub(crate) command: C,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Whose numbers are asked for.
+#[derive(Args)]
+pub(crate) struct StatsFlags {
+    #[command(flatten)]
+    pub(crate) command: StatsCommand,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// What is done with the store.
+#[derive(Args)]
+pub(crate) struct Filing {
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Where the copy goes.
+#[derive(Args)]
+pub(crate) struct BackupFlags {
+    #[command(flatten)]
+    pub(crate) command: BackupCommand,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
 /// What can be asked about the configuration.
 #[derive(Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -66,26 +129,26 @@ pub(crate) enum ConfigCommand {
 #[derive(Args)]
 pub(crate) struct Settings {
     /// Configuration file [default: throng/throng.toml in the XDG configuration directory] [env: THRONG_CONFIG]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// A set of defaults: standard or load-test [env: THRONG_PROFILE]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
     /// Address for HTTP and WebSocket [env: THRONG_LISTEN]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, global = true, value_name = "ADDRESS")]
     listen: Option<String>,
     /// Address for metrics and administration, or off [env: THRONG_ADMIN_LISTEN]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, global = true, value_name = "ADDRESS")]
     admin_listen: Option<String>,
     /// Folder for what must survive a restart [env: THRONG_DATA_DIR]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER")]
     data_dir: Option<String>,
     /// Memory that the server may take, the kernel's for its connections included, such as 16GiB
     /// [env: THRONG_LIMITS_MEMORY_BUDGET]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, global = true, value_name = "SIZE")]
     memory_budget: Option<String>,
     /// Set any key of the configuration file; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
     set: Vec<(String, String)>,
 }
 

@@ -2,6 +2,7 @@
 //! Must never hold a hot path: messages are `gateway`'s.
 
 mod admin;
+mod asking;
 mod capacity;
 mod cli;
 mod config;
@@ -11,7 +12,10 @@ mod file_watch;
 mod health;
 mod lobby;
 mod logging;
+mod operator;
 mod page;
+mod rest;
+mod retention;
 mod serve;
 mod signals;
 mod status;
@@ -20,10 +24,11 @@ mod tls;
 mod top;
 mod wiring;
 
-use clap::Parser;
-use cli::{Cli, Command, ConfigCommand, Settings};
+use clap::{Parser, Subcommand};
+use cli::{Cli, Command, ConfigCommand, Operating, Settings};
 use config::{ConfigErrors, Loaded};
 use doctor::Found;
+use operator::{Asking, Commanded};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -59,6 +64,19 @@ fn main() -> ExitCode {
                 Err(error) => fail(EXIT_FAILURE, &error),
             }
         }),
+        Command::Community(flags) => operate(flags),
+        Command::Key(flags) => operate(flags),
+        Command::Person(flags) => operate(flags),
+        Command::Room(flags) => operate(flags),
+        Command::Ban(flags) => operate(flags),
+        Command::Webhook(flags) => operate(flags),
+        Command::Stats(flags) => command(flags.settings, &flags.asking, &flags.command),
+        Command::Store(flags) => with_configuration(flags.settings, |loaded| {
+            answer(operator::files::run(&loaded.config, &flags.command))
+        }),
+        Command::Backup(flags) => with_configuration(flags.settings, |loaded| {
+            answer(operator::files::back_up(&loaded.config, &flags.command))
+        }),
         Command::Config(ConfigCommand::Check(settings)) => {
             with_configuration(settings, |_| say("the configuration is sound\n"))
         }
@@ -67,6 +85,25 @@ fn main() -> ExitCode {
         }
         Command::Config(ConfigCommand::Default) => say(&config::default_file()),
         Command::Version => say(concat!("throng ", env!("CARGO_PKG_VERSION"), "\n")),
+    }
+}
+
+fn operate<C: Subcommand + Commanded>(flags: Operating<C>) -> ExitCode {
+    command(flags.settings, &flags.asking, &flags.command)
+}
+
+fn command(settings: Settings, asking: &Asking, wanted: &dyn Commanded) -> ExitCode {
+    with_configuration(settings, |loaded| match operator::command(&loaded.config, asking, wanted) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_end_of_reader() => ExitCode::SUCCESS,
+        Err(error) => fail(EXIT_FAILURE, &error),
+    })
+}
+
+fn answer(done: Result<String, impl Display>) -> ExitCode {
+    match done {
+        Ok(text) => say(&text),
+        Err(error) => fail(EXIT_FAILURE, &error),
     }
 }
 

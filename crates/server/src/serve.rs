@@ -4,6 +4,7 @@ use crate::admin::{Admin, AdminError};
 use crate::config::{Config, Profile};
 use crate::durable::{self, DurableError};
 use crate::health::Readiness;
+use crate::rest::{Rest, RestError};
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
@@ -22,6 +23,8 @@ pub(crate) enum ServeError {
     Admin(AdminError),
     /// There can be no bus as configured.
     Bus(bus::BadSettings),
+    /// The messenger's API cannot be set up.
+    Rest(RestError),
     /// The messenger cannot start.
     Messenger(DurableError),
     /// The gateway did not start.
@@ -36,6 +39,7 @@ impl fmt::Display for ServeError {
             ServeError::Certificate(error) => error.fmt(f),
             ServeError::Admin(error) => error.fmt(f),
             ServeError::Bus(error) => error.fmt(f),
+            ServeError::Rest(error) => error.fmt(f),
             ServeError::Messenger(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
@@ -66,13 +70,17 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map_err(ServeError::Certificate)?;
     let durable = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
-    let running = wiring::start(config, tls, &readiness, bus, &messenger).map_err(ServeError::Gateway)?;
+    let rest = Rest::new(messenger.clone()).map_err(ServeError::Rest)?;
+    let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public())
+        .map_err(ServeError::Gateway)?;
     messenger.tell_through(running.handle());
+    rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
-        let handle = running.handle();
-        admin.start(handle, messenger.clone(), readiness.clone(), bus_status).map_err(ServeError::Admin)?;
+        admin
+            .start(running.handle(), messenger.clone(), readiness.clone(), bus_status, rest.operators())
+            .map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);

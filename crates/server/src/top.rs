@@ -6,9 +6,10 @@ mod scrape;
 mod screen;
 mod tables;
 
+use crate::asking::Server;
 use crate::config::Config;
 use look::Looks;
-use scrape::{Asked, Server};
+use scrape::{Asked, ScrapeError, status};
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -47,7 +48,7 @@ pub(crate) enum TopError {
     /// The configuration names no administration listener, and nobody named one.
     NoAddress,
     /// The server cannot be asked.
-    Scrape(scrape::ScrapeError),
+    Scrape(ScrapeError),
     /// The terminal or the output failed.
     Output(io::Error),
 }
@@ -84,14 +85,14 @@ pub(crate) fn show(config: &Config, wish: &Wish) -> Result<(), TopError> {
     let configured = config.admin_listen.map(|address| format!("http://{address}"));
     let url = wish.url.clone().or(configured).ok_or(TopError::NoAddress)?;
     let token_file = wish.token_file.clone().unwrap_or_else(|| config.data_dir.join("admin-token"));
-    let server = Server::new(&url, &token_file).map_err(TopError::Scrape)?;
+    let server = Server::new(&url, &token_file).map_err(|error| TopError::Scrape(ScrapeError::Ask(error)))?;
     let mut looks = Looks::default();
     // What cannot be asked at all is an error; what fails later is shown and tried again.
-    looks.take(server.ask(Asked::ALL).map_err(TopError::Scrape)?);
+    looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);
     match (wish.once, wish.json || !is_terminal()) {
         (true, _) => {
             thread::sleep(wish.interval);
-            looks.take(server.ask(Asked::ALL).map_err(TopError::Scrape)?);
+            looks.take(status(&server, Asked::ALL).map_err(TopError::Scrape)?);
             say(&text(&looks, wish.json, Detail::All)?)
         }
         (false, true) => follow(&server, &mut looks, wish),
@@ -110,7 +111,7 @@ enum Detail {
 fn follow(server: &Server, looks: &mut Looks, wish: &Wish) -> Result<(), TopError> {
     loop {
         thread::sleep(wish.interval);
-        match server.ask(Asked::ALL) {
+        match status(server, Asked::ALL) {
             Ok(status) => {
                 looks.take(status);
                 say(&text(looks, wish.json, Detail::Line)?)?;

@@ -5,6 +5,7 @@ use crate::config::{BusConfig, Config, HistoryConfig, LimitsConfig, ProxyProtoco
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
+use axum::Router;
 use bus::Bus;
 use gateway::{
     BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Refusal, Running, Socket,
@@ -31,6 +32,7 @@ pub(crate) fn start(
     readiness: &Readiness,
     bus: Option<Bus>,
     messenger: &Messenger,
+    rest: Router,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
         shards: config.shards,
@@ -44,7 +46,7 @@ pub(crate) fn start(
         .tables(capacity.tables)
         .limits(limits(&config.limits, &config.history))
         .mount(channels(&config.socket.path, &config.socket, messenger))
-        .http(health::router(readiness.clone()).merge(page::router()));
+        .http(health::router(readiness.clone()).merge(rest).merge(page::router()));
     builder = match config.proxy_protocol {
         ProxyProtocol::Off => builder.listen(config.listen),
         ProxyProtocol::V2 => builder.listen_proxied(config.listen),

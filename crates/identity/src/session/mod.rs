@@ -100,6 +100,14 @@ impl Sessions {
         Ok(())
     }
 
+    /// Whether a verified token counts now, for what needs no connection.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::Expired`].
+    pub fn check(&self, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
+        self.judge(&Session::of(verified), verified, now)
+    }
+
     /// A live connection presents a newer token. It must be the same person's in the same community; whether it ends
     /// later does not matter. After an error the connection stands on its old token still.
     ///

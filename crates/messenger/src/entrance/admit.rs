@@ -90,19 +90,44 @@ impl Messenger {
     /// See [`Rejection`].
     pub async fn admit(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
         let directory = self.directory(&credentials.community).await?;
-        let (verified, token) = self.verify(&directory, credentials).await.inspect_err(|rejection| {
-            if let Rejection::Token(refusal) = rejection {
-                tracing::info!(community = %credentials.community, %refusal, "a token was refused");
-            }
-        })?;
-        let id = PersonId::parse(&verified.claims.subject)
-            .map_err(|_| Refusal::Claim { name: "sub", fault: identity::ClaimFault::Character })?;
+        let (verified, token) = self.read_credentials(&directory, credentials).await?;
+        let id = person_of(&verified)?;
         let limit = directory.community.settings.limits.people_online;
         let audience = &self.inner.audience;
         let here = audience.topic_of(&credentials.community, &id).is_some();
         if !here && limit.is_some_and(|max| audience.people_online(&credentials.community) >= max as usize) {
             return Err(Rejection::Full);
         }
+        self.welcome(credentials, id, verified, token).await
+    }
+
+    /// The same without looking at how many people are online.
+    pub(crate) async fn recognise(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
+        let directory = self.directory(&credentials.community).await?;
+        let (verified, token) = self.read_credentials(&directory, credentials).await?;
+        let id = person_of(&verified)?;
+        self.welcome(credentials, id, verified, token).await
+    }
+
+    async fn read_credentials(
+        &self,
+        directory: &Directory,
+        credentials: &Credentials,
+    ) -> Result<(Verified, Option<Token>), Rejection> {
+        self.verify(directory, credentials).await.inspect_err(|rejection| {
+            if let Rejection::Token(refusal) = rejection {
+                tracing::info!(community = %credentials.community, %refusal, "a token was refused");
+            }
+        })
+    }
+
+    async fn welcome(
+        &self,
+        credentials: &Credentials,
+        id: PersonId,
+        verified: Verified,
+        token: Option<Token>,
+    ) -> Result<Admitted, Rejection> {
         let person = self.meet(&credentials.community, id, profile(&verified)).await?;
         let rooms = verified.claims.rooms.as_ref();
         let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());
@@ -161,6 +186,11 @@ impl Messenger {
         }
         Ok(Arc::new(self.ask(community, By::Person(id), Meet { profile }).await?))
     }
+}
+
+fn person_of(verified: &Verified) -> Result<PersonId, Refusal> {
+    PersonId::parse(&verified.claims.subject)
+        .map_err(|_| Refusal::Claim { name: "sub", fault: identity::ClaimFault::Character })
 }
 
 /// What a token says of its bearer, in the words of the rules.

@@ -90,6 +90,10 @@ impl Live {
         self.sessions.revoke(revocation, now)
     }
 
+    pub(super) fn judge(&self, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
+        self.sessions.check(verified, now)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.sessions.len()
     }

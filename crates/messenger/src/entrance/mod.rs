@@ -90,6 +90,14 @@ impl Entrance {
         Ok(named(self.live().revoke(revocation, seconds())?))
     }
 
+    /// Whether a token counts now that was verified before.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::Expired`].
+    pub(crate) fn judge(&self, verified: &Verified) -> Result<(), Refusal> {
+        self.live().judge(verified, seconds())
+    }
+
     /// How many connections stand on a token.
     pub(crate) fn sessions(&self) -> usize {
         self.live().len()

@@ -2,6 +2,7 @@
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
+use crate::witness::Happening;
 use chat::Asked;
 use chat::verbs::{Changed, Delete, EditText, React};
 use serde_json::json;
@@ -10,13 +11,19 @@ news! { EditText Delete React }
 
 impl Told for EditText {
     fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
-        changed(&asked, answer, "msg:edit", bulletin);
+        changed(
+            &asked,
+            answer,
+            "msg:edit",
+            &Happening::Changed(&answer.message, &answer.reactions),
+            bulletin,
+        );
     }
 }
 
 impl Told for Delete {
     fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
-        changed(&asked, answer, "msg:delete", bulletin);
+        changed(&asked, answer, "msg:delete", &Happening::Deleted(&answer.message), bulletin);
     }
 }
 
@@ -25,6 +32,7 @@ impl Told for React {
         if !answer.changed {
             return;
         }
+        bulletin.happened(&asked, &Happening::Changed(&answer.message, &answer.reactions));
         let (community, message) = (&asked.call.community, &answer.message);
         // Whether a reaction is one's own is different for each: who reacted is told instead.
         let tallies: Vec<_> = answer
@@ -45,8 +53,15 @@ impl Told for React {
     }
 }
 
-fn changed<C>(asked: &Asked<C>, answer: &Changed, event: &str, bulletin: &mut Bulletin<'_>) {
+fn changed<C>(
+    asked: &Asked<C>,
+    answer: &Changed,
+    event: &str,
+    happening: &Happening<'_>,
+    bulletin: &mut Bulletin<'_>,
+) {
     if answer.changed {
+        bulletin.happened(asked, happening);
         let payload = json!(answer.message).to_string();
         bulletin.revised(&asked.call.community, &answer.message, event, &payload);
     }

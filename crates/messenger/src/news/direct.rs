@@ -2,6 +2,7 @@
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
+use crate::witness::Happening;
 use chat::verbs::{OpenDirect, OpenGroup};
 use chat::{Asked, Conversation};
 
@@ -15,6 +16,7 @@ impl Told for OpenDirect {
 
 impl Told for OpenGroup {
     fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Described(answer));
         let mut people = asked.command.with;
         people.push(asked.call.by.name());
         people.sort();

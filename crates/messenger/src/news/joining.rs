@@ -2,6 +2,7 @@
 
 use super::{Told, news};
 use crate::bulletin::{Bulletin, Departure};
+use crate::witness::Happening;
 use chat::verbs::{Invite, Join, Joined, Leave, Withdraw};
 use chat::{Asked, By, Conversation, Invitation};
 use serde_json::json;
@@ -11,6 +12,7 @@ news! { Join Leave Invite Withdraw }
 impl Told for Join {
     fn told(asked: Asked<Self>, answer: &Joined, bulletin: &mut Bulletin<'_>) {
         if answer.came {
+            bulletin.happened(&asked, &Happening::Joined(&answer.member));
             let community = &asked.call.community;
             bulletin.entered(community, &answer.conversation, &answer.member);
         }
@@ -19,7 +21,9 @@ impl Told for Join {
 
 impl Told for Leave {
     fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
-        bulletin.left(&asked.call.community, answer.id, &asked.call.by.name(), Departure::Left);
+        let person = asked.call.by.name();
+        bulletin.happened(&asked, &Happening::Left { conversation: answer.id, person: &person });
+        bulletin.left(&asked.call.community, answer.id, &person, Departure::Left);
     }
 }
 

@@ -2,16 +2,19 @@
 
 use super::{Told, news};
 use crate::bulletin::{Bulletin, Departure};
-use chat::verbs::{Lift, Punish, Remove, SetRole};
-use chat::{Asked, Member, Sanction, SanctionKind};
+use crate::witness::Happening;
+use chat::verbs::{Lift, Punish, Remove, ReportMessage, SetRole};
+use chat::{Asked, Member, Report, Sanction, SanctionKind};
 use serde_json::json;
 
-news! { Punish Lift Remove SetRole }
+news! { Punish Lift Remove SetRole ReportMessage }
 
 impl Told for Punish {
     /// The reason is for moderators.
     fn told(asked: Asked<Self>, answer: &Sanction, bulletin: &mut Bulletin<'_>) {
         let (community, person) = (&asked.call.community, &answer.person);
+        let (conversation, kind, until) = (answer.conversation, answer.kind, answer.until);
+        bulletin.happened(&asked, &Happening::Sanctioned { person, conversation, kind, until, on: true });
         let payload = json!({
             "conversation": answer.conversation,
             "kind": answer.kind,
@@ -31,6 +34,14 @@ impl Told for Punish {
 impl Told for Lift {
     fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
         let Lift { person, conversation, kind } = &asked.command;
+        let happening = Happening::Sanctioned {
+            person,
+            conversation: *conversation,
+            kind: *kind,
+            until: None,
+            on: false,
+        };
+        bulletin.happened(&asked, &happening);
         let payload = json!({ "conversation": conversation, "kind": kind, "on": false });
         bulletin.person(&asked.call.community, person, "sanction", &payload.to_string());
         bulletin.follow_again(&asked.call.community, person);
@@ -40,16 +51,25 @@ impl Told for Lift {
 impl Told for Remove {
     fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
         let Remove { conversation, person } = &asked.command;
+        bulletin.happened(&asked, &Happening::Left { conversation: *conversation, person });
         bulletin.left(&asked.call.community, *conversation, person, Departure::Removed);
     }
 }
 
 impl Told for SetRole {
     fn told(asked: Asked<Self>, answer: &Member, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Joined(answer));
         let community = &asked.call.community;
         bulletin.forget_standing(community, answer.conversation, &answer.person);
         let payload =
             json!({ "conversation": answer.conversation, "person": answer.person, "role": answer.role });
         bulletin.changed(community, answer.conversation, "member:role", &payload.to_string());
+    }
+}
+
+impl Told for ReportMessage {
+    /// Moderators read reports when they look for them.
+    fn told(asked: Asked<Self>, answer: &Report, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Reported(answer));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
+use crate::witness::Happening;
 use chat::verbs::{BlockPerson, Erase, ErasureReport, Import, Meet, SetReceipts, UnblockPerson};
 use chat::{Asked, Block, By, Person};
 use serde_json::json;
@@ -45,6 +46,7 @@ impl Told for Erase {
         // Pages of any conversation of the community may hold what they wrote.
         bulletin.forget_community(&asked.call.community);
         if answer.done {
+            bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
             bulletin.erased(&asked.call.community, &asked.command.person);
         }
     }

@@ -6,7 +6,7 @@ use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
     Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    ReportMessage, Reports, Rooms, Sanctions, SearchMessages, Settle,
+    Reports, Rooms, Sanctions, SearchMessages, Settle,
 };
 
 macro_rules! quiet {
@@ -39,7 +39,6 @@ quiet! {
     Asked<ReadPage>
     Asked<ReadPerson>
     Asked<ReadReceipts>
-    Asked<ReportMessage>
     Asked<Reports>
     Asked<Rooms>
     Asked<Sanctions>

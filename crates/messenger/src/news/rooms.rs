@@ -2,6 +2,7 @@
 
 use super::{Told, news};
 use crate::bulletin::Bulletin;
+use crate::witness::Happening;
 use chat::verbs::{ChangeRoom, CreateRoom};
 use chat::{Asked, By, Conversation};
 use serde_json::json;
@@ -10,6 +11,7 @@ news! { CreateRoom ChangeRoom }
 
 impl Told for CreateRoom {
     fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Described(answer));
         if let By::Person(owner) = &asked.call.by {
             bulletin.opened(&asked.call.community, answer, std::slice::from_ref(owner));
         }
@@ -18,6 +20,7 @@ impl Told for CreateRoom {
 
 impl Told for ChangeRoom {
     fn told(asked: Asked<Self>, answer: &Conversation, bulletin: &mut Bulletin<'_>) {
+        bulletin.happened(&asked, &Happening::Described(answer));
         let community = &asked.call.community;
         bulletin.changed(community, answer.id, "conversation:changed", &json!(answer).to_string());
         if asked.command.kind.is_some() {

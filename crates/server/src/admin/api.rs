@@ -1,4 +1,5 @@
-//! The administration API. Every path needs the bearer token; every error is a problem document.
+//! The administration API: that of the messenger for the operator, below `/api/v1`, and the gateway's own. Every path needs
+//! the bearer token; every error is a problem document.
 //!
 //! | request | does |
 //! |---|---|
@@ -34,8 +35,8 @@ const TOPICS_DEFAULT: usize = 100;
 const TOPICS_MAX: usize = 10_000;
 
 /// The API's paths, below `/api`.
-pub(crate) fn router(handle: Handle, token: Token) -> Router {
-    Router::new()
+pub(crate) fn router(handle: Handle, token: Token, rest: Router) -> Router {
+    let own = Router::new()
         .route("/api/status", get(status))
         .route("/api/topics", get(topics))
         .route("/api/topics/{topic}/messages", post(publish))
@@ -43,9 +44,9 @@ pub(crate) fn router(handle: Handle, token: Token) -> Router {
         .route("/api/{*rest}", axum::routing::any(|| async { Problem::not_found() }))
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        // Not `layer`: that would ask for the token on paths outside the API, too.
-        .route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
-        .with_state(handle)
+        .with_state(handle);
+    // Not `layer`: that would ask for the token on paths outside the API, too.
+    own.merge(rest).route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
 }
 
 async fn authenticate(State(token): State<Arc<Token>>, request: Request, next: Next) -> Response {

@@ -52,13 +52,31 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let title = self.status.canonical_reason().unwrap_or_default();
-        let document = json!({ "title": title, "status": self.status.as_u16(), "detail": self.detail });
+        let document = json!({
+            "type": "about:blank",
+            "title": title,
+            "status": self.status.as_u16(),
+            "code": code(self.status),
+            "detail": self.detail,
+        });
         let mut response = (self.status, document.to_string()).into_response();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+}
+
+/// What went wrong, for programs: the same names as in the messenger's API.
+fn code(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::BAD_REQUEST => "malformed",
+        StatusCode::UNAUTHORIZED => "credentials_missing",
+        StatusCode::NOT_FOUND => "not_found",
+        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+        StatusCode::SERVICE_UNAVAILABLE => "busy",
+        _ => "internal",
     }
 }
 

@@ -1,8 +1,9 @@
 //! A running server on a whole terminal. Gives the terminal back however it ends, a panic included.
 
 use super::look::{Looks, Rates};
-use super::scrape::{Asked, Server};
+use super::scrape::{Asked, status};
 use super::tables::{self, Table};
+use crate::asking::Server;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use doctor::amounts::{bytes, grouped};
 use ratatui::Frame;
@@ -37,7 +38,7 @@ pub(super) fn run(server: &Server, looks: &mut Looks, interval: Duration) -> io:
         if Instant::now() < due {
             continue;
         }
-        trouble = match server.ask(Asked::ALL) {
+        trouble = match status(server, Asked::ALL) {
             Ok(status) => {
                 looks.take(status);
                 None

@@ -1,0 +1,173 @@
+//! What an operation works at: who asks, where, and the ways to the messenger.
+
+use crate::Shared;
+use crate::caller::Caller;
+use crate::problem::{Code, Problem};
+use crate::shapes::ids::Reference;
+use chat::verbs::{FindRoom, ReadConversation};
+use chat::{
+    Asked, By, Call, CommunityId, Conversation, ConversationId, Entropy, Failure, FieldProblem, Moment,
+    PersonId, RoomName, Verb,
+};
+use messenger::News;
+use std::sync::Arc;
+
+/// One request at work.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+    /// As whom a key or the operator acts.
+    pub(crate) acting: Option<PersonId>,
+    /// The path's; operations without one are the operator's.
+    pub(crate) community: Option<CommunityId>,
+    pub(crate) now: Moment,
+}
+
+impl Desk {
+    /// The path's community.
+    ///
+    /// # Errors
+    /// The path has none: a mistake of the table, told as what it is.
+    pub(crate) fn community(&self) -> Result<&CommunityId, Problem> {
+        self.community.as_ref().ok_or_else(Problem::not_found)
+    }
+
+    /// On whose behalf this is.
+    pub(crate) fn by(&self) -> By {
+        match (&self.caller, &self.acting) {
+            (Caller::Person { id, .. }, _) => By::Person(id.clone()),
+            (Caller::Operator | Caller::Key { .. }, Some(person)) => By::Person(person.clone()),
+            (Caller::Operator | Caller::Key { .. }, None) => By::Service,
+        }
+    }
+
+    /// On behalf of a person whom the path names: themselves, or a key for them. For anybody else there is no such person.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub(crate) fn by_person(&self, person: &PersonId) -> Result<By, Problem> {
+        match &self.caller {
+            Caller::Person { id, .. } if id != person => Err(Problem::not_found()),
+            Caller::Person { .. } | Caller::Operator | Caller::Key { .. } => Ok(By::Person(person.clone())),
+        }
+    }
+
+    /// Lets pass keys and the operator, who do not act as somebody.
+    pub(crate) fn is_service(&self) -> bool {
+        self.by() == By::Service
+    }
+
+    /// Asks on behalf of who calls.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) async fn ask<C>(&self, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
+    where
+        Asked<C>: News,
+    {
+        self.ask_as(self.by(), command).await
+    }
+
+    /// Asks on behalf of somebody.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) async fn ask_as<C>(&self, by: By, command: C) -> Result<<Asked<C> as Verb>::Answer, Problem>
+    where
+        Asked<C>: News,
+    {
+        let call = self.call(by)?;
+        Ok(self.shared.messenger.perform(call.ask(command)).await?)
+    }
+
+    /// A call with an id of its own.
+    ///
+    /// # Errors
+    /// The machine has no random numbers.
+    pub(crate) fn call(&self, by: By) -> Result<Call, Problem> {
+        let mut entropy = [0; 16];
+        getrandom::fill(&mut entropy).map_err(|error| {
+            tracing::error!(%error, "no random numbers");
+            Problem::new(Code::Internal, "the machine has no random numbers")
+        })?;
+        Ok(Call { community: self.community()?.clone(), by, now: self.now, entropy: Entropy(entropy) })
+    }
+
+    /// The id of a conversation that the path or a query names, if the caller may see it.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub(crate) async fn find(&self, reference: &Reference) -> Result<ConversationId, Problem> {
+        self.find_as(self.by(), reference).await
+    }
+
+    /// The same on behalf of somebody.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub(crate) async fn find_as(&self, by: By, reference: &Reference) -> Result<ConversationId, Problem> {
+        if let (Reference::Id(id), None) = (reference, self.rooms()) {
+            return Ok(*id);
+        }
+        let found = match reference {
+            Reference::Id(id) => self.ask_as(by, ReadConversation { conversation: *id }).await?.0,
+            Reference::Room(name) => self.ask_as(by, FindRoom { name: name.clone() }).await?,
+        };
+        if self.is_within_token(&found) { Ok(found.id) } else { Err(Problem::not_found()) }
+    }
+
+    /// The id of a conversation that a query names, if it names one.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub(crate) async fn find_if_named(
+        &self,
+        reference: Option<&Reference>,
+    ) -> Result<Option<ConversationId>, Problem> {
+        match reference {
+            Some(reference) => self.find(reference).await.map(Some),
+            None if self.rooms().is_some() => {
+                Err(Problem::new(Code::CallerRefused, "this token is for some rooms only: name one of them"))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the caller's token is for that conversation.
+    pub(crate) fn is_within_token(&self, conversation: &Conversation) -> bool {
+        self.rooms().is_none_or(|rooms| conversation.name.as_ref().is_some_and(|name| rooms.contains(name)))
+    }
+
+    /// The only rooms that the caller's token is for, if it says so.
+    pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
+        match &self.caller {
+            Caller::Person { rooms, .. } => rooms.as_deref(),
+            Caller::Operator | Caller::Key { .. } => None,
+        }
+    }
+}
+
+/// Reads a cursor that an answer's `next` gave.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn cursor<T>(
+    field: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, chat::Problem>,
+) -> Result<Option<T>, Problem> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    parse(text).map(Some).map_err(|problem| Problem::field(problem.at(field)))
+}
+
+/// A field breaks a rule that the type of the input cannot say.
+pub(crate) fn invalid(field: &str, code: &'static str, message: impl Into<String>) -> Problem {
+    Problem::from(Failure::Invalid(vec![FieldProblem {
+        field: field.to_owned(),
+        code,
+        message: message.into(),
+    }]))
+}

@@ -1,0 +1,121 @@
+//! The messenger's API over HTTP: REST below `/api/v1`, its OpenAPI document and reference page, and webhooks.
+//!
+//! One table of operations ([`operation`]) is both the routes and the document. Each request goes the same way
+//! ([`serving`]): who calls, may they, how often; then the operation reads its input and asks the messenger's verbs
+//! ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
+//!
+//! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: what may happen
+//! is decided in `chat`.
+
+mod caller;
+mod desk;
+mod fields;
+mod input;
+mod keyring;
+mod live;
+mod openapi;
+mod operation;
+mod problem;
+mod purpose;
+mod rates;
+mod reference;
+mod reply;
+mod routes;
+mod serving;
+mod shapes;
+mod webhooks;
+
+pub use live::{Live, ServerStats, TopicBusy};
+pub use rates::Rate;
+
+use axum::Router;
+use identity::{DeliverySettings, MemoryLimits, Outbound};
+use keyring::Keyring;
+use messenger::Messenger;
+use rates::Rates;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use webhooks::Webhooks;
+
+/// What the API stands on.
+pub struct Parts {
+    /// The way to the verbs.
+    pub messenger: Messenger,
+    /// The running server.
+    pub live: Arc<dyn Live>,
+    /// The way to host sites.
+    pub outbound: Outbound,
+    /// How often each caller may ask.
+    pub rate: Rate,
+    /// How webhooks are sent.
+    pub deliveries: DeliverySettings,
+    /// What webhooks may take of memory.
+    pub webhook_limits: MemoryLimits,
+}
+
+/// How often a caller may ask, if nothing else is said.
+pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_minute: 3_000 };
+
+/// The API. Copies are the same one.
+#[derive(Clone)]
+pub struct Api {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) messenger: Messenger,
+    pub(crate) live: Arc<dyn Live>,
+    pub(crate) keyring: Keyring,
+    pub(crate) webhooks: Arc<Webhooks>,
+    pub(crate) rates: Mutex<Rates<serving::Asker>>,
+}
+
+impl Api {
+    /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { messenger, live, outbound, rate, deliveries, webhook_limits } = parts;
+        let keyring = Keyring::new(messenger.clone());
+        let webhooks = Arc::new(Webhooks::new(outbound, deliveries, webhook_limits));
+        messenger.witness_by(webhooks.clone());
+        let rates = Mutex::new(Rates::new(rate));
+        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates }) }
+    }
+
+    /// For the public address: server keys and people's tokens. With the document and the reference page.
+    pub fn public(&self) -> Router {
+        serving::router(self.shared.clone(), serving::Entrance::Public)
+    }
+
+    /// For the administration's address, behind whatever makes sure that it is the operator who asks.
+    pub fn operators(&self) -> Router {
+        serving::router(self.shared.clone(), serving::Entrance::Operators)
+    }
+
+    /// Sends webhooks until `stop`.
+    pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
+        self.shared.webhooks.deliver(&self.shared.keyring, stop).await;
+    }
+
+    /// The OpenAPI 3.1 document.
+    pub fn document() -> serde_json::Value {
+        openapi::document(&routes::all())
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! Operations: one table that says of each where it is, who may call it, what it takes and answers, and what it does. Both
+//! the routes and the OpenAPI document are made of it, so neither can say what the other does not do.
+
+use crate::caller::Callers;
+use crate::desk::Desk;
+use crate::input::{Content, Input, Raw};
+use crate::problem::Problem;
+use crate::reply::{Reply, Success};
+use axum::http::Method;
+use axum::response::Response;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Operations about one kind of things.
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// See the module.
+pub(crate) struct Operation {
+    pub(crate) id: &'static str,
+    pub(crate) method: Method,
+    /// Below `/api/v1`; names stand in braces.
+    pub(crate) path: &'static str,
+    /// What it does, in a few words.
+    pub(crate) summary: &'static str,
+    /// What else is to be known.
+    pub(crate) about: &'static str,
+    pub(crate) callers: Callers,
+    /// Whether it takes the header `Idempotency-Key`.
+    pub(crate) idempotent_by_key: bool,
+    pub(crate) shape: Shape,
+    pub(crate) run: Run,
+}
+
+/// What an operation takes and answers, for its documentation.
+pub(crate) struct Shape {
+    pub(crate) path: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) query: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) body: fn(&mut SchemaGenerator) -> Option<Schema>,
+    pub(crate) successes: fn(&mut SchemaGenerator) -> Vec<Success>,
+}
+
+/// Does it.
+pub(crate) type Run = Arc<dyn Fn(Desk, Raw) -> Running + Send + Sync>;
+
+/// The answer that comes of it.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send>>;
+
+/// An operation of which it is not said yet what it does.
+pub(crate) struct Draft {
+    id: &'static str,
+    method: Method,
+    path: &'static str,
+    summary: &'static str,
+    about: &'static str,
+    callers: Callers,
+    idempotent_by_key: bool,
+}
+
+/// Begins an operation.
+pub(crate) fn operation(
+    method: Method,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+) -> Draft {
+    Draft { id, method, path, summary, about: "", callers: Callers::OPERATOR, idempotent_by_key: false }
+}
+
+impl Draft {
+    /// Who may call it, beside the operator.
+    pub(crate) fn by(self, callers: Callers) -> Self {
+        Self { callers, ..self }
+    }
+
+    /// What else is to be known.
+    pub(crate) fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    /// It takes the header `Idempotency-Key`.
+    pub(crate) fn idempotent_by_key(self) -> Self {
+        Self { idempotent_by_key: true, ..self }
+    }
+
+    /// What it does. Its types say the rest.
+    pub(crate) fn runs<P, Q, B, R, F, Fut>(self, act: F) -> Operation
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        Q: DeserializeOwned + JsonSchema + Send + 'static,
+        B: Content + 'static,
+        R: Reply + 'static,
+        F: Fn(Desk, Input<P, Q, B>) -> Fut + Copy + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, Problem>> + Send + 'static,
+    {
+        let Self { id, method, path, summary, about, callers, idempotent_by_key } = self;
+        let run: Run = Arc::new(move |desk, raw| {
+            Box::pin(async move {
+                let input = Input::read(raw).await?;
+                act(desk, input).await.map(Reply::into_response)
+            })
+        });
+        let shape =
+            Shape { path: fields_of::<P>, query: fields_of::<Q>, body: B::schema, successes: R::successes };
+        Operation { id, method, path, summary, about, callers, idempotent_by_key, shape, run }
+    }
+}
+
+/// The schema of a path's or a query's fields, in place.
+fn fields_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    T::json_schema(generator)
+}

@@ -1,0 +1,322 @@
+//! Errors, as RFC 9457 problem documents: the one place that gives each a status and a code.
+
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chat::{Failure, FieldProblem, Refusal, TroubleKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How long to wait before asking again when the storage has too much to do, or is away.
+const BUSY_RETRY_S: u64 = 1;
+const AWAY_RETRY_S: u64 = 5;
+
+macro_rules! codes {
+    ($(#[doc = $docs:literal] $code:ident $name:literal $status:ident;)*) => {
+        /// What went wrong, for programs.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Code {
+            $(#[doc = $docs] $code,)*
+        }
+
+        impl Code {
+            /// All, with what they mean.
+            pub(crate) const ALL: &[(Self, &'static str)] = &[$((Self::$code, $docs)),*];
+
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $(Self::$code => $name,)* }
+            }
+
+            pub(crate) const fn status(self) -> StatusCode {
+                match self { $(Self::$code => StatusCode::$status,)* }
+            }
+
+            /// The code that the messenger's rules call so.
+            fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().map(|(code, _)| *code).find(|code| code.name() == name)
+            }
+        }
+    };
+}
+
+codes! {
+    /// The request is no HTTP or JSON that could be read.
+    Malformed "malformed" BAD_REQUEST;
+    /// The request carries no credentials: send `Authorization: Bearer` with a server key or a person's token.
+    CredentialsMissing "credentials_missing" UNAUTHORIZED;
+    /// The server key is none of this community, or not any more.
+    KeyInvalid "key_invalid" UNAUTHORIZED;
+    /// The token is not acceptable here: coming back with it is pointless.
+    TokenInvalid "token_invalid" UNAUTHORIZED;
+    /// The token was good once: get a new one.
+    TokenExpired "token_expired" UNAUTHORIZED;
+    /// The token was revoked.
+    TokenRevoked "token_revoked" UNAUTHORIZED;
+    /// The token cannot be judged now, because the host site's keys cannot be fetched: try again with the same.
+    TokenUnverifiable "token_unverifiable" SERVICE_UNAVAILABLE;
+    /// The key is not for this: it lacks the scope that `detail` names.
+    ScopeMissing "scope_missing" FORBIDDEN;
+    /// These credentials are not for this operation.
+    CallerRefused "caller_refused" FORBIDDEN;
+    /// The role does not permit it, or not towards that person.
+    NotPermitted "not_permitted" FORBIDDEN;
+    /// Banned; `until` says for how long, where there is an end.
+    Banned "banned" FORBIDDEN;
+    /// May read and not write; `until` says for how long, where there is an end.
+    Muted "muted" FORBIDDEN;
+    /// One of the two has blocked the other.
+    Blocked "blocked" FORBIDDEN;
+    /// There is no such thing, or none that the caller may know of: the two are the same.
+    NotFound "not_found" NOT_FOUND;
+    /// The path exists, and takes another method.
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED;
+    /// The name is taken.
+    NameTaken "name_taken" CONFLICT;
+    /// Another message was sent under this client id or idempotency key.
+    ClientIdReused "client_id_reused" CONFLICT;
+    /// The message was deleted.
+    Deleted "deleted" CONFLICT;
+    /// The last owner has to make somebody else owner first.
+    LastOwner "last_owner" CONFLICT;
+    /// The named limit is reached: `limit` and `max` say which.
+    LimitReached "limit_reached" CONFLICT;
+    /// The request's body is longer than it may be.
+    TooLarge "too_large" PAYLOAD_TOO_LARGE;
+    /// The body's media type is not `application/json`.
+    MediaType "media_type" UNSUPPORTED_MEDIA_TYPE;
+    /// Fields break a rule; `errors` names each.
+    Invalid "invalid" UNPROCESSABLE_ENTITY;
+    /// Too many requests of this caller: wait as long as `Retry-After` says.
+    RateLimited "rate_limited" TOO_MANY_REQUESTS;
+    /// The room is in slow mode: wait as long as `Retry-After` says.
+    SlowMode "slow_mode" TOO_MANY_REQUESTS;
+    /// The storage has too much to do: try again soon.
+    Busy "busy" SERVICE_UNAVAILABLE;
+    /// The storage or another part is not available: try again later.
+    Unavailable "unavailable" SERVICE_UNAVAILABLE;
+    /// The server's own mistake; its log says more.
+    Internal "internal" INTERNAL_SERVER_ERROR;
+}
+
+/// A problem document.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    code: Code,
+    members: Box<Members>,
+    allow: Option<String>,
+}
+
+/// What is wrong with a request (RFC 9457).
+#[derive(Serialize, JsonSchema, Debug, Default)]
+#[schemars(rename = "Problem")]
+struct Members {
+    /// Where the code is explained, relative to the API's address.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The status in words.
+    title: String,
+    /// The status.
+    status: u16,
+    /// What went wrong, for programs.
+    code: &'static str,
+    /// What went wrong and what to do, for people.
+    detail: String,
+    /// Each field that breaks a rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<FieldError>,
+    /// When a ban or mute ends, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<u64>,
+    /// How long to wait before trying again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+    /// The name of the limit that is reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'static str>,
+    /// The value of the limit that is reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<u64>,
+}
+
+/// What is wrong with one field.
+#[derive(Serialize, JsonSchema, Debug)]
+struct FieldError {
+    /// A path such as `attachments[2].name`; of the query and the path: the parameter's name.
+    field: String,
+    /// What is wrong, for programs.
+    code: &'static str,
+    /// What is wrong, for people.
+    message: String,
+}
+
+impl Problem {
+    /// With that detail.
+    pub(crate) fn new(code: Code, detail: impl Into<String>) -> Self {
+        let status = code.status();
+        let members = Members {
+            kind: format!("/api#{}", code.name()),
+            title: status.canonical_reason().unwrap_or_default().to_owned(),
+            status: status.as_u16(),
+            code: code.name(),
+            detail: detail.into(),
+            ..Members::default()
+        };
+        Self { code, members: Box::new(members), allow: None }
+    }
+
+    /// There is no such thing, or none for the caller.
+    pub(crate) fn not_found() -> Self {
+        Self::new(Code::NotFound, "there is no such thing, or you may not know of it")
+    }
+
+    /// One field is wrong.
+    pub(crate) fn field(problem: FieldProblem) -> Self {
+        Self::from(Failure::Invalid(vec![problem]))
+    }
+
+    /// The path exists, and takes the methods in `allow`.
+    pub(crate) fn method_not_allowed(allow: String) -> Self {
+        let mut problem = Self::new(Code::MethodNotAllowed, format!("this path takes {allow}"));
+        problem.allow = Some(allow);
+        problem
+    }
+
+    /// Too many requests.
+    pub(crate) fn rate_limited(wait_ms: u64) -> Self {
+        Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
+    }
+
+    /// What it is.
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The schema of the document.
+    pub(crate) fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<Members>()
+    }
+
+    fn waiting(mut self, wait_ms: u64) -> Self {
+        self.members.retry_after_ms = Some(wait_ms);
+        self
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let code = Code::named(failure.code()).unwrap_or(Code::Internal);
+        match failure {
+            Failure::Invalid(problems) => {
+                let mut problem = Self::new(code, Failure::Invalid(problems.clone()).to_string());
+                problem.members.errors = problems.into_iter().map(FieldError::from).collect();
+                problem
+            }
+            // Which thing is not there may be more than the caller is to know.
+            Failure::Absent(_) => Self::not_found(),
+            Failure::Refused(refusal) => refused(code, refusal),
+            Failure::Conflict(conflict) => Self::new(code, conflict.to_string()),
+            Failure::Unavailable(trouble) => {
+                tracing::warn!(%trouble, "the store did not do what was asked");
+                match trouble.kind {
+                    TroubleKind::Busy => Self::new(code, "the server has too much to do: try again")
+                        .waiting(BUSY_RETRY_S * 1_000),
+                    TroubleKind::Corrupt => Self::new(code, "the server cannot read what is stored"),
+                    TroubleKind::Full
+                    | TroubleKind::ReadOnly
+                    | TroubleKind::Io
+                    | TroubleKind::Away
+                    | TroubleKind::Contended
+                    | TroubleKind::Closed => Self::new(code, "the storage is not available: try again later")
+                        .waiting(AWAY_RETRY_S * 1_000),
+                }
+            }
+        }
+    }
+}
+
+fn refused(code: Code, refusal: Refusal) -> Problem {
+    let mut problem = Problem::new(code, refusal.to_string());
+    match refusal {
+        Refusal::NotPermitted(_) | Refusal::Blocked => {}
+        Refusal::Banned { until } | Refusal::Muted { until } => {
+            problem.members.until = until.map(chat::Moment::millis);
+        }
+        Refusal::SlowMode { retry_after_ms } => problem = problem.waiting(retry_after_ms),
+        Refusal::LimitReached { limit, max } => {
+            (problem.members.limit, problem.members.max) = (Some(limit), Some(max));
+        }
+    }
+    problem
+}
+
+impl From<FieldProblem> for FieldError {
+    fn from(problem: FieldProblem) -> Self {
+        Self { field: problem.field, code: problem.code, message: problem.message }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        // Texts and numbers alone are always JSON.
+        let document = serde_json::to_string(&self.members).unwrap_or_default();
+        let mut response = (self.code.status(), document).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(wait_ms) = self.members.retry_after_ms {
+            headers.insert(RETRY_AFTER, HeaderValue::from(wait_ms.div_ceil(1_000).max(1)));
+        }
+        if let Some(allow) = self.allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
+            headers.insert(ALLOW, allow);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::{Action, Conflict, Thing, Trouble};
+
+    #[test]
+    fn every_code_of_the_rules_has_a_status_here() {
+        let failures = [
+            Failure::Invalid(Vec::new()),
+            Failure::Absent(Thing::Person),
+            Refusal::NotPermitted(Action::Send).into(),
+            Refusal::Banned { until: None }.into(),
+            Refusal::Muted { until: None }.into(),
+            Refusal::SlowMode { retry_after_ms: 1 }.into(),
+            Refusal::Blocked.into(),
+            Refusal::LimitReached { limit: "group_max", max: 50 }.into(),
+            Conflict::NameTaken.into(),
+            Conflict::ClientIdReused.into(),
+            Conflict::Deleted.into(),
+            Conflict::LastOwner.into(),
+            Trouble::new(TroubleKind::Busy, "").into(),
+            Trouble::new(TroubleKind::Away, "").into(),
+            Trouble::new(TroubleKind::Corrupt, "").into(),
+        ];
+        for failure in failures {
+            assert!(Code::named(failure.code()).is_some(), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn who_must_wait_learns_how_long() {
+        let response =
+            Problem::from(Failure::from(Refusal::SlowMode { retry_after_ms: 1_200 })).into_response();
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(response.headers()[RETRY_AFTER], "2");
+    }
+
+    #[test]
+    fn what_the_storage_says_is_not_told_to_clients() {
+        let trouble = Trouble::new(TroubleKind::Io, "/srv/secret/path: no space");
+        let problem = Problem::from(Failure::from(trouble));
+        assert!(!problem.members.detail.contains("secret"));
+    }
+}

@@ -1,0 +1,155 @@
+//! What an operation answers: each kind of success is a type, which also says how it is documented.
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use hyper::body::Frame;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// A way in which an operation succeeds, for its documentation.
+pub(crate) struct Success {
+    pub(crate) status: StatusCode,
+    pub(crate) description: &'static str,
+    /// Media type and schema of the body, if there is one.
+    pub(crate) content: Option<(&'static str, Schema)>,
+}
+
+/// What an operation answers.
+pub(crate) trait Reply: Send {
+    /// How it may succeed.
+    fn successes(generator: &mut SchemaGenerator) -> Vec<Success>;
+
+    /// As it goes out.
+    fn into_response(self) -> Response;
+}
+
+const JSON: &str = "application/json";
+
+/// 200 with a document.
+pub(crate) struct Found<T>(pub(crate) T);
+
+impl<T: Serialize + JsonSchema + Send> Reply for Found<T> {
+    fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
+        vec![success::<T>(generator, StatusCode::OK, "Here it is.")]
+    }
+
+    fn into_response(self) -> Response {
+        document(StatusCode::OK, &self.0)
+    }
+}
+
+/// 201 with what was made.
+pub(crate) struct Made<T>(pub(crate) T);
+
+impl<T: Serialize + JsonSchema + Send> Reply for Made<T> {
+    fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
+        vec![success::<T>(generator, StatusCode::CREATED, "It was made.")]
+    }
+
+    fn into_response(self) -> Response {
+        document(StatusCode::CREATED, &self.0)
+    }
+}
+
+/// 201 with what was made, or 200 with what the same request made before.
+pub(crate) struct MadeOnce<T> {
+    pub(crate) made: T,
+    /// Whether it was there before.
+    pub(crate) repeated: bool,
+}
+
+impl<T: Serialize + JsonSchema + Send> Reply for MadeOnce<T> {
+    fn successes(generator: &mut SchemaGenerator) -> Vec<Success> {
+        vec![
+            success::<T>(generator, StatusCode::CREATED, "It was made."),
+            success::<T>(generator, StatusCode::OK, "The same was made before: here it is again."),
+        ]
+    }
+
+    fn into_response(self) -> Response {
+        document(if self.repeated { StatusCode::OK } else { StatusCode::CREATED }, &self.made)
+    }
+}
+
+/// 204.
+pub(crate) struct Done;
+
+impl Reply for Done {
+    fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
+        vec![Success { status: StatusCode::NO_CONTENT, description: "It is done.", content: None }]
+    }
+
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+/// 202.
+pub(crate) struct Taken;
+
+impl Reply for Taken {
+    fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
+        vec![Success { status: StatusCode::ACCEPTED, description: "It will be done.", content: None }]
+    }
+
+    fn into_response(self) -> Response {
+        StatusCode::ACCEPTED.into_response()
+    }
+}
+
+const NDJSON: &str = "application/x-ndjson";
+
+/// 200 with lines of JSON that come as they are read.
+pub(crate) struct Lines(pub(crate) mpsc::Receiver<Bytes>);
+
+impl Reply for Lines {
+    fn successes(_: &mut SchemaGenerator) -> Vec<Success> {
+        let line = schemars::json_schema!({ "type": "string", "description": "Lines, each a JSON object." });
+        let description = "Lines of JSON; the last is `{\"end\": true}`, without which it was cut.";
+        vec![Success { status: StatusCode::OK, description, content: Some((NDJSON, line)) }]
+    }
+
+    fn into_response(self) -> Response {
+        let headers = [(CONTENT_TYPE, NDJSON), (CACHE_CONTROL, "no-store")];
+        (headers, Body::new(LinesBody(self.0))).into_response()
+    }
+}
+
+struct LinesBody(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for LinesBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
+    }
+}
+
+fn success<T: JsonSchema>(
+    generator: &mut SchemaGenerator,
+    status: StatusCode,
+    description: &'static str,
+) -> Success {
+    Success { status, description, content: Some((JSON, generator.subschema_for::<T>())) }
+}
+
+fn document<T: Serialize>(status: StatusCode, document: &T) -> Response {
+    // Maps with other keys than texts do not stand in any answer, so it is always JSON.
+    let body = serde_json::to_vec(document).unwrap_or_default();
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(JSON)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (status, headers, body).into_response()
+}

@@ -1,0 +1,124 @@
+//! Communities.
+
+use super::paths::After;
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Json, NoBody, Nothing};
+use crate::keyring::Endpoint;
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, Made};
+use crate::shapes::ids::limit_or_default;
+use crate::shapes::{Community, CommunityStats, NewCommunity, Page, Scope, Settings};
+use axum::http::Method;
+use chat::CommunityId;
+use chat::verbs::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(super) fn group() -> Group {
+    let one = "/communities/{community}";
+    Group {
+        name: "Communities",
+        about: "The tenants of a server. Nothing ever crosses between them.",
+        operations: vec![
+            operation(Method::GET, "/communities", "list_communities", "List communities").runs(list),
+            operation(Method::POST, "/communities", "create_community", "Make a community").runs(create),
+            operation(Method::GET, one, "read_community", "Read a community")
+                .by(Callers::keys_and_people(Scope::List))
+                .runs(read),
+            operation(Method::PUT, one, "change_community", "Change a community's settings")
+                .by(Callers::OWNERS)
+                .about("All settings at once. People need the role of an owner in the whole community.")
+                .runs(change),
+            operation(
+                Method::GET,
+                "/communities/{community}/stats",
+                "community_stats",
+                "See a community's numbers",
+            )
+            .by(Callers::keys(Scope::List))
+            .runs(community_stats),
+            operation(Method::GET, "/stats", "server_stats", "See the server's numbers").runs(server_stats),
+        ],
+    }
+}
+
+async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Community>>, Problem> {
+    let After { after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), CommunityId::parse)?;
+    let listed = desk.shared.messenger.perform(Communities { after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Community::from, |id| id.to_string())))
+}
+
+async fn create(
+    desk: Desk,
+    input: Input<Nothing, Nothing, Json<NewCommunity>>,
+) -> Result<Made<Community>, Problem> {
+    let NewCommunity { id, settings } = input.body.0;
+    let desk = Desk { community: Some(id), ..desk };
+    let made = desk.ask(CreateCommunity { settings: settings.into() }).await?;
+    Ok(Made(made.into()))
+}
+
+async fn read(desk: Desk, _: Input) -> Result<Found<Community>, Problem> {
+    Ok(Found(desk.ask(ReadCommunity).await?.into()))
+}
+
+async fn change(
+    desk: Desk,
+    input: Input<Nothing, Nothing, Json<Settings>>,
+) -> Result<Found<Community>, Problem> {
+    let changed = desk.ask(ChangeCommunity { settings: input.body.0.into() }).await?;
+    Ok(Found(changed.into()))
+}
+
+async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, Problem> {
+    desk.ask(ReadCommunity).await?;
+    let ring = desk.shared.keyring.of(desk.community()?, desk.now).await?;
+    let dead = |endpoint: &Endpoint| desk.shared.webhooks.dead_letters(endpoint.id).len() as u64;
+    Ok(Found(CommunityStats {
+        keys: ring.servers_count() as u64,
+        webhooks: ring.endpoints().len() as u64,
+        webhooks_dead: ring.endpoints().iter().map(dead).sum(),
+    }))
+}
+
+/// The server's numbers.
+#[derive(Serialize, JsonSchema)]
+struct ServerStats {
+    /// Its version.
+    version: String,
+    /// Seconds since it started.
+    uptime_s: u64,
+    /// Connections of clients.
+    connections: u64,
+    /// Joined channels.
+    joins: u64,
+    /// Bytes that the process holds in memory.
+    memory_bytes: u64,
+    /// Webhooks delivered since the start.
+    webhooks_delivered: u64,
+    /// Attempts to deliver webhooks that failed since the start.
+    webhooks_failed: u64,
+    /// Webhooks given up since the start.
+    webhooks_dead: u64,
+    /// Webhooks that were not taken since the start, because too many waited.
+    webhooks_refused: u64,
+}
+
+async fn server_stats(desk: Desk, _: Input<Nothing, Nothing, NoBody>) -> Result<Found<ServerStats>, Problem> {
+    let server = desk.shared.live.stats();
+    let webhooks = desk.shared.webhooks.counts();
+    Ok(Found(ServerStats {
+        version: server.version.to_owned(),
+        uptime_s: server.uptime_s,
+        connections: server.connections,
+        joins: server.joins,
+        memory_bytes: server.memory_bytes,
+        webhooks_delivered: webhooks.delivered,
+        webhooks_failed: webhooks.failed,
+        webhooks_dead: webhooks.dead,
+        webhooks_refused: desk.shared.webhooks.refused(),
+    }))
+}

@@ -1,0 +1,86 @@
+//! Conversations: rooms, direct conversations and groups.
+
+use super::paths::AtConversation;
+use crate::caller::Callers;
+use crate::desk::Desk;
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::Found;
+use crate::shapes::{Conversation, Describe, Scope, ids};
+use axum::http::Method;
+use chat::PersonId;
+use chat::verbs::{ChangeRoom, ReadConversation};
+use messenger::{Presence, Status};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(super) fn group() -> Group {
+    let one = "/communities/{community}/conversations/{conversation}";
+    Group {
+        name: "Conversations",
+        about: "Rooms, direct conversations of two, and groups.",
+        operations: vec![
+            operation(Method::GET, one, "read_conversation", "Read a conversation")
+                .by(Callers::keys_and_people(Scope::List))
+                .runs(read),
+            operation(Method::PATCH, one, "change_conversation", "Change a conversation")
+                .by(Callers::keys_and_people(Scope::ManageRooms))
+                .about("Title, topic text and slow mode are for moderators, the kind of a room for owners.")
+                .runs(change),
+            operation(
+                Method::GET,
+                "/communities/{community}/conversations/{conversation}/presence",
+                "read_presence",
+                "See who is present",
+            )
+            .by(Callers::keys(Scope::Presence))
+            .runs(presence),
+        ],
+    }
+}
+
+async fn read(desk: Desk, input: Input<AtConversation>) -> Result<Found<Conversation>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    Ok(Found(desk.ask(ReadConversation { conversation }).await?.0.into()))
+}
+
+async fn change(
+    desk: Desk,
+    input: Input<AtConversation, Nothing, Json<Describe>>,
+) -> Result<Found<Conversation>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let Describe { kind, title, topic, slow_mode_s } = input.body.0;
+    let change = ChangeRoom { conversation, kind: kind.map(chat::Kind::from), title, topic, slow_mode_s };
+    Ok(Found(desk.ask(change).await?.into()))
+}
+
+/// Who is present in a conversation.
+#[derive(Serialize, JsonSchema)]
+struct InConversation {
+    /// How many are online, without the invisible.
+    count: u64,
+    /// Who they are, unless they are too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    people: Option<Vec<Present>>,
+}
+
+/// Somebody who is present.
+#[derive(Serialize, JsonSchema)]
+struct Present {
+    /// Who.
+    #[schemars(with = "ids::Person")]
+    person: PersonId,
+    /// `online`, `away` or `busy`.
+    #[schemars(with = "String")]
+    status: Status,
+}
+
+async fn presence(desk: Desk, input: Input<AtConversation>) -> Result<Found<InConversation>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    desk.ask(ReadConversation { conversation }).await?;
+    let (count, people) = desk.shared.messenger.present_in(desk.community()?, conversation);
+    let present = |one: Presence| Present { person: one.person, status: one.status };
+    let people = people.map(|people| people.into_iter().map(present).collect());
+    Ok(Found(InConversation { count: count as u64, people }))
+}

@@ -1,0 +1,158 @@
+//! What is kept, given out and forgotten: retention, export, erasure.
+
+use super::paths::AtPerson;
+use crate::caller::Callers;
+use crate::desk::Desk;
+use crate::input::Input;
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, Lines};
+use crate::shapes::{Erasure, Scope};
+use axum::http::Method;
+use bytes::Bytes;
+use chat::rows::Record;
+use chat::verbs::{Erase, ErasureReport, Expire, Export, ExportPosition, Exported};
+use chat::{By, PersonId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+/// Steps of an erasure or an expiry in one request: each is a transaction of up to 200 records.
+const STEPS_MAX: usize = 100;
+/// Parts of an export that wait for a slow reader.
+const PARTS_WAITING_MAX: usize = 2;
+
+pub(super) fn group() -> Group {
+    Group {
+        name: "Data",
+        about: "What is kept, given out and forgotten.",
+        operations: vec![
+            operation(Method::GET, "/communities/{community}/export", "export_community", "Export a community")
+                .about("Everything but keys, a record a line.")
+                .runs(export_community),
+            operation(
+                Method::GET,
+                "/communities/{community}/people/{person}/export",
+                "export_person",
+                "Export what there is of a person",
+            )
+            .by(Callers::keys_and_people(Scope::ManagePeople))
+            .runs(export_person),
+            operation(Method::DELETE, "/communities/{community}/people/{person}", "erase_person", "Erase a person")
+                .by(Callers::keys_and_people(Scope::ManagePeople))
+                .about(
+                    "Their messages become tombstones of nobody; search, reactions, memberships and cursors forget them. Where the \
+                     answer says that it is not done, send it again.",
+                )
+                .runs(erase),
+            operation(
+                Method::POST,
+                "/communities/{community}/retention",
+                "apply_retention",
+                "Drop what is older than the community keeps, now",
+            )
+            .about("The server does so by itself, too.")
+            .runs(apply_retention),
+        ],
+    }
+}
+
+async fn export_community(desk: Desk, _: Input) -> Result<Lines, Problem> {
+    export(desk, By::Service, None).await
+}
+
+async fn export_person(desk: Desk, input: Input<AtPerson>) -> Result<Lines, Problem> {
+    let person = input.path.person;
+    let by = desk.by_person(&person)?;
+    // Who does not exist has nothing to give out, and is told apart from who has not written anything.
+    desk.ask_as(by.clone(), chat::verbs::ReadPerson { person: person.clone() }).await?;
+    export(desk, by, Some(person)).await
+}
+
+/// The first part says whether it can be done at all; the rest comes as it is read.
+async fn export(desk: Desk, by: By, person: Option<PersonId>) -> Result<Lines, Problem> {
+    let first = desk.ask_as(by.clone(), Export { person: person.clone(), after: None }).await?;
+    let (parts, lines) = mpsc::channel(PARTS_WAITING_MAX);
+    tokio::spawn(async move {
+        let mut part = first;
+        // Without the last line a reader knows that the rest is missing.
+        while send(&parts, &part).await {
+            let Some(after) = part.next else {
+                let _ = parts.send(Bytes::from_static(b"{\"end\":true}\n")).await;
+                return;
+            };
+            match next_part(&desk, &by, &person, after).await {
+                Ok(next) => part = next,
+                Err(problem) => return tracing::warn!(code = problem.code().name(), "an export was cut"),
+            }
+        }
+    });
+    Ok(Lines(lines))
+}
+
+async fn next_part(
+    desk: &Desk,
+    by: &By,
+    person: &Option<PersonId>,
+    after: ExportPosition,
+) -> Result<Exported, Problem> {
+    desk.ask_as(by.clone(), Export { person: person.clone(), after: Some(after) }).await
+}
+
+/// Whether the reader is still there.
+async fn send(parts: &mpsc::Sender<Bytes>, part: &Exported) -> bool {
+    let mut lines = Vec::new();
+    for record in &part.records {
+        // Keys hold secrets by which others could pass for the host site.
+        if matches!(record, Record::Key(_)) {
+            continue;
+        }
+        if let Err(error) = serde_json::to_writer(&mut lines, record) {
+            tracing::error!(%error, "a record cannot be exported");
+            return false;
+        }
+        lines.push(b'\n');
+    }
+    lines.is_empty() || parts.send(Bytes::from(lines)).await.is_ok()
+}
+
+async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Problem> {
+    let by = match desk.by_person(&input.path.person)? {
+        // A key erases as the community, and the audit log says so.
+        By::Person(_) if desk.is_service() => By::Service,
+        by => by,
+    };
+    let mut report = ErasureReport::default();
+    for _ in 0..STEPS_MAX {
+        report.add(desk.ask_as(by.clone(), Erase { person: input.path.person.clone() }).await?);
+        if report.done {
+            break;
+        }
+    }
+    Ok(Found(report.into()))
+}
+
+/// What was dropped.
+#[derive(Serialize, JsonSchema)]
+struct Dropped {
+    /// How many messages.
+    messages: u64,
+    /// Ids of the files that they referred to.
+    attachments: Vec<String>,
+    /// Whether there is more to drop: send the request again.
+    more: bool,
+}
+
+async fn apply_retention(desk: Desk, _: Input) -> Result<Found<Dropped>, Problem> {
+    let mut dropped = Dropped { messages: 0, attachments: Vec::new(), more: true };
+    for _ in 0..STEPS_MAX {
+        let expired = desk.ask_as(By::Service, Expire).await?;
+        dropped.messages += expired.messages;
+        dropped.attachments.extend(expired.attachments);
+        dropped.more = expired.more;
+        if !expired.more {
+            break;
+        }
+    }
+    Ok(Found(dropped))
+}

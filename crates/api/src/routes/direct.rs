@@ -1,0 +1,79 @@
+//! Conversations between people: of two, and groups.
+
+use super::paths::AtPerson;
+use crate::caller::Callers;
+use crate::desk::Desk;
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, Made};
+use crate::shapes::{Conversation, Scope, ids};
+use axum::http::Method;
+use chat::PersonId;
+use chat::verbs::{OpenDirect, OpenGroup};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let senders = Callers::keys_and_people(Scope::Send);
+    Group {
+        name: "Direct conversations",
+        about: "Of two, and groups of up to 50.",
+        operations: vec![
+            operation(
+                Method::POST,
+                "/communities/{community}/people/{person}/direct",
+                "open_direct",
+                "Open the conversation of two people",
+            )
+            .by(senders)
+            .about("It is made if there is none.")
+            .runs(open_direct),
+            operation(
+                Method::POST,
+                "/communities/{community}/people/{person}/groups",
+                "open_group",
+                "Make a group, which the person owns",
+            )
+            .by(senders)
+            .runs(open_group),
+        ],
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct With {
+    /// The other one.
+    #[schemars(with = "ids::Person", example = &"bob")]
+    with: PersonId,
+}
+
+async fn open_direct(
+    desk: Desk,
+    input: Input<AtPerson, Nothing, Json<With>>,
+) -> Result<Found<Conversation>, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    Ok(Found(desk.ask_as(by, OpenDirect { with: input.body.0.with }).await?.into()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewGroup {
+    /// The others.
+    #[schemars(with = "Vec<ids::Person>", length(min = 1, max = 49))]
+    with: Vec<PersonId>,
+    /// A title; may be empty.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    title: String,
+}
+
+async fn open_group(
+    desk: Desk,
+    input: Input<AtPerson, Nothing, Json<NewGroup>>,
+) -> Result<Made<Conversation>, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    let NewGroup { with, title } = input.body.0;
+    Ok(Made(desk.ask_as(by, OpenGroup { with, title }).await?.into()))
+}

@@ -1,0 +1,93 @@
+//! Keys of a community: for programs that use the API, and for people's tokens.
+
+use crate::caller::Callers;
+use crate::desk::{Desk, invalid};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::{Code, Problem};
+use crate::purpose::{self, Purpose};
+use crate::reply::{Done, Found, Made};
+use crate::shapes::{Key, List, NewKey, NewKeyKind, Scope, ids};
+use axum::http::Method;
+use chat::KeyId;
+use chat::verbs::{CreateKey, Keys, RevokeKey};
+use identity::StoredKey;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let (all, one) = ("/communities/{community}/keys", "/communities/{community}/keys/{key}");
+    Group {
+        name: "Keys",
+        about: "Server keys, with which programs use this API, and the keys by which people's tokens are believed. People need \
+                the role of an owner in the whole community.",
+        operations: vec![
+            operation(Method::GET, all, "list_keys", "List keys, the revoked too")
+                .by(Callers::OWNERS)
+                .runs(list),
+            operation(Method::POST, all, "create_key", "Make a key")
+                .by(Callers::OWNERS)
+                .about("A server key's text is in this answer and never told again.")
+                .runs(create),
+            operation(Method::DELETE, one, "revoke_key", "Revoke a key, for good")
+                .by(Callers::OWNERS)
+                .about("It counts at once on this server, and within five seconds on others.")
+                .runs(revoke),
+        ],
+    }
+}
+
+async fn list(desk: Desk, _: Input) -> Result<Found<List<Key>>, Problem> {
+    Ok(Found(List::of(desk.ask(Keys).await?, Key::from)))
+}
+
+async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Result<Made<Key>, Problem> {
+    let NewKey { name, purpose } = input.body.0;
+    let (purpose, hash, text) = match purpose {
+        NewKeyKind::Server { scopes, not_after_s } => server(scopes, not_after_s)?,
+        NewKeyKind::Token { algorithm, kid, material, not_after_s } => {
+            purpose::token_key(&algorithm, kid.as_deref(), &material, not_after_s).map_err(Problem::field)?;
+            (Purpose::Token { algorithm, kid, material, not_after_s }, Vec::new(), None)
+        }
+        NewKeyKind::Jwks { url } => {
+            purpose::target(&url).map_err(Problem::field)?;
+            (Purpose::Jwks { url }, Vec::new(), None)
+        }
+    };
+    let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash }).await?;
+    desk.shared.keyring.forget(desk.community()?);
+    let shown = Key::from(made);
+    Ok(Made(match text {
+        Some(text) => shown.with_text(&text),
+        None => shown,
+    }))
+}
+
+/// Its purpose, what is kept of it, and its text.
+fn server(
+    scopes: Vec<Scope>,
+    not_after_s: Option<u64>,
+) -> Result<(Purpose, Vec<u8>, Option<String>), Problem> {
+    if scopes.is_empty() {
+        return Err(invalid("purpose.scopes", "length", "must name at least one scope"));
+    }
+    let mut entropy = [0; 40];
+    getrandom::fill(&mut entropy)
+        .map_err(|_| Problem::new(Code::Internal, "the machine has no random numbers"))?;
+    let minted = StoredKey::mint(None, scopes.iter().map(|scope| scope.meant()).collect(), entropy);
+    let purpose = Purpose::Server { prefix: minted.stored.prefix, scopes, not_after_s };
+    Ok((purpose, minted.stored.hash.to_vec(), Some(minted.key.expose().to_owned())))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtKey {
+    /// Which.
+    #[schemars(with = "ids::Made")]
+    key: KeyId,
+}
+
+async fn revoke(desk: Desk, input: Input<AtKey>) -> Result<Done, Problem> {
+    desk.ask(RevokeKey { key: input.path.key }).await?;
+    desk.shared.keyring.forget(desk.community()?);
+    Ok(Done)
+}

@@ -1,0 +1,124 @@
+//! Who is in conversations.
+
+use super::paths::{After, AtConversation, AtMember};
+use crate::caller::{Caller, Callers};
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Done, Found};
+use crate::shapes::ids::{self, limit_or_default};
+use crate::shapes::{Member, Page, Role, Scope};
+use axum::http::Method;
+use chat::verbs::{Invite, Join, Leave, Members, ReadConversation, Remove, SetRole};
+use chat::{By, ConversationId, InvitationId, Kind, PersonId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let all = "/communities/{community}/conversations/{conversation}/members";
+    let one = "/communities/{community}/conversations/{conversation}/members/{person}";
+    let managers = Callers::keys_and_people(Scope::ManageRooms);
+    Group {
+        name: "Members",
+        about: "Who is in a conversation, and as what.",
+        operations: vec![
+            operation(Method::GET, all, "list_members", "List members")
+                .by(Callers::keys_and_people(Scope::List))
+                .runs(list),
+            operation(Method::PUT, one, "put_member", "Come into a conversation, put somebody into it, or give a role")
+                .by(managers)
+                .about(
+                    "People come in themselves, with an invitation where one is needed, and owners give roles to who is in. \
+                     Keys put people into rooms.",
+                )
+                .runs(put),
+            operation(Method::DELETE, one, "remove_member", "Leave a conversation, or remove somebody from it")
+                .by(managers)
+                .runs(remove),
+        ],
+    }
+}
+
+async fn list(desk: Desk, input: Input<AtConversation, After>) -> Result<Found<Page<Member>>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let After { after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), PersonId::parse)?;
+    let listed = desk.ask(Members { conversation, after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Member::from, |id| id.to_string())))
+}
+
+/// How somebody is to be in a conversation.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    /// As what; absent: as they are, or as a member.
+    #[serde(default)]
+    role: Option<Role>,
+    /// The invitation by which somebody comes in.
+    #[serde(default)]
+    #[schemars(with = "Option<ids::Made>")]
+    invitation: Option<InvitationId>,
+}
+
+async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<Found<Member>, Problem> {
+    let AtMember { conversation, person } = input.path;
+    let Part { role, invitation } = input.body.0;
+    let conversation = find_for(&desk, &conversation, &person).await?;
+    let is_self = desk.by() == By::Person(person.clone());
+    let mut member = None;
+    if is_self || desk.is_service() {
+        if desk.is_service() {
+            invite_where_needed(&desk, conversation, &person).await?;
+        }
+        let join = Join { conversation, invitation };
+        member = Some(desk.ask_as(By::Person(person.clone()), join).await?.member);
+    }
+    match (role, member) {
+        (Some(role), _) => {
+            let changed = desk.ask(SetRole { conversation, person, role: role.into() }).await?;
+            Ok(Found(changed.into()))
+        }
+        (None, Some(member)) => Ok(Found(member.into())),
+        (None, None) => Err(Problem::not_found()),
+    }
+}
+
+/// With a private room, who is invited finds it by its id alone, and not by a name that they cannot see.
+async fn find_for(
+    desk: &Desk,
+    reference: &ids::Reference,
+    person: &PersonId,
+) -> Result<ConversationId, Problem> {
+    match (reference, &desk.caller) {
+        (ids::Reference::Id(id), Caller::Person { id: own, rooms: None }) if own == person => Ok(*id),
+        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. }) => desk.find(reference).await,
+    }
+}
+
+/// A key's invitation is what lets somebody into a room that is not public.
+async fn invite_where_needed(
+    desk: &Desk,
+    conversation: ConversationId,
+    person: &PersonId,
+) -> Result<(), Problem> {
+    let room = desk.ask_as(By::Service, ReadConversation { conversation }).await?.0;
+    match room.kind {
+        Kind::Public | Kind::Members => Ok(()),
+        Kind::Private | Kind::Direct | Kind::Group => {
+            let invite = Invite { conversation, person: Some(person.clone()), until: None, uses: 1 };
+            desk.ask_as(By::Service, invite).await.map(drop)
+        }
+    }
+}
+
+async fn remove(desk: Desk, input: Input<AtMember>) -> Result<Done, Problem> {
+    let AtMember { conversation, person } = input.path;
+    let conversation = desk.find(&conversation).await?;
+    if desk.by() == By::Person(person.clone()) {
+        desk.ask(Leave { conversation }).await?;
+    } else {
+        desk.ask(Remove { conversation, person }).await?;
+    }
+    Ok(Done)
+}

@@ -1,0 +1,216 @@
+//! Messages: sent, read, edited, deleted, reacted to.
+
+use super::paths::{AtConversation, AtMessage};
+use crate::caller::Callers;
+use crate::desk::{Desk, invalid};
+use crate::input::{IDEMPOTENCY_HEADER, Input, Json, Nothing};
+use crate::operation::{Group, Operation, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, MadeOnce};
+use crate::shapes::ids::{self, ChangeCount, Limit, Place, Reference, limit_or_default};
+use crate::shapes::{Draft, Edit, EditedText, History, List, Message, Receipts, Scope};
+use axum::http::Method;
+use chat::verbs::{
+    Append, Around, Changed, Delete, EditText, EditsOf, React, ReadMessage, ReadPage, ReadReceipts,
+};
+use chat::{ClientId, MessageId, Revision};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+const ALL: &str = "/communities/{community}/conversations/{conversation}/messages";
+const ONE: &str = "/communities/{community}/conversations/{conversation}/messages/{seq}";
+const REACTION: &str =
+    "/communities/{community}/conversations/{conversation}/messages/{seq}/reactions/{emoji}";
+
+pub(super) fn group() -> Group {
+    Group {
+        name: "Messages",
+        about: "A message's `seq` is its place in its conversation, without holes; its `id` is its name in URLs. What is \
+                answered is durable.",
+        operations: reading().into_iter().chain(writing()).collect(),
+    }
+}
+
+fn reading() -> Vec<Operation> {
+    let readers = Callers::keys_and_people(Scope::List);
+    vec![
+        operation(Method::GET, ALL, "list_messages", "Read a page of messages")
+            .by(readers)
+            .about("The newest, or those that one of `before`, `after`, `around` and `changed_since` says.")
+            .runs(page),
+        operation(
+            Method::GET,
+            "/communities/{community}/messages/{message}",
+            "read_message",
+            "Read a message",
+        )
+        .by(readers)
+        .runs(read),
+        operation(
+            Method::GET,
+            "/communities/{community}/conversations/{conversation}/messages/{seq}/edits",
+            "list_edits",
+            "See what a message said before it was edited",
+        )
+        .by(Callers::keys_and_people(Scope::Moderate))
+        .about("For moderators.")
+        .runs(edits),
+        operation(
+            Method::GET,
+            "/communities/{community}/conversations/{conversation}/messages/{seq}/receipts",
+            "read_receipts",
+            "See how far a message has come",
+        )
+        .by(readers)
+        .runs(receipts),
+    ]
+}
+
+fn writing() -> Vec<Operation> {
+    let senders = Callers::keys_and_people(Scope::Send);
+    vec![
+        operation(Method::POST, ALL, "send_message", "Send a message")
+            .by(senders)
+            .idempotent_by_key()
+            .about("Sent again under the same `client_id` or `Idempotency-Key`, it is answered 200 with the first one.")
+            .runs(send),
+        operation(Method::PATCH, ONE, "edit_message", "Edit one's own message").by(senders).runs(edit),
+        operation(Method::DELETE, ONE, "delete_message", "Delete a message")
+            .by(Callers::keys_and_people(Scope::Moderate))
+            .about("A tombstone keeps its place. Others' messages are for moderators.")
+            .runs(delete),
+        operation(Method::PUT, REACTION, "add_reaction", "React to a message").by(senders).runs(add_reaction),
+        operation(Method::DELETE, REACTION, "remove_reaction", "Take a reaction back")
+            .by(senders)
+            .runs(remove_reaction),
+    ]
+}
+
+/// Which messages.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// Those before this place.
+    #[serde(default)]
+    before: Option<Place>,
+    /// Those after this place.
+    #[serde(default)]
+    after: Option<Place>,
+    /// Half of them up to this place, the other half after it.
+    #[serde(default)]
+    around: Option<Place>,
+    /// Those that were edited, deleted or reacted to after this revision, the first change first.
+    #[serde(default)]
+    changed_since: Option<ChangeCount>,
+    /// How many, at most.
+    #[serde(default)]
+    limit: Option<Limit>,
+}
+
+impl Which {
+    fn around(&self) -> Result<Around, Problem> {
+        match (self.before, self.after, self.around, self.changed_since) {
+            (None, None, None, None) => Ok(Around::Newest),
+            (Some(seq), None, None, None) => Ok(Around::Before(seq.seq())),
+            (None, Some(seq), None, None) => Ok(Around::After(seq.seq())),
+            (None, None, Some(seq), None) => Ok(Around::Place(seq.seq())),
+            (None, None, None, Some(revision)) => Ok(Around::Changed(Revision(revision.0))),
+            (_, _, _, _) => {
+                let message = "say only one of before, after, around and changed_since";
+                Err(invalid("before", "form", message))
+            }
+        }
+    }
+}
+
+async fn page(desk: Desk, input: Input<AtConversation, Which>) -> Result<Found<History>, Problem> {
+    let around = input.query.around()?;
+    let conversation = desk.find(&input.path.conversation).await?;
+    let limit = limit_or_default(input.query.limit);
+    Ok(Found(desk.ask(ReadPage { conversation, around, limit }).await?.into()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtNamedMessage {
+    /// The message's id.
+    #[schemars(with = "ids::Made")]
+    message: MessageId,
+}
+
+async fn read(desk: Desk, input: Input<AtNamedMessage>) -> Result<Found<Message>, Problem> {
+    Ok(Found(desk.ask(ReadMessage { message: input.path.message }).await?.into()))
+}
+
+async fn edits(desk: Desk, input: Input<AtMessage>) -> Result<Found<List<Edit>>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let edits = desk.ask(EditsOf { conversation, seq: input.path.seq.seq() }).await?;
+    Ok(Found(List::of(edits, Edit::from)))
+}
+
+async fn receipts(desk: Desk, input: Input<AtMessage>) -> Result<Found<Receipts>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let receipts = desk.ask(ReadReceipts { conversation, seq: input.path.seq.seq() }).await?;
+    Ok(Found(receipts.into()))
+}
+
+async fn send(
+    desk: Desk,
+    input: Input<AtConversation, Nothing, Json<Draft>>,
+) -> Result<MadeOnce<Message>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let mut draft = chat::Draft::from(input.body.0);
+    if let Some(key) = input.headers.get(IDEMPOTENCY_HEADER) {
+        let key = ClientId::parse(key.to_str().unwrap_or_default())
+            .map_err(|problem| Problem::field(problem.at(IDEMPOTENCY_HEADER)))?;
+        if draft.client_id.as_ref().is_some_and(|id| *id != key) {
+            return Err(invalid("client_id", "form", "is not the same as the header Idempotency-Key"));
+        }
+        draft.client_id = Some(key);
+    }
+    let appended = desk.ask(Append { conversation, draft }).await?;
+    Ok(MadeOnce { made: appended.message.into(), repeated: appended.repeated })
+}
+
+async fn edit(
+    desk: Desk,
+    input: Input<AtMessage, Nothing, Json<EditedText>>,
+) -> Result<Found<Message>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let EditedText { text, mentions } = input.body.0;
+    let changed = desk.ask(EditText { conversation, seq: input.path.seq.seq(), text, mentions }).await?;
+    Ok(shown(changed))
+}
+
+async fn delete(desk: Desk, input: Input<AtMessage>) -> Result<Found<Message>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    Ok(shown(desk.ask(Delete { conversation, seq: input.path.seq.seq() }).await?))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtReaction {
+    /// The conversation's id, or `room:` and a room's name.
+    conversation: Reference,
+    /// The message's place in it.
+    seq: Place,
+    /// An emoji, or a short name; up to 64 bytes.
+    #[schemars(length(min = 1, max = 64), example = &"👍")]
+    emoji: String,
+}
+
+async fn add_reaction(desk: Desk, input: Input<AtReaction>) -> Result<Found<Message>, Problem> {
+    react(desk, input.path, true).await
+}
+
+async fn remove_reaction(desk: Desk, input: Input<AtReaction>) -> Result<Found<Message>, Problem> {
+    react(desk, input.path, false).await
+}
+
+async fn react(desk: Desk, path: AtReaction, on: bool) -> Result<Found<Message>, Problem> {
+    let conversation = desk.find(&path.conversation).await?;
+    let changed = desk.ask(React { conversation, seq: path.seq.seq(), emoji: path.emoji, on }).await?;
+    Ok(shown(changed))
+}
+
+fn shown(changed: Changed) -> Found<Message> {
+    Found(Message::with_reactions(changed.message, changed.reactions))
+}

@@ -1,0 +1,111 @@
+//! Bans, mutes, and the audit log. Slow mode is a conversation's; deleting is a message's.
+
+use super::paths::{AfterIn, In};
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Done, Found};
+use crate::shapes::ids::{self, Limit, Reference, limit_or_default};
+use crate::shapes::{Audit, Page, Sanction, SanctionKind, Scope};
+use axum::http::Method;
+use chat::verbs::{AuditLog, Lift, Punish, Sanctions};
+use chat::{AuditId, PersonId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let (all, one) =
+        ("/communities/{community}/sanctions", "/communities/{community}/sanctions/{kind}/{person}");
+    let moderators = Callers::keys_and_people(Scope::Moderate);
+    Group {
+        name: "Moderation",
+        about: "In one room, for its moderators; in the whole community, for those of the community.",
+        operations: vec![
+            operation(Method::GET, all, "list_sanctions", "List bans and mutes").by(moderators).runs(list),
+            operation(Method::PUT, one, "punish", "Ban or mute somebody")
+                .by(moderators)
+                .about("In place of an earlier one of the same kind.")
+                .runs(punish),
+            operation(Method::DELETE, one, "lift", "Lift a ban or a mute").by(moderators).runs(lift),
+            operation(
+                Method::GET,
+                "/communities/{community}/audit",
+                "read_audit_log",
+                "Read the audit log, the newest first",
+            )
+            .by(moderators)
+            .runs(audit),
+        ],
+    }
+}
+
+async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<Sanction>>, Problem> {
+    let AfterIn { conversation, after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), PersonId::parse)?;
+    let conversation = desk.find_if_named(conversation.as_ref()).await?;
+    let listed = desk.ask(Sanctions { conversation, after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Sanction::from, |id| id.to_string())))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtSanction {
+    /// What.
+    kind: SanctionKind,
+    /// Whom.
+    #[schemars(with = "ids::Person", example = &"bob")]
+    person: PersonId,
+}
+
+/// How somebody is to be sanctioned.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Terms {
+    /// When it ends; absent: never.
+    #[serde(default)]
+    until: Option<ids::When>,
+    /// Why, for moderators; up to 1,000 bytes.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    reason: String,
+}
+
+async fn punish(desk: Desk, input: Input<AtSanction, In, Json<Terms>>) -> Result<Found<Sanction>, Problem> {
+    let conversation = desk.find_if_named(input.query.conversation.as_ref()).await?;
+    let AtSanction { kind, person } = input.path;
+    let Terms { until, reason } = input.body.0;
+    let until = until.map(ids::When::moment);
+    let sanction = desk.ask(Punish { person, conversation, kind: kind.into(), until, reason }).await?;
+    Ok(Found(sanction.into()))
+}
+
+async fn lift(desk: Desk, input: Input<AtSanction, In>) -> Result<Done, Problem> {
+    let conversation = desk.find_if_named(input.query.conversation.as_ref()).await?;
+    let AtSanction { kind, person } = input.path;
+    desk.ask(Lift { person, conversation, kind: kind.into() }).await?;
+    Ok(Done)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// Of which conversation: its id, or `room:` and a room's name; without it, of the whole community.
+    #[serde(default)]
+    conversation: Option<Reference>,
+    /// The last page's `next`.
+    #[serde(default)]
+    #[schemars(length(min = 26, max = 26))]
+    before: Option<String>,
+    /// How many, at most.
+    #[serde(default)]
+    limit: Option<Limit>,
+}
+
+async fn audit(desk: Desk, input: Input<Nothing, Which>) -> Result<Found<Page<Audit>>, Problem> {
+    let Which { conversation, before, limit } = input.query;
+    let before = cursor("before", before.as_deref(), AuditId::parse)?;
+    let conversation = desk.find_if_named(conversation.as_ref()).await?;
+    let listed = desk.ask(AuditLog { conversation, before, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Audit::from, |id| id.to_string())))
+}

@@ -1,0 +1,171 @@
+//! People, and whom they block.
+
+use super::paths::{After, AtPerson};
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor, invalid};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::{Code, Problem};
+use crate::reply::{Done, Found, Made};
+use crate::shapes::ids::{self, limit_or_default};
+use crate::shapes::{Block, List, Page, Person, Profile, Scope};
+use axum::http::Method;
+use chat::verbs::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
+use chat::{By, PersonId};
+use identity::{Revocation, Revoked, UnixSeconds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) fn group() -> Group {
+    let one = "/communities/{community}/people/{person}";
+    let blocks = "/communities/{community}/people/{person}/blocks";
+    let block = "/communities/{community}/people/{person}/blocks/{other}";
+    let own = Callers::keys_and_people(Scope::ManagePeople);
+    Group {
+        name: "People",
+        about: "Who is in a community. The host site's tokens make people known; a key may do so before.",
+        operations: vec![
+            operation(Method::GET, "/communities/{community}/people", "list_people", "List people")
+                .by(Callers::keys_and_people(Scope::List))
+                .about("People need to moderate the whole community.")
+                .runs(list),
+            operation(Method::GET, one, "read_person", "Read a person")
+                .by(Callers::keys_and_people(Scope::List))
+                .runs(read),
+            operation(Method::PUT, one, "put_person", "Make a person known, or change their profile")
+                .by(Callers::keys(Scope::ManagePeople))
+                .about("Their next token changes it again.")
+                .runs(put),
+            operation(
+                Method::PUT,
+                "/communities/{community}/people/{person}/receipts",
+                "set_receipts",
+                "Say whether others learn what a person has read",
+            )
+            .by(own)
+            .runs(set_receipts),
+            operation(
+                Method::POST,
+                "/communities/{community}/people/{person}/revocations",
+                "revoke_tokens",
+                "Revoke a person's tokens, and close what stands on them",
+            )
+            .by(Callers::keys(Scope::ManagePeople))
+            .about("The one with a `jti`, or all that were issued until now. It counts on this server and until it restarts.")
+            .runs(revoke),
+            operation(Method::GET, blocks, "list_blocks", "List whom a person blocks")
+                .by(own)
+                .runs(list_blocks),
+            operation(Method::PUT, block, "block_person", "Block somebody").by(own).runs(put_block),
+            operation(Method::DELETE, block, "unblock_person", "Block somebody no more")
+                .by(own)
+                .runs(unblock),
+        ],
+    }
+}
+
+async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Person>>, Problem> {
+    let After { after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), PersonId::parse)?;
+    let listed = desk.ask(People { after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Person::from, |id| id.to_string())))
+}
+
+async fn read(desk: Desk, input: Input<AtPerson>) -> Result<Found<Person>, Problem> {
+    Ok(Found(desk.ask(ReadPerson { person: input.path.person }).await?.into()))
+}
+
+async fn put(desk: Desk, input: Input<AtPerson, Nothing, Json<Profile>>) -> Result<Found<Person>, Problem> {
+    let Profile { name, avatar, role } = input.body.0;
+    let person = input.path.person;
+    let guest = person.as_str().starts_with(identity::GUEST_PREFIX);
+    let profile = chat::Profile { name, avatar, guest, role: role.map(chat::Role::from) };
+    Ok(Found(desk.ask_as(By::Person(person), Meet { profile }).await?.into()))
+}
+
+/// Whether something is on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Switch {
+    /// Whether it is on.
+    on: bool,
+}
+
+async fn set_receipts(
+    desk: Desk,
+    input: Input<AtPerson, Nothing, Json<Switch>>,
+) -> Result<Found<Person>, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    Ok(Found(desk.ask_as(by, SetReceipts { on: input.body.0.on }).await?.into()))
+}
+
+async fn list_blocks(desk: Desk, input: Input<AtPerson>) -> Result<Found<List<Block>>, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    Ok(Found(List::of(desk.ask_as(by, Blocks).await?, Block::from)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtBlock {
+    /// Who blocks.
+    #[schemars(with = "ids::Person")]
+    person: PersonId,
+    /// Whom.
+    #[schemars(with = "ids::Person", example = &"bob")]
+    other: PersonId,
+}
+
+async fn put_block(desk: Desk, input: Input<AtBlock>) -> Result<Found<Block>, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    Ok(Found(desk.ask_as(by, BlockPerson { person: input.path.other }).await?.into()))
+}
+
+async fn unblock(desk: Desk, input: Input<AtBlock>) -> Result<Done, Problem> {
+    let by = desk.by_person(&input.path.person)?;
+    desk.ask_as(by, UnblockPerson { person: input.path.other }).await?;
+    Ok(Done)
+}
+
+/// Which tokens.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WhichTokens {
+    /// The one with this `jti`; absent: all that were issued until now, and those that do not say when they were.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 128))]
+    token_id: Option<String>,
+}
+
+/// What was revoked.
+#[derive(Serialize, JsonSchema)]
+struct RevokedTokens {
+    /// Connections that are closed for it.
+    connections: u64,
+}
+
+async fn revoke(
+    desk: Desk,
+    input: Input<AtPerson, Nothing, Json<WhichTokens>>,
+) -> Result<Made<RevokedTokens>, Problem> {
+    let what = match input.body.0.token_id {
+        Some(id) if id.is_empty() || id.len() > identity::ID_BYTES_MAX => {
+            return Err(invalid(
+                "token_id",
+                "length",
+                format!("must have 1 to {} bytes", identity::ID_BYTES_MAX),
+            ));
+        }
+        Some(id) => Revoked::TokenId(id),
+        None => Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000)),
+    };
+    desk.ask(ReadPerson { person: input.path.person.clone() }).await?;
+    let community = identity::Community::new(desk.community()?.as_str());
+    let revocation = Revocation { community, subject: input.path.person.to_string(), what };
+    let closed = desk.shared.messenger.revoke(&revocation).map_err(|error| {
+        tracing::error!(?error, "a token cannot be revoked");
+        Problem::new(
+            Code::LimitReached,
+            "as many tokens are revoked as may be: wait until some of them expire",
+        )
+    })?;
+    Ok(Made(RevokedTokens { connections: closed as u64 }))
+}

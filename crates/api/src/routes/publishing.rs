@@ -1,0 +1,91 @@
+//! Publishing to any topic of a community.
+
+use crate::caller::Callers;
+use crate::desk::{Desk, invalid};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::{Code, Problem};
+use crate::reply::Taken;
+use crate::shapes::Scope;
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Longest topic or event.
+const NAME_BYTES_MAX: usize = 255;
+/// Events by which clients know what the server did: nobody else may say them.
+const RESERVED: [&str; 3] = ["phx_", "presence_", "msg:"];
+
+pub(super) fn group() -> Group {
+    let publish = operation(Method::POST, "/communities/{community}/publications", "publish", "Publish to a topic")
+        .by(Callers::keys(Scope::Publish))
+        .about(
+            "Told to who is there at this moment, and not stored. A topic of the community is a word, `:`, the community, `/`, \
+             and the rest: `room:default/lobby`, `news:default/today`.",
+        )
+        .runs(publish);
+    Group { name: "Publishing", about: "Anything to whoever has joined a topic.", operations: vec![publish] }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Publication {
+    /// Where; up to 255 bytes.
+    #[schemars(length(min = 3, max = 255), example = &"news:default/today")]
+    topic: String,
+    /// What is told; up to 255 bytes. `phx_…`, `presence_…` and `msg:…` are the server's own.
+    #[schemars(length(min = 1, max = 255), example = &"headline")]
+    event: String,
+    /// What goes with it.
+    #[schemars(with = "HashMap<String, serde_json::Value>")]
+    payload: Box<RawValue>,
+}
+
+async fn publish(desk: Desk, input: Input<Nothing, Nothing, Json<Publication>>) -> Result<Taken, Problem> {
+    let Publication { topic, event, payload } = input.body.0;
+    if !payload.get().starts_with('{') {
+        return Err(invalid("payload", "form", "must be an object"));
+    }
+    if !(1..=NAME_BYTES_MAX).contains(&event.len()) || RESERVED.iter().any(|own| event.starts_with(own)) {
+        let message =
+            format!("must have 1 to {NAME_BYTES_MAX} bytes and not begin with {}", RESERVED.join(", "));
+        return Err(invalid("event", "form", message));
+    }
+    if topic.len() > NAME_BYTES_MAX || !is_of(&topic, desk.community()?.as_str()) {
+        let message =
+            format!("must be like `room:{}/lobby`, up to {NAME_BYTES_MAX} bytes", desk.community()?);
+        return Err(invalid("topic", "form", message));
+    }
+    let published = desk.shared.live.publish(&topic, &event, &payload);
+    published
+        .map(|()| Taken)
+        .map_err(|_| Problem::new(Code::Busy, "too many messages wait for this topic: try again"))
+}
+
+fn is_of(topic: &str, community: &str) -> bool {
+    topic.split_once(':').and_then(|(word, rest)| Some((word, rest.split_once('/')?))).is_some_and(
+        |(word, (of, rest))| {
+            !word.is_empty()
+                && word.bytes().all(|byte| byte.is_ascii_lowercase())
+                && of == community
+                && !rest.is_empty()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn a_topic_is_of_one_community() {
+        assert!(is_of("room:default/lobby", "default") && is_of("news:default/a/b", "default"));
+        for topic in
+            ["room:other/lobby", "room:default", "room:default/", ":default/x", "default/x", "a:b:default/x"]
+        {
+            assert!(!is_of(topic, "default"), "{topic}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Reports of messages.
+
+use super::paths::{AfterIn, AtMessage};
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, Made};
+use crate::shapes::ids::{self, limit_or_default};
+use crate::shapes::{Page, Report, Scope};
+use axum::http::Method;
+use chat::ReportId;
+use chat::verbs::{ReportMessage, Reports, Settle};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let moderators = Callers::keys_and_people(Scope::Moderate);
+    Group {
+        name: "Reports",
+        about: "What people want moderators to look at.",
+        operations: vec![
+            operation(
+                Method::POST,
+                "/communities/{community}/conversations/{conversation}/messages/{seq}/reports",
+                "report_message",
+                "Report a message",
+            )
+            .by(Callers::keys_and_people(Scope::Send))
+            .runs(report),
+            operation(
+                Method::GET,
+                "/communities/{community}/reports",
+                "list_reports",
+                "List open reports, the oldest first",
+            )
+            .by(moderators)
+            .runs(list),
+            operation(
+                Method::PUT,
+                "/communities/{community}/reports/{report}/settlement",
+                "settle_report",
+                "Settle a report",
+            )
+            .by(moderators)
+            .about("Again, it stays as it was settled first.")
+            .runs(settle),
+        ],
+    }
+}
+
+/// Why.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    /// For moderators; up to 1,000 bytes.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    reason: String,
+}
+
+async fn report(desk: Desk, input: Input<AtMessage, Nothing, Json<Reason>>) -> Result<Made<Report>, Problem> {
+    let conversation = desk.find(&input.path.conversation).await?;
+    let seq = input.path.seq.seq();
+    Ok(Made(desk.ask(ReportMessage { conversation, seq, reason: input.body.0.reason }).await?.into()))
+}
+
+async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<Report>>, Problem> {
+    let AfterIn { conversation, after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), ReportId::parse)?;
+    let conversation = desk.find_if_named(conversation.as_ref()).await?;
+    let listed = desk.ask(Reports { conversation, after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Report::from, |id| id.to_string())))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct AtReport {
+    /// Which.
+    #[schemars(with = "ids::Made")]
+    report: ReportId,
+}
+
+/// How a report ends.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Settlement {
+    /// What came of it; up to 1,000 bytes.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    note: String,
+}
+
+async fn settle(
+    desk: Desk,
+    input: Input<AtReport, Nothing, Json<Settlement>>,
+) -> Result<Found<Report>, Problem> {
+    let settled = desk.ask(Settle { report: input.path.report, note: input.body.0.note }).await?;
+    Ok(Found(settled.into()))
+}

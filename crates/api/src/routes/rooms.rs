@@ -1,0 +1,49 @@
+//! Rooms.
+
+use super::paths::After;
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::{Found, Made};
+use crate::shapes::ids::limit_or_default;
+use crate::shapes::{Conversation, NewRoom, Page, Scope};
+use axum::http::Method;
+use chat::RoomName;
+use chat::verbs::{CreateRoom, Rooms};
+
+pub(super) fn group() -> Group {
+    let all = "/communities/{community}/rooms";
+    Group {
+        name: "Rooms",
+        about: "Conversations with a name in a URL. What is done in one stands under conversations: `room:lobby` names the \
+                room `lobby` there.",
+        operations: vec![
+            operation(Method::GET, all, "list_rooms", "List rooms")
+                .by(Callers::keys_and_people(Scope::List))
+                .about("Those that the caller can see without being in them.")
+                .runs(list),
+            operation(Method::POST, all, "create_room", "Make a room")
+                .by(Callers::keys_and_people(Scope::ManageRooms))
+                .about("People need to moderate the whole community, or a community where people make rooms; who makes it owns it.")
+                .runs(create),
+        ],
+    }
+}
+
+async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Conversation>>, Problem> {
+    let After { after, limit } = input.query;
+    let after = cursor("after", after.as_deref(), RoomName::parse)?;
+    let listed = desk.ask(Rooms { after, limit: limit_or_default(limit) }).await?;
+    Ok(Found(Page::of(listed, Conversation::from, |name| name.to_string())))
+}
+
+async fn create(
+    desk: Desk,
+    input: Input<Nothing, Nothing, Json<NewRoom>>,
+) -> Result<Made<Conversation>, Problem> {
+    let NewRoom { name, kind, title, topic, slow_mode_s } = input.body.0;
+    let made = desk.ask(CreateRoom { name, kind: kind.into(), title, topic, slow_mode_s }).await?;
+    Ok(Made(made.into()))
+}

@@ -1,0 +1,53 @@
+//! Full-text search.
+
+use crate::caller::Callers;
+use crate::desk::{Desk, cursor};
+use crate::input::{Input, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::Problem;
+use crate::reply::Found;
+use crate::shapes::ids::{Limit, Reference, limit_or_default};
+use crate::shapes::{Message, Page, Scope};
+use axum::http::Method;
+use chat::MessageId;
+use chat::verbs::SearchMessages;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(super) fn group() -> Group {
+    let search = operation(Method::GET, "/communities/{community}/search", "search_messages", "Search messages")
+        .by(Callers::keys_and_people(Scope::List))
+        .about(
+            "Those that have all words, the newest first. Case and accents do not count; the last word may be the beginning of \
+             one.",
+        )
+        .runs(search);
+    Group { name: "Search", about: "Within what the caller may see.", operations: vec![search] }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// Words; up to 256 bytes.
+    #[schemars(length(min = 1, max = 256), example = &"hello")]
+    words: String,
+    /// In which conversation: its id, or `room:` and a room's name; without it, in all.
+    #[serde(default)]
+    conversation: Option<Reference>,
+    /// The last page's `next`.
+    #[serde(default)]
+    #[schemars(length(min = 26, max = 26))]
+    before: Option<String>,
+    /// How many, at most.
+    #[serde(default)]
+    limit: Option<Limit>,
+}
+
+async fn search(desk: Desk, input: Input<Nothing, Asked>) -> Result<Found<Page<Message>>, Problem> {
+    let Asked { words: query, conversation, before, limit } = input.query;
+    let before = cursor("before", before.as_deref(), MessageId::parse)?;
+    let conversation = desk.find_if_named(conversation.as_ref()).await?;
+    let limit = limit_or_default(limit);
+    let listed = desk.ask(SearchMessages { query, conversation, before, limit }).await?;
+    Ok(Found(Page::of(listed, Message::from, |id| id.to_string())))
+}

@@ -1,0 +1,209 @@
+//! The way of a request: who calls, may they, how often; then the operation.
+
+use crate::caller::{self, Caller, Credentials};
+use crate::desk::Desk;
+use crate::input::Raw;
+use crate::openapi::{self, BASE};
+use crate::operation::Operation;
+use crate::problem::{Code, Problem};
+use crate::{Shared, reference, routes};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, any, get};
+use bytes::Bytes;
+use chat::verbs::ReadCommunity;
+use chat::{By, CommunityId, Failure, Moment};
+use identity::{ServerKey, Token, UnixSeconds};
+use messenger::Rejection;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Through which address a request comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entrance {
+    /// Who calls says so with a key or a token.
+    Public,
+    /// The operator, as was made sure before.
+    Operators,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Asker(CommunityId, String);
+
+/// Routes of every operation, the document, and the reference page.
+pub(crate) fn router(shared: Arc<Shared>, entrance: Entrance) -> Router {
+    let groups = routes::all();
+    let document = Bytes::from(openapi::document(&groups).to_string());
+    let mut by_path: BTreeMap<&'static str, Vec<Operation>> = BTreeMap::new();
+    for operation in groups.into_iter().flat_map(|group| group.operations) {
+        by_path.entry(operation.path).or_default().push(operation);
+    }
+    let mut router = Router::new()
+        .route(&format!("{BASE}/openapi.json"), get(move || async move { json(document) }))
+        .route(&format!("{BASE}/{{*rest}}"), any(|| async { Problem::not_found() }))
+        .merge(reference::router());
+    for (path, operations) in by_path {
+        router = router.route(&format!("{BASE}{path}"), methods(&shared, entrance, operations));
+    }
+    router
+}
+
+fn json(document: Bytes) -> Response {
+    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")], document).into_response()
+}
+
+fn methods(shared: &Arc<Shared>, entrance: Entrance, operations: Vec<Operation>) -> MethodRouter {
+    let allow: Vec<&str> = operations.iter().map(|operation| operation.method.as_str()).collect();
+    let allow = allow.join(", ");
+    let mut methods = MethodRouter::new();
+    for operation in operations {
+        let filter = filter(&operation.method);
+        let (shared, operation) = (shared.clone(), Arc::new(operation));
+        methods = methods.on(filter, move |params: RawPathParams, request: Request| {
+            let (shared, operation) = (shared.clone(), operation.clone());
+            async move {
+                let served = serve(shared, entrance, &operation, params, request).await;
+                served.unwrap_or_else(Problem::into_response)
+            }
+        });
+    }
+    methods.fallback(move || async move { Problem::method_not_allowed(allow) })
+}
+
+/// The table has no other methods.
+fn filter(method: &Method) -> MethodFilter {
+    MethodFilter::try_from(method.clone()).expect("the table's methods are those of HTTP")
+}
+
+async fn serve(
+    shared: Arc<Shared>,
+    entrance: Entrance,
+    operation: &Operation,
+    params: RawPathParams,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    let now = now();
+    let mut path: Vec<(String, String)> =
+        params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let community = take_community(&mut path)?;
+    let caller = match (entrance, &community) {
+        (Entrance::Operators, _) => Caller::Operator,
+        (Entrance::Public, Some(community)) => identify(&shared, community, &head.headers, now).await?,
+        // Only the operator has operations outside of communities, and does not come in here.
+        (Entrance::Public, None) => {
+            Credentials::of(&head.headers)?;
+            return Err(Problem::new(
+                Code::CallerRefused,
+                "this is for the operator, on the administration's address",
+            ));
+        }
+    };
+    operation.callers.admit(&caller)?;
+    if let Some(community) = &community {
+        take_turn(&shared, community, &caller, now)?;
+    }
+    let acting = caller::acting(&head.headers)?;
+    if acting.is_some() && matches!(caller, Caller::Person { .. }) {
+        let detail = format!("only server keys act as somebody: leave `{}` out", caller::ACTING_HEADER);
+        return Err(Problem::new(Code::CallerRefused, detail));
+    }
+    let desk = Desk { shared, caller, acting, community, now };
+    if desk.rooms().is_some() && !is_about_rooms(operation) {
+        return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
+    }
+    if entrance == Entrance::Operators && desk.community.is_some() {
+        // Nothing else makes sure that a community that the operator names is there: its lists would just be empty.
+        desk.ask_as(By::Service, ReadCommunity).await?;
+    }
+    let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
+    (operation.run)(desk, raw).await
+}
+
+/// A token for some rooms only is good for what looks at its conversation with [`Desk::find`].
+fn is_about_rooms(operation: &Operation) -> bool {
+    operation.path.contains("{conversation}") && !operation.path.contains("/people/")
+}
+
+/// A community that cannot be is one that is not there.
+fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId>, Problem> {
+    let Some(place) = path.iter().position(|(name, _)| name == "community") else {
+        return Ok(None);
+    };
+    let (_, text) = path.remove(place);
+    CommunityId::parse(&text).map(Some).map_err(|problem| Problem::field(problem.at("community")))
+}
+
+async fn identify(
+    shared: &Shared,
+    community: &CommunityId,
+    headers: &HeaderMap,
+    now: Moment,
+) -> Result<Caller, Problem> {
+    match Credentials::of(headers)? {
+        Credentials::Key(key) => identify_key(shared, community, &key, now).await,
+        Credentials::Token(token) => identify_person(shared, community, token).await,
+    }
+}
+
+async fn identify_key(
+    shared: &Shared,
+    community: &CommunityId,
+    key: &ServerKey,
+    now: Moment,
+) -> Result<Caller, Problem> {
+    let ring = shared.keyring.of(community, now).await?;
+    // A community that does not exist has no keys, so that nobody learns which exist.
+    let stored = ring.server(key, UnixSeconds(now.millis() / 1_000)).ok_or_else(|| {
+        Problem::new(Code::KeyInvalid, "this is no key of this community, or not any more: make a new one")
+    })?;
+    Ok(Caller::Key { prefix: stored.prefix.clone(), scopes: stored.scopes })
+}
+
+async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
+    let credentials = messenger::Credentials { community: community.clone(), token: Some(token), name: None };
+    match shared.messenger.identify(&credentials).await {
+        Ok(admitted) => Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms }),
+        Err(Rejection::Token(refusal)) => Err(token_refused(refusal.code())),
+        // In a community that does not exist no token is acceptable, so that nobody learns which exist.
+        Err(Rejection::Guest(_) | Rejection::Full | Rejection::Failure(Failure::Absent(_))) => {
+            Err(token_refused(identity::Code::TokenInvalid))
+        }
+        Err(Rejection::Failure(failure)) => Err(failure.into()),
+    }
+}
+
+fn token_refused(code: identity::Code) -> Problem {
+    let (code, detail) = match code {
+        identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
+        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not acceptable in this community"),
+        identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
+        identity::Code::TokenUnverifiable => {
+            (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
+        }
+    };
+    Problem::new(code, detail)
+}
+
+fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
+    let name = match caller {
+        Caller::Operator => return Ok(()),
+        // No person's id has a slash, so that none can be taken for a key.
+        Caller::Key { prefix, .. } => format!("/{prefix}"),
+        Caller::Person { id, .. } => id.to_string(),
+    };
+    let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
+    rates.take(Asker(community.clone(), name), now.millis()).map_err(Problem::rate_limited)
+}
+
+/// A clock before 1970 is one at 1970.
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

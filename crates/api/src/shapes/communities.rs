@@ -1,0 +1,182 @@
+//! Communities.
+
+use super::ids;
+use chat::{CommunityId, CommunityLimits, GuestPolicy, Look};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A community.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Community {
+    /// Its name in URLs.
+    #[schemars(with = "ids::Community")]
+    id: CommunityId,
+    /// When it was made.
+    created: u64,
+    #[serde(flatten)]
+    settings: Settings,
+}
+
+/// A community that is to be made.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCommunity {
+    /// Its name in URLs.
+    #[schemars(with = "ids::Community")]
+    pub(crate) id: CommunityId,
+    /// What its owner chooses.
+    pub(crate) settings: Settings,
+}
+
+/// What a community's owner chooses.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Its name for people; up to 200 bytes.
+    #[schemars(length(min = 1, max = 200), example = &"Everybody")]
+    name: String,
+    /// From which pages people may connect, such as `https://example.org`; none: from every one.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    origins: Vec<String>,
+    /// How much it may use.
+    #[serde(default)]
+    limits: Limits,
+    /// What guests may do.
+    #[serde(default)]
+    guests: Guests,
+    /// Whether people find each other anywhere in the community; otherwise only who shares a conversation does.
+    #[serde(default)]
+    people_find_each_other: bool,
+    /// Whether people make rooms; otherwise the community's moderators and keys do.
+    #[serde(default)]
+    people_make_rooms: bool,
+    /// How it looks.
+    #[serde(default)]
+    look: Appearance,
+}
+
+/// How much a community may use.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Limits {
+    /// People online at once; none: as many as the server holds.
+    people_online: Option<u32>,
+    /// Messages a minute from one person.
+    #[schemars(range(min = 1))]
+    messages_per_minute: u32,
+    /// Messages older than so many days are dropped; none: kept.
+    #[schemars(range(min = 1))]
+    history_days: Option<u32>,
+    /// A file, in bytes.
+    upload_bytes: u64,
+}
+
+/// What guests (people without an account) may do.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Guests {
+    /// There are none.
+    Refused,
+    /// They read public rooms.
+    Read,
+    /// They read and write where roles let them.
+    #[default]
+    Write,
+}
+
+/// How a community looks.
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Appearance {
+    /// The accent colour.
+    #[schemars(regex(pattern = "^#[0-9a-fA-F]{6}$"))]
+    color: Option<String>,
+    /// A URL that begins with `https://`.
+    #[schemars(length(max = 2000))]
+    logo_url: Option<String>,
+    /// A language tag (BCP 47), such as `de` or `pt-BR`.
+    #[schemars(length(max = 35))]
+    locale: Option<String>,
+}
+
+/// What goes on in a community.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CommunityStats {
+    /// Server keys that count.
+    pub(crate) keys: u64,
+    /// Endpoints of webhooks.
+    pub(crate) webhooks: u64,
+    /// Webhooks that were given up and are kept.
+    pub(crate) webhooks_dead: u64,
+}
+
+impl From<chat::Community> for Community {
+    fn from(community: chat::Community) -> Self {
+        Self { id: community.id, created: community.created.millis(), settings: community.settings.into() }
+    }
+}
+
+impl From<chat::Settings> for Settings {
+    fn from(settings: chat::Settings) -> Self {
+        let chat::Settings { name, origins, limits, guests, people_find_each_other, people_make_rooms, look } =
+            settings;
+        Self {
+            name,
+            origins,
+            limits: limits.into(),
+            guests: guests.into(),
+            people_find_each_other,
+            people_make_rooms,
+            look: Appearance { color: look.color, logo_url: look.logo_url, locale: look.locale },
+        }
+    }
+}
+
+impl From<Settings> for chat::Settings {
+    fn from(settings: Settings) -> Self {
+        let Settings { name, origins, limits, guests, people_find_each_other, people_make_rooms, look } =
+            settings;
+        Self {
+            name,
+            origins,
+            limits: CommunityLimits {
+                people_online: limits.people_online,
+                messages_per_minute: limits.messages_per_minute,
+                history_days: limits.history_days,
+                upload_bytes: limits.upload_bytes,
+            },
+            guests: match guests {
+                Guests::Refused => GuestPolicy::Refused,
+                Guests::Read => GuestPolicy::Read,
+                Guests::Write => GuestPolicy::Write,
+            },
+            people_find_each_other,
+            people_make_rooms,
+            look: Look { color: look.color, logo_url: look.logo_url, locale: look.locale },
+        }
+    }
+}
+
+impl From<CommunityLimits> for Limits {
+    fn from(limits: CommunityLimits) -> Self {
+        let CommunityLimits { people_online, messages_per_minute, history_days, upload_bytes } = limits;
+        Self { people_online, messages_per_minute, history_days, upload_bytes }
+    }
+}
+
+impl From<GuestPolicy> for Guests {
+    fn from(policy: GuestPolicy) -> Self {
+        match policy {
+            GuestPolicy::Refused => Self::Refused,
+            GuestPolicy::Read => Self::Read,
+            GuestPolicy::Write => Self::Write,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        CommunityLimits::default().into()
+    }
+}

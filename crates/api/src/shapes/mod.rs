@@ -1,0 +1,24 @@
+//! What requests and answers look like: the JSON, apart from the types of the rules, so that neither moves with the other.
+//!
+//! Points in time are milliseconds since 1970 (UTC).
+
+mod communities;
+mod conversations;
+pub(crate) mod ids;
+mod keys;
+mod messages;
+mod moderation;
+mod page;
+mod people;
+mod webhooks;
+
+pub(crate) use communities::{Community, CommunityStats, NewCommunity, Settings};
+pub(crate) use conversations::{
+    Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
+};
+pub(crate) use keys::{Key, NewKey, NewKeyKind, Scope};
+pub(crate) use messages::{Draft, Edit, EditedText, History, Message};
+pub(crate) use moderation::{Audit, Report, Sanction, SanctionKind};
+pub(crate) use page::{List, Page};
+pub(crate) use people::{Block, Erasure, Person, Profile, Role};
+pub(crate) use webhooks::{DeadLetter, NewWebhook, Webhook, WebhookEvent};

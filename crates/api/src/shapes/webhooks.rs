@@ -1,0 +1,140 @@
+//! Webhooks.
+
+use super::ids;
+use crate::purpose::Purpose;
+use chat::KeyId;
+use identity::DeadLetter as GivenUp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a host site can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum WebhookEvent {
+    /// A message was sent.
+    #[serde(rename = "message.sent")]
+    MessageSent,
+    /// A message was edited, or somebody reacted to it.
+    #[serde(rename = "message.changed")]
+    MessageChanged,
+    /// A message was deleted.
+    #[serde(rename = "message.deleted")]
+    MessageDeleted,
+    /// A message was reported.
+    #[serde(rename = "message.reported")]
+    MessageReported,
+    /// A room was made or changed.
+    #[serde(rename = "room.changed")]
+    RoomChanged,
+    /// Somebody came into a conversation, or has another role in it.
+    #[serde(rename = "member.joined")]
+    MemberJoined,
+    /// Somebody left a conversation or was removed.
+    #[serde(rename = "member.left")]
+    MemberLeft,
+    /// Somebody was banned or muted, or is no longer.
+    #[serde(rename = "sanction.changed")]
+    SanctionChanged,
+    /// A person was erased.
+    #[serde(rename = "person.erased")]
+    PersonErased,
+}
+
+impl WebhookEvent {
+    /// All of them.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::MessageSent,
+        Self::MessageChanged,
+        Self::MessageDeleted,
+        Self::MessageReported,
+        Self::RoomChanged,
+        Self::MemberJoined,
+        Self::MemberLeft,
+        Self::SanctionChanged,
+        Self::PersonErased,
+    ];
+}
+
+/// An endpoint that is to be made.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewWebhook {
+    /// What its owner calls it; up to 200 bytes.
+    #[schemars(length(min = 1, max = 200))]
+    pub(crate) name: String,
+    /// Where; begins with `https://`.
+    #[schemars(length(max = 2048), example = &"https://example.org/throng")]
+    pub(crate) url: String,
+    /// What it is told; none: everything.
+    #[serde(default)]
+    #[schemars(length(max = 9))]
+    pub(crate) events: Vec<WebhookEvent>,
+}
+
+/// An endpoint.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Webhook {
+    /// Which.
+    #[schemars(with = "ids::Made")]
+    id: KeyId,
+    /// What its owner calls it.
+    name: String,
+    /// Where.
+    url: String,
+    /// What it is told.
+    events: Vec<WebhookEvent>,
+    /// When it was made.
+    created: u64,
+    /// What requests are signed with (Standard Webhooks): told this once, in the answer that makes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+}
+
+impl Webhook {
+    /// From the key that it is kept as; none if that is for something else, or revoked.
+    pub(crate) fn of(key: chat::Key, with_secret: bool) -> Option<Self> {
+        match Purpose::of(&key)? {
+            Purpose::Webhook { url, events, secret } if key.revoked.is_none() => Some(Self {
+                id: key.id,
+                name: key.name,
+                url,
+                events,
+                created: key.created.millis(),
+                secret: with_secret.then_some(secret),
+            }),
+            Purpose::Webhook { .. }
+            | Purpose::Server { .. }
+            | Purpose::Token { .. }
+            | Purpose::Jwks { .. } => None,
+        }
+    }
+}
+
+/// A message that was given up.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeadLetter {
+    /// Its id: the header `webhook-id` of each attempt.
+    id: String,
+    /// What was to be told.
+    body: serde_json::Value,
+    /// When it was to be told first.
+    queued: u64,
+    /// Attempts that failed.
+    attempts: u32,
+    /// Why it was given up.
+    why: String,
+    /// When it was given up.
+    at: u64,
+}
+
+impl From<GivenUp> for DeadLetter {
+    fn from(letter: GivenUp) -> Self {
+        Self {
+            id: letter.message.id.0,
+            body: serde_json::from_slice(&letter.message.body).unwrap_or_default(),
+            queued: letter.message.queued.0,
+            attempts: letter.message.attempts,
+            why: letter.why.to_string(),
+            at: letter.at.0,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Who is told of everything that happened, whatever surface it came by: webhooks.
+
+use chat::{
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
+};
+use std::sync::Arc;
+
+/// Something that happened and is durable.
+#[derive(Clone, Debug)]
+pub enum Happening<'a> {
+    /// A message was sent.
+    Sent(&'a Message),
+    /// A message was edited or reacted to.
+    Changed(&'a Message, &'a [Tally]),
+    /// A message was deleted.
+    Deleted(&'a Message),
+    /// A message was reported.
+    Reported(&'a Report),
+    /// A room or a group was made or changed.
+    Described(&'a Conversation),
+    /// Somebody came into a conversation, or has another role in it.
+    Joined(&'a Member),
+    /// Somebody left a conversation or was removed.
+    Left {
+        /// Which.
+        conversation: ConversationId,
+        /// Who.
+        person: &'a PersonId,
+    },
+    /// Somebody was banned or muted, or is no longer.
+    Sanctioned {
+        /// Who.
+        person: &'a PersonId,
+        /// Where; none: in the whole community.
+        conversation: Option<ConversationId>,
+        /// How.
+        kind: SanctionKind,
+        /// When it ends.
+        until: Option<Moment>,
+        /// Whether it is on now.
+        on: bool,
+    },
+    /// A person was erased.
+    Erased(&'a PersonId),
+}
+
+/// Is told of what happened, on the store's thread and in the order of the commits: it may neither block nor panic.
+pub trait Witness: Send + Sync + 'static {
+    /// That happened, by whom, in which community.
+    fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>);
+}
+
+impl<W: Witness + ?Sized> Witness for Arc<W> {
+    fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+        (**self).witness(community, by, happening);
+    }
+}

@@ -1,0 +1,236 @@
+//! Asks a running server's administration listener.
+
+use axum::body::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+/// How long the connection, the head of an answer and each part of its body may take.
+const STEP_MAX: Duration = Duration::from_secs(5);
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+const TOKEN_BYTES_MAX: u64 = 4096;
+const PORT_DEFAULT: u16 = 4001;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// This is not the URL of an administration listener.
+    Url(String),
+    /// The file with the token cannot be read.
+    Token { path: PathBuf, error: io::Error },
+    /// There is no runtime to ask with.
+    Runtime(io::Error),
+    /// Nobody listens there.
+    Connect { authority: String, error: io::Error },
+    /// What came was no answer.
+    Http { authority: String, error: String },
+    /// The token is another server's.
+    Unauthorized { path: PathBuf },
+    /// What was answered cannot be written.
+    Output(io::Error),
+    /// It took too long.
+    Timeout { authority: String },
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::Url(url) => {
+                write!(f, "{url}: write the administration's address as http://127.0.0.1:{PORT_DEFAULT}")
+            }
+            AskError::Token { path, error } => {
+                write!(f, "{}: {error}: give the server's own with --token-file", path.display())
+            }
+            AskError::Runtime(error) => write!(f, "cannot ask anybody: {error}"),
+            AskError::Connect { authority, error } => {
+                write!(f, "{authority}: {error}: start the server, or give its administration's URL")
+            }
+            AskError::Http { authority, error } => write!(f, "{authority}: no proper answer: {error}"),
+            AskError::Unauthorized { path } => {
+                write!(
+                    f,
+                    "the server does not take the token in {}: give its own with --token-file",
+                    path.display()
+                )
+            }
+            AskError::Output(error) => write!(f, "cannot write the answer: {error}"),
+            AskError::Timeout { authority } => write!(f, "{authority}: no answer within {STEP_MAX:?}"),
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+/// A server, and how to ask it.
+pub(crate) struct Server {
+    authority: String,
+    host: String,
+    port: u16,
+    token: HeaderValue,
+    token_file: PathBuf,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Server {
+    pub(crate) fn new(url: &str, token_file: &Path) -> Result<Server, AskError> {
+        let (host, port) = host_and_port(url).ok_or_else(|| AskError::Url(url.to_owned()))?;
+        let token =
+            token(token_file).map_err(|error| AskError::Token { path: token_file.to_owned(), error })?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AskError::Runtime)?;
+        let authority =
+            if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        Ok(Server { authority, host, port, token, token_file: token_file.to_owned(), runtime })
+    }
+
+    /// Host and port, as people write them.
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Asks, and gives the whole answer.
+    pub(crate) fn ask(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Option<String>,
+    ) -> Result<(StatusCode, Vec<u8>), AskError> {
+        let mut whole = Vec::new();
+        let status = self.ask_into(method, path, body, &mut |part| {
+            if whole.len() + part.len() > ANSWER_BYTES_MAX {
+                return Err(AskError::Http {
+                    authority: self.authority.clone(),
+                    error: format!("the answer has more than {ANSWER_BYTES_MAX} bytes"),
+                });
+            }
+            whole.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok((status, whole))
+    }
+
+    /// Asks, and hands on each part of the answer as it comes. Each may take its time, but not for ever.
+    pub(crate) fn ask_into(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Option<String>,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
+    ) -> Result<StatusCode, AskError> {
+        self.runtime.block_on(self.fetch(method, path, body, take))
+    }
+
+    async fn fetch(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Option<String>,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
+    ) -> Result<StatusCode, AskError> {
+        let connecting = TcpStream::connect((self.host.as_str(), self.port));
+        let stream = self
+            .in_time(connecting)
+            .await?
+            .map_err(|error| AskError::Connect { authority: self.authority.clone(), error })?;
+        let (mut sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.wrong(&error))?;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, &self.authority)
+            .header(AUTHORIZATION, &self.token);
+        if body.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let request = request
+            .body(Full::new(Bytes::from(body.unwrap_or_default())))
+            .map_err(|error| self.wrong(&error))?;
+        let answer = async {
+            let response =
+                self.in_time(sender.send_request(request)).await?.map_err(|error| self.wrong(&error))?;
+            if response.status() == StatusCode::UNAUTHORIZED {
+                return Err(AskError::Unauthorized { path: self.token_file.clone() });
+            }
+            self.read(response, take).await
+        };
+        tokio::pin!(answer);
+        tokio::select! {
+            status = &mut answer => status,
+            // The connection's own end is told to the request as well.
+            _ended = connection => answer.await,
+        }
+    }
+
+    async fn read(
+        &self,
+        response: Response<Incoming>,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), AskError>,
+    ) -> Result<StatusCode, AskError> {
+        let status = response.status();
+        let mut body = response.into_body();
+        while let Some(frame) = self.in_time(body.frame()).await? {
+            if let Some(part) = frame.map_err(|error| self.wrong(&error))?.data_ref() {
+                take(part)?;
+            }
+        }
+        Ok(status)
+    }
+
+    async fn in_time<T>(&self, step: impl Future<Output = T>) -> Result<T, AskError> {
+        let timeout = || AskError::Timeout { authority: self.authority.clone() };
+        tokio::time::timeout(STEP_MAX, step).await.map_err(|_| timeout())
+    }
+
+    fn wrong(&self, error: &dyn fmt::Display) -> AskError {
+        AskError::Http { authority: self.authority.clone(), error: error.to_string() }
+    }
+}
+
+fn host_and_port(url: &str) -> Option<(String, u16)> {
+    let uri: Uri = url.parse().ok()?;
+    // What is behind the port is no listener's; a plain `host:port` has no scheme.
+    let is_plain = matches!(uri.scheme_str(), None | Some("http")) && matches!(uri.path(), "" | "/");
+    let host = uri.host().filter(|host| !host.is_empty() && is_plain)?;
+    Some((host.trim_matches(['[', ']']).to_owned(), uri.port_u16().unwrap_or(PORT_DEFAULT)))
+}
+
+fn token(path: &Path) -> io::Result<HeaderValue> {
+    if fs::metadata(path)?.len() > TOKEN_BYTES_MAX {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "too long for a token"));
+    }
+    let text = fs::read_to_string(path)?;
+    let mut value = HeaderValue::try_from(format!("Bearer {}", text.trim())).map_err(io::Error::other)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_administration_is_named_by_its_host_and_port() {
+        for (url, expected) in [
+            ("http://127.0.0.1:4001", Some(("127.0.0.1", 4001))),
+            ("http://example.org/", Some(("example.org", 4001))),
+            ("http://[::1]:9000", Some(("::1", 9000))),
+            ("localhost:4001", Some(("localhost", 4001))),
+            ("https://127.0.0.1:4001", None),
+            ("http://127.0.0.1:4001/metrics", None),
+            ("", None),
+            ("http://", None),
+        ] {
+            let found = host_and_port(url);
+            assert_eq!(found.as_ref().map(|(host, port)| (host.as_str(), *port)), expected, "{url}");
+        }
+    }
+}

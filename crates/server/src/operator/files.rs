@@ -1,0 +1,208 @@
+//! The store's files: backup, export, import. They need no server, and a backup may be made beside a running one.
+
+use crate::config::Config;
+use chat::{Moment, Store, Trouble};
+use clap::{Args, Subcommand};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{ExchangeError, OpenError, SqliteOptions, SqliteStore};
+
+/// What can be done with the store.
+#[derive(Subcommand, Debug)]
+pub(crate) enum StoreCommand {
+    /// Write every record of every community, keys included, a record of JSON a line
+    Export {
+        /// The file, which must not exist yet; or - for standard output
+        file: PathBuf,
+    },
+    /// Read an export into the store; the server must not run
+    Import {
+        /// The file, or - for standard input
+        file: PathBuf,
+    },
+    /// Write the SQLite file anew without what was deleted
+    Compact,
+}
+
+/// A copy of the SQLite file, also while the server runs.
+#[derive(Args, Debug)]
+pub(crate) struct BackupCommand {
+    /// The file, which must not exist yet
+    file: PathBuf,
+}
+
+/// Why it was not done.
+#[derive(Debug)]
+pub(crate) enum FilesError {
+    /// The store cannot be opened.
+    Open(OpenError),
+    /// The store did not do it.
+    Store(Trouble),
+    /// An export or import stopped.
+    Exchange(ExchangeError),
+    /// A file cannot be read or written.
+    File { path: PathBuf, error: io::Error },
+    /// The store is a database server's, which has its own ways to be copied.
+    Database,
+    /// There is no SQLite file.
+    NoFile { path: PathBuf },
+    /// A server is running.
+    Running { address: String },
+}
+
+impl fmt::Display for FilesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilesError::Open(error) => error.fmt(f),
+            FilesError::Store(trouble) => trouble.fmt(f),
+            FilesError::Exchange(error) => error.fmt(f),
+            FilesError::File { path, error } => write!(f, "{}: {error}", path.display()),
+            FilesError::Database => f.write_str(
+                "`store.url` names a PostgreSQL database: copy it with pg_dump, or `throng store export` it",
+            ),
+            FilesError::NoFile { path } => write!(
+                f,
+                "{}: there is no such file: name the server's data directory with --data-dir or its configuration with --config",
+                path.display()
+            ),
+            FilesError::Running { address } => write!(
+                f,
+                "a server is running ({address} answers), and would not notice what is imported: stop it first"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for FilesError {}
+
+impl From<OpenError> for FilesError {
+    fn from(error: OpenError) -> Self {
+        FilesError::Open(error)
+    }
+}
+
+impl From<Trouble> for FilesError {
+    fn from(trouble: Trouble) -> Self {
+        FilesError::Store(trouble)
+    }
+}
+
+impl From<ExchangeError> for FilesError {
+    fn from(error: ExchangeError) -> Self {
+        FilesError::Exchange(error)
+    }
+}
+
+/// Does it, and says what was done.
+pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, FilesError> {
+    match command {
+        StoreCommand::Export { file } => export(config, file),
+        StoreCommand::Import { file } => import(config, file),
+        StoreCommand::Compact => {
+            existing(config)?.compact()?;
+            Ok("the store was written anew\n".to_owned())
+        }
+    }
+}
+
+/// Makes a backup, and says so.
+pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String, FilesError> {
+    existing(config)?.backup(&command.file)?;
+    Ok(format!("{}: one moment's state, complete and on disk\n", command.file.display()))
+}
+
+fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
+    let store: Arc<dyn Store> = match &config.store.url {
+        Some(url) => store::open(Some(url), &config.data_dir)?,
+        None => Arc::new(existing(config)?),
+    };
+    let mut progress = Progress::new();
+    if file.as_os_str() == "-" {
+        let mut output = BufWriter::new(io::stdout().lock());
+        store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
+        return Ok(String::new());
+    }
+    let failed = |error| FilesError::File { path: file.to_owned(), error };
+    let made = OpenOptions::new().write(true).create_new(true).open(file).map_err(failed)?;
+    let mut output = BufWriter::new(made);
+    let count = store::export(&*store, now(), &mut output, |count| progress.tell(count))?;
+    output.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
+    Ok(format!("{}: {count} records\n", file.display()))
+}
+
+fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
+    require_nobody_runs(config)?;
+    let store: Arc<dyn Store> = store::open(config.store.url.as_deref(), &config.data_dir)?;
+    let mut progress = Progress::new();
+    let failed = |error| FilesError::File { path: file.to_owned(), error };
+    let count = if file.as_os_str() == "-" {
+        store::import(&*store, now(), &mut io::stdin().lock(), |count| progress.tell(count))?
+    } else {
+        let mut input = BufReader::new(File::open(file).map_err(failed)?);
+        store::import(&*store, now(), &mut input, |count| progress.tell(count))?
+    };
+    Ok(format!("{count} records were read\n"))
+}
+
+/// A command that copies must not make what it copies.
+fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
+    if config.store.url.is_some() {
+        return Err(FilesError::Database);
+    }
+    let path = config.data_dir.join(store::FILE_NAME);
+    if !path.exists() {
+        return Err(FilesError::NoFile { path });
+    }
+    Ok(SqliteStore::open(SqliteOptions::new(path))?)
+}
+
+/// Whoever listens at the configured address keeps in memory what an import changes.
+fn require_nobody_runs(config: &Config) -> Result<(), FilesError> {
+    let Some(address) = config.admin_listen else {
+        return Ok(());
+    };
+    match TcpStream::connect_timeout(&address, Duration::from_secs(1)) {
+        Ok(_) => Err(FilesError::Running { address: address.to_string() }),
+        Err(_) => Ok(()),
+    }
+}
+
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// How far it is, on a terminal, now and then.
+struct Progress {
+    is_terminal: bool,
+    told: u64,
+}
+
+impl Progress {
+    const EVERY: u64 = 10_000;
+
+    fn new() -> Self {
+        Self { is_terminal: io::stderr().is_terminal(), told: 0 }
+    }
+
+    fn tell(&mut self, count: u64) {
+        if self.is_terminal && count >= self.told + Self::EVERY {
+            self.told = count;
+            // Progress that cannot be told is no reason to stop.
+            let _ = write!(io::stderr(), "\r{count} records");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.told > 0 {
+            let _ = writeln!(io::stderr());
+        }
+    }
+}

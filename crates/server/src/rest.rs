@@ -1,0 +1,119 @@
+//! The messenger's API in this server: with the gateway for what is live.
+
+use crate::retention;
+use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
+use axum::Router;
+use gateway::{BroadcastError, Handle, Outgoing};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, system_trust};
+use messenger::Messenger;
+use serde_json::value::RawValue;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Instant;
+
+/// Why there is no API.
+#[derive(Debug)]
+pub(crate) enum RestError {
+    /// There is nobody whom a connection to a host site could trust.
+    Trust(String),
+    /// The thread for webhooks and retention cannot be started.
+    Thread(io::Error),
+}
+
+impl fmt::Display for RestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RestError::Trust(error) => write!(f, "{error}: install the system's ca-certificates"),
+            RestError::Thread(error) => write!(f, "cannot start the background thread: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RestError {}
+
+/// The API, which answers as soon as its routes are served.
+pub(crate) struct Rest {
+    api: Api,
+    messenger: Messenger,
+    channels: Arc<Channels>,
+}
+
+impl Rest {
+    /// Over that messenger.
+    pub(crate) fn new(messenger: Messenger) -> Result<Rest, RestError> {
+        let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
+        let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
+        let api = Api::new(Parts {
+            messenger: messenger.clone(),
+            live: channels.clone(),
+            outbound,
+            rate: RATE_DEFAULT,
+            deliveries: DeliverySettings::default(),
+            webhook_limits: MemoryLimits::default(),
+        });
+        Ok(Rest { api, messenger, channels })
+    }
+
+    /// For the public listeners.
+    pub(crate) fn public(&self) -> Router {
+        self.api.public()
+    }
+
+    /// For the administration listener, behind its token.
+    pub(crate) fn operators(&self) -> Router {
+        self.api.operators()
+    }
+
+    /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a
+    /// slow host site must not slow anybody's connection, and retention.
+    pub(crate) fn begin(&self, handle: Handle) -> Result<(), RestError> {
+        // It is begun once; a second handle would be of the same gateway.
+        let _ = self.channels.handle.set(handle);
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RestError::Thread)?;
+        let (api, messenger) = (self.api.clone(), self.messenger.clone());
+        let work = move || {
+            runtime.block_on(async {
+                tokio::join!(api.deliver(std::future::pending()), retention::apply(messenger))
+            })
+        };
+        thread::Builder::new().name("background".into()).spawn(work).map(drop).map_err(RestError::Thread)
+    }
+}
+
+/// The gateway, from when it runs.
+struct Channels {
+    handle: OnceLock<Handle>,
+    started: Instant,
+}
+
+impl Live for Channels {
+    fn publish(&self, topic: &str, event: &str, payload: &RawValue) -> Result<(), TopicBusy> {
+        let handle = self.handle.get().ok_or(TopicBusy)?;
+        match handle.broadcast(topic, event, Outgoing::json(payload.get())) {
+            Ok(()) => Ok(()),
+            Err(BroadcastError::Full) => Err(TopicBusy),
+            // The API takes objects alone.
+            Err(error) => {
+                tracing::error!(%error, "a publication was not taken");
+                Err(TopicBusy)
+            }
+        }
+    }
+
+    fn stats(&self) -> ServerStats {
+        let Some(handle) = self.handle.get() else {
+            return ServerStats::default();
+        };
+        let snapshot = handle.metrics();
+        ServerStats {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_s: self.started.elapsed().as_secs(),
+            connections: snapshot.connections_open,
+            joins: snapshot.joined,
+            memory_bytes: handle.memory().resident_bytes,
+        }
+    }
+}

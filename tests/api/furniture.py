@@ -1,0 +1,50 @@
+"""What a community needs so that every operation has something to work on: the document's own examples name it."""
+
+from typing import Any
+
+from server import Api, ask
+
+SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"]
+
+
+class Furniture:
+    """The community `default` with people, a room, messages, and one of everything that has an id."""
+
+    def __init__(self, server: Api) -> None:
+        self.server = server
+        scopes = ",".join(SCOPES)
+        words = ["key", "create", "default", "--name", "tests", "--scopes", scopes, "--lasts", "1d"]
+        self.key = server.command(*words).splitlines()[0]
+        self.put_back()
+
+    def put_back(self) -> None:
+        """What a test may have taken away."""
+        for person in ("ann", "bob"):
+            self.ask("PUT", f"/people/{person}", {"name": person})
+            self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
+        first = self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello", "client_id": "first"})
+        report = self.ask("POST", f"/conversations/room:lobby/messages/{self.send()['seq']}/reports", {"reason": "x"})
+        self.ids = {
+            "message": first["id"],
+            "report": report["id"],
+            "invitation": self.ask("POST", "/conversations/room:lobby/invitations", {"uses": 1000})["id"],
+        }
+        keys = self.server.operate("GET", "/communities/default/keys")["rows"]
+        spare = [row["id"] for row in keys if row["name"] == "spare" and "revoked" not in row]
+        hooks = [row["id"] for row in self.server.operate("GET", "/communities/default/webhooks")["rows"]]
+        self.ids["key"] = spare[0] if spare else self.make("keys", SPARE)["id"]
+        self.ids["webhook"] = hooks[0] if hooks else self.make("webhooks", HOOK)["id"]
+
+    def send(self) -> Any:
+        """One more message, by ann."""
+        return self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello again"})
+
+    def make(self, things: str, body: Any) -> Any:
+        return self.server.operate("POST", f"/communities/default/{things}", body)
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        return ask(self.server.public, method, f"/communities/default{path}", self.key, body)
+
+
+SPARE = {"name": "spare", "purpose": {"kind": "server", "scopes": ["list"]}}
+HOOK = {"name": "site", "url": "https://example.org/hook"}

@@ -1,0 +1,65 @@
+"""The operator's commands against a running server, and on the store's files without one."""
+
+import json
+import unittest
+
+from server import ask, running
+
+
+class Commands(unittest.TestCase):
+    def test_a_community_gets_its_keys_and_a_room_and_somebody_is_banned(self) -> None:
+        with running() as server:
+            self.assertIn("made the community club", server.command("community", "create", "club", "--name", "The Club"))
+            self.assertIn("club", server.command("community", "list"))
+            key = server.command("key", "create", "club", "--name", "site", "--scopes", "list,send,manage_people")
+            key = key.splitlines()[0]
+            server.command("room", "create", "club", "hall")
+            ask(server.public, "PUT", "/communities/club/people/ann", key, {"name": "Ann"})
+            server.command("ban", "add", "club", "ann", "--room", "hall", "--lasts", "7d", "--reason", "noise")
+            self.assertIn("noise", server.command("ban", "list", "club", "--room", "hall"))
+            server.command("ban", "lift", "club", "ann", "--room", "hall")
+            self.assertNotIn("noise", server.command("ban", "list", "club", "--room", "hall"))
+            people = json.loads(server.command("person", "list", "club", "--json"))
+            self.assertEqual([row["id"] for row in people["rows"]], ["ann"])
+            self.assertIn("version", server.command("stats"))
+            complaint = server.command("community", "create", "club", succeeds=False)
+            self.assertIn("name_taken", complaint)
+
+    def test_settings_that_were_shown_are_given_back_changed(self) -> None:
+        with running() as server:
+            shown = json.loads(server.command("community", "show", "default", "--json"))
+            shown["limits"]["history_days"] = 30
+            file = server.folder / "settings.json"
+            file.write_text(json.dumps(shown))
+            server.command("community", "change", "default", "--settings", str(file))
+            self.assertIn("limits.history_days: 30", server.command("community", "show", "default"))
+
+    def test_a_backup_is_made_beside_the_server_and_an_import_is_refused_there(self) -> None:
+        with running() as server:
+            copy = server.folder / "copy.sqlite3"
+            self.assertIn("complete", server.command("backup", str(copy)))
+            self.assertTrue(copy.stat().st_size > 0)
+            lines = server.folder / "export.ndjson"
+            server.command("store", "export", str(lines))
+            records = [json.loads(line) for line in lines.read_text().splitlines()]
+            self.assertTrue(any(record["of"] == "default" for record in records))
+            self.assertIn("stop it first", server.command("store", "import", str(lines), succeeds=False))
+            self.assertIn("exists", server.command("backup", str(copy), succeeds=False))
+
+    def test_without_a_server_a_command_says_what_to_do(self) -> None:
+        with running() as server:
+            gone = server
+        gone.folder.mkdir(parents=True)
+        token = gone.folder / "admin-token"
+        token.write_text("0" * 64)
+        token.chmod(0o600)
+        try:
+            self.assertIn("start the server", gone.command("community", "list", succeeds=False))
+        finally:
+            token.unlink()
+            gone.folder.rmdir()
+            gone.folder.parent.rmdir()
+
+
+if __name__ == "__main__":
+    unittest.main()
