@@ -30,7 +30,7 @@ pub enum BadAddress {
 }
 
 impl Address {
-    /// Reads `redis://[name[:password]@]host[:port][/database]` or `nats://[name[:password]@]host[:port]`; with TLS it is
+    /// Reads `redis://[name[:password]@]host[:port][/database]` or `nats://[name:password@|token@]host[:port]`; with TLS it is
     /// `rediss://…` or `tls://…`. `valkey://…` and `valkeys://…` are Redis, too.
     pub fn parse(url: &str) -> Result<Address, BadAddress> {
         let (scheme, _) = url.split_once("://").ok_or(BadAddress::NotAUrl)?;

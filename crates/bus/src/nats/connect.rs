@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::limits::SUBSCRIPTION_LEN_MAX;
 use crate::times::Times;
 use async_nats::{Client, ConnectOptions, ServerAddr};
+use percent_encoding::percent_decode_str;
 use std::path::PathBuf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -23,7 +24,7 @@ pub(crate) async fn connect(
 ) -> Result<(Connection, UnboundedReceiver<Failure>), Failure> {
     let (fail, failures) = unbounded_channel();
     let is_encrypted = servers.iter().all(ServerAddr::tls_required);
-    let options = options(certificate_authority, times, fail.clone());
+    let options = let_in(options(certificate_authority, times, fail.clone()), servers);
     let client = options.connect(servers).await.map_err(|error| explain_connect(&error, is_encrypted))?;
     let info = client.server_info();
     if !client.is_server_compatible(2, 9, 0) {
@@ -31,6 +32,17 @@ pub(crate) async fn connect(
     }
     let run = info.cluster.is_none().then_some(info.server_id);
     Ok((Connection { client, run, fail }, failures))
+}
+
+/// With what stands before a URL's `@`: a name and a password, or a token.
+fn let_in(options: ConnectOptions, servers: &[ServerAddr]) -> ConnectOptions {
+    let Some(server) = servers.iter().find(|server| server.has_user_pass()) else { return options };
+    let decoded =
+        |text: Option<&str>| percent_decode_str(text.unwrap_or_default()).decode_utf8_lossy().into_owned();
+    match (server.username(), server.password()) {
+        (token, None) => options.token(decoded(token)),
+        (name, password) => options.user_and_password(decoded(name), decoded(password)),
+    }
 }
 
 fn options(

@@ -21,13 +21,15 @@ fn nobody_who_listens_is_named_with_the_address() {
 
 #[test]
 fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
-    let server = NatsServer::start_with(&["--jetstream", "--user", "ann", "--pass", "right"]);
+    let server = NatsServer::start_with(&["--jetstream", "--user", "ann", "--pass", "r@ght"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", "ann:wr0ng@"] {
         let because = with(user).is_away_because("it does not let us in");
         assert!(!because.contains("wr0ng"), "{because}");
     }
-    with("ann:right@").waits_for_up();
+    with("ann:r%40ght@").waits_for_up();
+    let server = NatsServer::start_with(&["--jetstream", "--auth", "t0ken"]);
+    Node::start(settings(&[&server.url().replace("//", "//t0ken@")])).waits_for_up();
 }
 
 #[test]
