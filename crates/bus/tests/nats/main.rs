@@ -139,6 +139,37 @@ fn a_file_without_certificates_is_refused() {
 }
 
 #[test]
+fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
+    let ports = [(); 3].map(|()| free_port());
+    let routes = ports.map(|port| format!("nats://127.0.0.1:{port}")).join(",");
+    let start = |port: u16| {
+        let (name, cluster) = (format!("server-{port}"), format!("nats://127.0.0.1:{port}"));
+        let words = ["--jetstream", "--server_name", &name, "--cluster_name", "test", "--cluster", &cluster];
+        NatsServer::start_with(&[&words[..], &["--routes", &routes]].concat())
+    };
+    let mut servers = ports.map(start);
+    let [_, two, three] = servers.each_ref().map(NatsServer::url);
+    let (ann, bob) = (Node::up(settings(&[&two])), Node::up(settings(&[&three])));
+    for node in [&ann, &bob] {
+        node.sees_leases(&[ann.id, bob.id]);
+    }
+    let begin = bob.subscribe("kept:a").expect("it is recoverable");
+    let mut reached = begin.offset;
+    for number in 0..20 {
+        let told = ann.append("kept:a", &number.to_string());
+        let ordered = bob.ordered("kept:a");
+        assert_eq!((&ordered.position, ordered.previous), (&told, reached));
+        reached = told.offset;
+    }
+    servers[0].kill();
+    let cat = Node::up(settings(&[&two, &three]));
+    let position = cat.subscribe("kept:a").expect("it is recoverable");
+    assert_eq!((position.offset, &position.epoch), (reached, &begin.epoch));
+    assert_eq!(cat.read("kept:a", hub::Span::Oldest { since: begin.offset }).ordered.len(), 20);
+    cat.append("kept:a", "20");
+}
+
+#[test]
 fn addresses_of_two_engines_are_no_bus() {
     let error = bus::Bus::new(settings(&["nats://127.0.0.1:1", "redis://127.0.0.1:1"])).err();
     assert_eq!(error, Some(bus::BadSettings::SeveralEngines));
