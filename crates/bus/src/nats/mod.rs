@@ -20,6 +20,7 @@ mod rule;
 mod session;
 mod streams;
 mod subjects;
+mod windows;
 
 use crate::bus::BadSettings;
 use crate::failure::Failure;
