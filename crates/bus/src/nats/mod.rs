@@ -20,7 +20,6 @@ mod rule;
 mod session;
 mod streams;
 mod subjects;
-mod windows;
 
 use crate::bus::BadSettings;
 use crate::failure::Failure;
