@@ -31,10 +31,9 @@ BUDGETS ?= all
 RECORD ?=
 ARGUMENTS ?=
 
-# util-linux; elsewhere the work is done at the usual priority.
-IDLY := $(and $(shell command -v chrt),chrt --idle 0)
-# For what has deadlines, if generous ones: a little of the machine is left to it.
+# For what has deadlines, if generous ones: a little of the machine is left to it. And for what has none.
 ASIDE := nice -n 10
+IDLY := nice -n 19
 
 # Before a make whose targets are made one after the other, whatever else is made at the same time.
 IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'
@@ -68,7 +67,8 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 .PHONY: test
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
-	@$(MAKE) --jobs=3 --output-sync=line format deny programs-for-tests gauge tests/clients/node_modules
+	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
+	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests gauge tests/clients/node_modules
 	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
@@ -147,11 +147,10 @@ format: ## Check the formatting
 
 .PHONY: lint
 lint: page ## Run clippy, warnings being errors
-	@# In a folder of its own, or tests would wait for it to give theirs back.
-	cargo clippy --workspace --all-targets --locked --target-dir $(TARGET_DIR)/lint -- --deny warnings
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	@# The fuzz targets stand outside the workspace. Checked without building libFuzzer, which nothing is linked to here.
 	CUSTOM_LIBFUZZER_PATH=/usr/lib/libFuzzer.a cargo check --quiet --manifest-path fuzz/Cargo.toml --locked \
-		--target-dir $(TARGET_DIR)/lint
+		--target-dir $(TARGET_DIR)
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
@@ -199,8 +198,7 @@ asked:
 # What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
-	@$(IN_TURN) $(IDLY) $(MAKE) web lint
-	@$(IN_TURN) $(IDLY) $(MAKE) bench-check BUDGETS=repeatable
+	@$(IN_TURN) $(IDLY) $(MAKE) web bench-check BUDGETS=repeatable
 	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
 
 .PHONY: clients
@@ -209,8 +207,8 @@ clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix cl
 		STAMPEDE_BIN=$(DEBUG_DIR)/stampede npm run --silent test
 
 .PHONY: autobahn
-autobahn: programs-for-tests ## Run the Autobahn test-suite, all 517 cases, against the server's echo mount
-	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON) tests/autobahn/run.py
+autobahn: gauge ## Run the Autobahn test-suite, all 517 cases, against the echo example, optimised
+	$(PYTHON) tests/autobahn/run.py --binary $(RELEASE_DIR)/examples/echo
 
 .PHONY: balancer
 balancer: programs-for-tests tests/clients/node_modules ## Run two servers behind HAProxy and nginx, with the configurations in deploy/
@@ -265,10 +263,10 @@ soak-smoke: programs-for-tests ## Seconds of the soak with few people: judges co
 programs-for-tests: page
 	cargo build --workspace --bins --examples --tests --test quick --locked
 
-# What counts for the budgets: optimised, with the floor that they compare with where they compare.
+# What counts for the budgets, and what Autobahn talks to: both optimised.
 .PHONY: gauge
 gauge:
-	cargo build --release --locked --package gauge --bins
+	cargo build --release --locked --package gauge --package examples --bins --example echo
 
 .PHONY: tsung
 tsung: programs-for-tests ## Run Phoenix's two-million scenario, lowered, with Tsung
@@ -279,7 +277,8 @@ tsung: programs-for-tests ## Run Phoenix's two-million scenario, lowered, with T
 .PHONY: page
 page: web/dist/index.html ## Build the pages that the server and Stampede embed
 
-web/dist/index.html: web/node_modules $(shell find web -path web/node_modules -prune -o -path 'web/dist*' -prune -o -type f -print)
+# The folder of packages changes whenever one of its programs keeps something there; package-lock.json is among the files.
+web/dist/index.html: $(shell find web -path web/node_modules -prune -o -path 'web/dist*' -prune -o -type f -print) | web/node_modules
 	cd web && npm run --silent build
 	@touch $@ web/dist-lab/lab.html
 

@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-// `protocol`, `lobby`, `identity/name` and `lab/model` are the part that a test, a worker or another page can use: no DOM there.
+// `protocol`, `room`, `identity/name` and `lab/model` are the part that a test, a worker or another page can use: no DOM there.
 const domGlobals = ["window", "document", "navigator", "location", "localStorage", "sessionStorage", "history"];
 
 export default tseslint.config(
@@ -22,7 +22,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/protocol/**", "src/lobby/**", "src/identity/name.ts", "src/lab/model/**"],
+    files: ["src/protocol/**", "src/room/**", "src/identity/name.ts", "src/lab/model/**"],
     rules: { "no-restricted-globals": ["error", ...domGlobals] },
   },
 );

@@ -19,6 +19,7 @@ class Commands(unittest.TestCase):
             self.assertIn("noise", server.command("ban", "list", "club", "--room", "hall"))
             server.command("ban", "lift", "club", "ann", "--room", "hall")
             self.assertNotIn("noise", server.command("ban", "list", "club", "--room", "hall"))
+            self.assertIn("connections: 0", server.command("person", "revoke", "club", "ann"))
             people = json.loads(server.command("person", "list", "club", "--json"))
             self.assertEqual([row["id"] for row in people["rows"]], ["ann"])
             self.assertIn("version", server.command("stats"))

@@ -15,7 +15,7 @@ from harness.programs import DEADLINE_SECONDS, foreign_variables
 from server import Api, running
 
 HERE = Path(__file__).resolve().parent
-SECONDS_MAX = int(os.environ.get("API_SECONDS") or 180)
+SECONDS_MAX = int(os.environ.get("API_SECONDS") or 90)
 # What the issue asks for.
 REACHED_MIN = 0.9
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Runs the Autobahn fuzzing client, all 517 cases, against the server's echo mount.
+"""Runs the Autobahn fuzzing client, all 517 cases, against the echo mount of the `echo` example.
 
-    run.py [--url ws://127.0.0.1:9001/]
+    run.py [--binary target/release/examples/echo] [--url ws://127.0.0.1:9001/]
 
-With --url the server, any, is already running; else it is target/debug/throng, or what THRONG_BIN names. Reports and
-logs stay in target/autobahn.
+With --url the server is already running. Reports and logs stay in target/autobahn.
 """
 
 import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -22,20 +22,11 @@ import environment
 from verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from harness.programs import HOST, Missing
-from harness.server import Server
-
+DEFAULT_BINARY = ROOT / "target" / "release" / "examples" / "echo"
 REPORTS = ROOT / "target" / "autobahn"
 AGENT = "throng"
 
-# Its cases send messages of 16 MiB, all at once, and no heartbeats.
-SETTINGS = {
-    "THRONG_PROFILE": "load-test",
-    "THRONG_SOCKET_FRAME_BYTES": "32MiB",
-    "THRONG_LIMITS_OUTBOX_BYTES": "64MiB",
-}
+START_SECONDS_MAX = 30
 GROUP_SECONDS_MAX = 900
 
 # One client runs its cases one after the other on one core, and waits for timers in many of them: so
@@ -63,7 +54,7 @@ def main():
     if arguments.url:
         results = run_groups(python, arguments.url)
     else:
-        with echo_mount() as url:
+        with echo_server(arguments.binary) as url:
             results = run_groups(python, url)
     verdict = Verdict(results)
     print(f"autobahn: {len(results)} cases in {time.monotonic() - started:.0f} s, reports in {REPORTS}")
@@ -73,23 +64,51 @@ def main():
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    binary = os.environ.get("THRONG_ECHO_BIN", DEFAULT_BINARY)
+    parser.add_argument("--binary", type=Path, default=binary, help="the echo example (or THRONG_ECHO_BIN)")
     parser.add_argument("--url", help="test this running server instead")
     return parser.parse_args()
 
 
 @contextmanager
-def echo_mount():
-    """Starts the server; yields its echo mount's URL; ends it whatever happens."""
+def echo_server(binary):
+    """Starts the example on a free port; yields its echo mount's URL; ends it whatever happens."""
+    port = free_port()
+    with open(REPORTS / "server.log", "wb") as log:
+        try:
+            server = subprocess.Popen([binary, "--port", str(port)], stdout=log, stderr=subprocess.STDOUT)
+        except OSError as error:
+            sys.exit(f"autobahn: cannot start the echo example ({error}); `make build` builds it")
     try:
-        server = Server(REPORTS, "server", SETTINGS)
-    except (Missing, AssertionError) as error:
-        sys.exit(f"autobahn: the server does not start: {error}")
-    try:
-        yield f"ws://{HOST}:{server.port}/echo/websocket"
-        if not server.process.is_running():
-            print(f"autobahn: the server ended with {server.process.wait()}, see {server.process.log}")
+        wait_until_listening(port, server)
+        yield f"ws://127.0.0.1:{port}/echo/websocket"
+        if server.poll() is not None:
+            print(f"autobahn: the server ended with {server.returncode}, see {REPORTS}/server.log")
     finally:
-        server.process.end()
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_listening(port, server):
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f"autobahn: the server does not listen, see {REPORTS}/server.log")
+            time.sleep(0.05)
 
 
 def run_groups(python, url):

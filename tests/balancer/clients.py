@@ -23,13 +23,13 @@ class Client(WebSocket):
 
 
 class Crowd:
-    """The npm phoenix clients of tests/clients, each in a room of its own, and what happens to them."""
+    """The npm phoenix clients of tests/clients, each in a room of its own or all in one, and what happens to them."""
 
-    def __init__(self, port: int, count: int, folder: Path):
+    def __init__(self, port: int, count: int, folder: Path, transport: str = "websocket", topic: str | None = None):
         endpoint = f"ws://{HOST}:{port}/socket"
         self.errors = open(folder / "crowd.log", "wb")
         self.child = subprocess.Popen(
-            ["node", CROWD, endpoint, str(count)],
+            ["node", CROWD, endpoint, str(count), transport, *([topic] if topic else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -42,6 +42,10 @@ class Crowd:
         for line in self.child.stdout:
             self.events.put(json.loads(line))
 
+    def say(self, client: int, body: str) -> None:
+        self.child.stdin.write(json.dumps({"client": client, "body": body}) + "\n")
+        self.child.stdin.flush()
+
     def wait_for(self, event: str, count: int) -> list[dict]:
         """Everything up to so many of one kind of event."""
         seen: list[dict] = []
@@ -52,6 +56,11 @@ class Crowd:
             except queue.Empty:
                 raise AssertionError(f"waited in vain for {count} × {event}: {seen}") from None
         return seen
+
+    def forget(self) -> None:
+        """What happened so far is of no interest."""
+        while not self.events.empty():
+            self.events.get()
 
     def end(self) -> None:
         self.child.stdin.close()

@@ -1,6 +1,6 @@
 """Throng behind HAProxy and nginx, with the configurations that are shipped in deploy/.
 
-Needs target/debug/throng (THRONG_BIN names another), both balancers, and the npm packages of tests/clients."""
+Needs target/debug/throng (THRONG_BIN names another), both balancers, Redis, and the npm packages of tests/clients."""
 
 import signal
 import tempfile
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from balancer import SERVERS, Balancer
 from clients import Client, Crowd
+from harness.engines import Redis
 from harness.programs import HOST, free_port, wait_until
 from harness.server import Server
 from harness.websocket import Refused
@@ -25,8 +26,8 @@ class Behind(unittest.TestCase):
     def setUp(self) -> None:
         self.clients: list[Client] = []
 
-    def start(self, configuration: Path, settings: dict[str, str] | None = None) -> None:
-        """Servers and balancer; ended with the test, or by the next start."""
+    def start(self, configuration: Path, settings: dict[str, str] | None = None, bus: bool = False) -> None:
+        """Servers and balancer, and a bus if there is to be one; ended with the test, or by the next start."""
         self.doCleanups()
         folder = tempfile.TemporaryDirectory(prefix="throng-balancer-")
         self.addCleanup(folder.cleanup)
@@ -34,9 +35,15 @@ class Behind(unittest.TestCase):
         port, admin_port = free_port(*SERVERS), free_port(*SERVERS)
         by_way = ANNOUNCED if configuration == ROOM_HASH["HAProxy"] else {}
         always = {"THRONG_SOCKET_ROOM_IN_PATH": "true", "THRONG_TRUSTED_PROXIES": HOST}
+        if bus:
+            redis = Redis(self.folder)
+            self.addCleanup(redis.process.kill)
+            always["THRONG_BUS_URL"] = redis.url
         self.servers = []
         for address in SERVERS:
             own = {**by_way, **always, **(settings or {})}
+            if bus:
+                own["THRONG_BUS_LISTEN"] = f"{address}:0"
             server = Server(self.folder, address, own, address, port, admin_port)
             self.servers.append(server)
             self.addCleanup(lambda server=server: server.process.kill())
@@ -115,6 +122,61 @@ class InTurn(Behind):
         self.assertGreater(len(closed), 0)
         self.assertEqual({event["code"] for event in closed}, {1012})
         self.assertEqual([event for event in events if event["event"] in ("failed", "refused")], [])
+
+
+class Polling(Behind):
+    """Clients without WebSockets: each of their requests goes to the next server, and their sessions stay."""
+
+    ROOM = "rooms:polled"
+    COUNT = 6
+
+    def start_polling(self, configuration: Path) -> Crowd:
+        self.start(configuration, bus=True)
+        both = lambda: all(server.metric("throng_bus_nodes") == 2 for server in self.servers)
+        wait_until("the servers know each other", both)
+        crowd = Crowd(self.balancer.port, self.COUNT, self.folder, "longpoll", self.ROOM)
+        self.addCleanup(crowd.end)
+        crowd.wait_for("joined", self.COUNT)
+        return crowd
+
+    def all_speak(self, crowd: Crowd, what: str) -> None:
+        """Everybody says something, and everybody hears each of it once."""
+        crowd.forget()
+        bodies = [f"{what} {client}" for client in range(self.COUNT)]
+        for client, body in enumerate(bodies):
+            crowd.say(client, body)
+        events = crowd.wait_for("heard", self.COUNT**2)
+        heard = sorted((event["client"], event["body"]) for event in events if event["event"] == "heard")
+        self.assertEqual(heard, sorted((client, body) for client in range(self.COUNT) for body in bodies))
+        self.assertEqual([event for event in events if event["event"] in ("closed", "failed", "rejected")], [])
+
+    def forwarded(self, outcome: str) -> list[float]:
+        return [server.metric(f'throng_longpoll_forwarded_total{{outcome="{outcome}"}}') for server in self.servers]
+
+    def test_sessions_are_found_whichever_server_a_request_comes_to(self) -> None:
+        for name, configuration in ROUND_ROBIN.items():
+            with self.subTest(balancer=name):
+                crowd = self.start_polling(configuration)
+                self.assertEqual(len(self.members_of(self.ROOM)), 2, "both have sessions")
+                for turn in range(5):
+                    self.all_speak(crowd, f"turn {turn}")
+                self.assertGreater(min(self.forwarded("answered")), 0)
+                self.assertEqual((self.forwarded("gone"), self.forwarded("unreachable")), ([0, 0], [0, 0]))
+                sessions = [server.metric("throng_longpoll_sessions") for server in self.servers]
+                self.assertEqual(sum(sessions), self.COUNT, "nobody was given a second one")
+
+    def test_clients_of_a_server_that_was_killed_begin_anew_on_the_other(self) -> None:
+        for name, configuration in ROUND_ROBIN.items():
+            with self.subTest(balancer=name):
+                crowd = self.start_polling(configuration)
+                killed, staying = self.servers
+                lost = self.members_of(self.ROOM)[killed.address]
+                killed.process.kill()
+                crowd.wait_for("joined", lost)
+                # A client whose request went by way of the killed server may have begun anew, too.
+                sessions = lambda: (staying.members().get(self.ROOM), staying.metric("throng_longpoll_sessions"))
+                wait_until("all are on the other", lambda: sessions() == (self.COUNT, self.COUNT))
+                self.all_speak(crowd, "afterwards")
 
 
 class ByRoom(Behind):

@@ -4,45 +4,16 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
+import { COMMUNITY, comeIn, join, LOBBY, ok, refused } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
-
-const COMMUNITY = "default";
-const LOBBY = `room:${COMMUNITY}/lobby`;
 
 let throng;
 before(async () => { throng = await startThrong(); });
 after(() => throng?.end());
 
 /** A device of somebody: a new guest of that name, or with `token` one more device of theirs. */
-async function device(t, name, token) {
-  const params = token ? { community: COMMUNITY, token } : { community: COMMUNITY, name };
-  const socket = connect(t, newest, throng.socket, { params });
-  const room = await join(socket, LOBBY);
-  const me = room.response.me;
-  const person = await join(socket, `person:${COMMUNITY}/${me.id}`);
-  return { socket, me, room: room.channel, lobby: room.response, person: person.channel, home: person.response };
-}
-
-async function join(socket, topic, parameters = {}) {
-  const channel = socket.channel(topic, parameters);
-  const { status, response } = await answer(channel.join());
-  assert.equal(status, "ok", `${topic}: ${JSON.stringify(response)}`);
-  return { channel, response };
-}
-
-async function ok(channel, event, payload = {}) {
-  const { status, response } = await answer(channel.push(event, payload));
-  assert.equal(status, "ok", `${event}: ${JSON.stringify(response)}`);
-  return response;
-}
-
-async function refused(channel, event, payload, code) {
-  const { status, response } = await answer(channel.push(event, payload));
-  assert.equal(status, "error", `${event}: ${JSON.stringify(response)}`);
-  assert.equal(response.code, code);
-  assert.equal(typeof response.message, "string");
-  assert.equal(typeof response.details, "object");
-  return response;
+function device(t, name, token) {
+  return comeIn(t, throng, token ? { token } : { name });
 }
 
 describe("a room", () => {

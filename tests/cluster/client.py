@@ -12,8 +12,9 @@ from harness.websocket import WebSocket
 class Client:
     """One person, in one room at a time, on the node with this port; may go to another."""
 
-    def __init__(self, port: int, topic: str, **join_params):
+    def __init__(self, port: int, topic: str, socket: str = "", **join_params):
         self.topic = topic
+        self.path = f"/socket/websocket?id={socket}" if socket else "/socket/websocket"
         self.params = join_params
         self.told: list[tuple[str, dict]] = []
         self.refs = 0
@@ -26,7 +27,7 @@ class Client:
         if hasattr(self, "line"):
             self.close()
         self.port = port
-        self.line = WebSocket(port)
+        self.line = WebSocket(port, self.path)
         self.line.wait_forever()
         self.gone, self.replies = False, {}
         self.reader = threading.Thread(target=self._read, args=(self.line,), daemon=True)

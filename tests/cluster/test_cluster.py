@@ -98,6 +98,44 @@ class Messages(Cluster):
         self.assertEqual(servers[2].metric("throng_bus_subscriptions"), 0)
 
 
+class Dismissals(Cluster):
+    def test_sockets_are_closed_by_their_id_on_every_node(self) -> None:
+        _, servers = self.start(3)
+        ann = [self.client(server, FLEETING, socket="ann") for server in servers for _ in range(2)]
+        bob = [self.client(server, FLEETING, socket="bob") for server in servers]
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        for client in ann:
+            client.wait_until_gone()
+        # As an application does that tells a socket's own topic.
+        self.assertEqual(servers[1].publish("bob", "disconnect", {}), 202)
+        for client in bob:
+            client.wait_until_gone()
+
+    def test_who_has_another_id_stays(self) -> None:
+        _, servers = self.start(2)
+        ann, bob = (self.client(servers[1], FLEETING, socket=name) for name in ("ann", "bob"))
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        ann.wait_until_gone()
+        bob.say("here")
+        self.assert_each_once(bob, ["here"])
+
+    def test_while_the_engine_is_away_a_node_closes_its_own_and_says_that_the_others_do_not_know(self) -> None:
+        engine, servers = self.start(2)
+        here, there = (self.client(server, FLEETING, socket="ann") for server in servers)
+        engine.process.kill()
+        for server in servers:
+            server.wait_until_bus_is_away()
+        self.assertEqual(servers[0].disconnect("ann"), 503)
+        here.wait_until_gone()
+        there.say("still here")
+        self.assert_each_once(there, ["still here"])
+        engine.start()
+        for server in servers:
+            server.wait_for_bus()
+        self.assertEqual(servers[0].disconnect("ann"), 202)
+        there.wait_until_gone()
+
+
 class Deaths(Cluster):
     def test_clients_of_a_node_that_was_killed_recover_everything_elsewhere(self) -> None:
         _, servers = self.start(3)
@@ -375,6 +413,10 @@ class OnNats(Cluster):
 
 
 class MessagesOnNats(OnNats, Messages):
+    """The same."""
+
+
+class DismissalsOnNats(OnNats, Dismissals):
     """The same."""
 
 

@@ -4,9 +4,13 @@ import shutil
 import unittest
 
 import documents
+from harness.programs import find
 from programs import DEPLOY, run
 
 COMPOSE = DEPLOY / "docker" / "compose.yaml"
+CLUSTER = DEPLOY / "docker" / "compose.cluster.yaml"
+BALANCER = DEPLOY / "docker" / "haproxy.cfg"
+SHIPPED_BALANCER = DEPLOY / "haproxy" / "round-robin.cfg"
 KUBERNETES = DEPLOY / "kubernetes"
 # Of a kind that Kubernetes itself does not have, and that only who has the operator applies.
 OF_AN_OPERATOR = {"servicemonitor.yaml"}
@@ -18,20 +22,54 @@ class Manifests(unittest.TestCase):
         if docker is None or run(docker, "compose", "version")[0] != 0:
             self.skipTest("there is no `docker compose` here")
         environment = {"GRAFANA_PASSWORD": "test", "PATH": "/usr/bin:/bin"}
-        status, said = run(docker, "compose", "--file", COMPOSE, "config", "--quiet", environment=environment)
-        self.assertEqual(status, 0, said)
+        for files in (["--file", COMPOSE], ["--file", COMPOSE, "--file", CLUSTER]):
+            status, said = run(docker, "compose", *files, "config", "--quiet", environment=environment)
+            self.assertEqual(status, 0, said)
 
     def test_every_service_of_the_composition_has_limits_and_files_that_are_there(self) -> None:
-        composition = documents.one(COMPOSE)
-        for name, service in composition["services"].items():
+        one, cluster = documents.one(COMPOSE), documents.one(CLUSTER)
+        # The cluster's adds to the first node, which has its limits.
+        services = {**cluster["services"], **one["services"]}
+        volumes = {**one["volumes"], **cluster["volumes"]}
+        for name, service in services.items():
             with self.subTest(service=name):
                 self.assertGreater(service["cpus"], 0)
                 self.assertRegex(service["mem_limit"], r"^\d+m$")
                 for volume in service.get("volumes", []):
-                    self.assert_source_is_there(volume.split(":")[0], composition["volumes"])
+                    self.assert_source_is_there(volume.split(":")[0], volumes)
+
+    def test_both_nodes_of_the_cluster_are_alike(self) -> None:
+        one, cluster = documents.one(COMPOSE)["services"]["throng"], documents.one(CLUSTER)["services"]
+        first, second = {**one, **cluster["throng"]}, cluster["throng-2"]
+        first["environment"] = {**one["environment"], **cluster["throng"]["environment"]}
+        own = {"build", "ports", "networks", "volumes"}
+        self.assertEqual(*({key: node[key] for key in node.keys() - own} for node in (first, second)))
+        self.assertEqual(second["networks"]["default"]["aliases"], one["networks"]["default"]["aliases"])
+        for name in ("THRONG_BUS_URL", "THRONG_BUS_LISTEN"):
+            self.assertIn(name, second["environment"])
+
+    def test_the_balancer_of_the_cluster_is_the_shipped_one_with_the_addresses_of_its_nodes(self) -> None:
+        services = documents.one(CLUSTER)["services"]
+        placed = {name: service for name, service in services.items() if "networks" in service}
+        address = {name: service["networks"]["default"]["ipv4_address"] for name, service in placed.items()}
+        expected = SHIPPED_BALANCER.read_text().partition("\nglobal")[2]
+        for shipped, here in {
+            "10.0.0.11": address["throng"],
+            "10.0.0.12": address["throng-2"],
+            "maxconn 100000": "maxconn 10000",
+        }.items():
+            self.assertIn(shipped, expected)
+            expected = expected.replace(shipped, here)
+        self.assertEqual(BALANCER.read_text().partition("\nglobal")[2], expected)
+        for node in ("throng", "throng-2"):
+            self.assertEqual(services[node]["environment"]["THRONG_TRUSTED_PROXIES"], address["balancer"])
+
+    def test_haproxy_reads_the_balancer_of_the_cluster(self) -> None:
+        status, said = run(find("haproxy"), "-c", "-f", BALANCER)
+        self.assertEqual(status, 0, said)
 
     def assert_source_is_there(self, source: str, volumes: dict) -> None:
-        if source.startswith(".."):
+        if source.startswith("."):
             self.assertTrue((COMPOSE.parent / source).exists(), source)
         elif not source.startswith("/"):
             self.assertIn(source, volumes)

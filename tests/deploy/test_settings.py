@@ -9,6 +9,7 @@ from harness.programs import ROOT
 from programs import DEPLOY
 
 COMPOSE = DEPLOY / "docker" / "compose.yaml"
+CLUSTER = DEPLOY / "docker" / "compose.cluster.yaml"
 DEPLOYMENT = DEPLOY / "kubernetes" / "deployment.yaml"
 UNIT = DEPLOY / "systemd" / "throng.service"
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
@@ -23,6 +24,7 @@ class Settings(unittest.TestCase):
         for place, variables in {
             "Dockerfile": image,
             "compose.yaml": image | compose_variables(),
+            "compose.cluster.yaml": image | cluster_variables(),
             "deployment.yaml": image | pod_variables(),
             "throng.service": unit_variables(),
         }.items():
@@ -58,10 +60,12 @@ class Settings(unittest.TestCase):
         compose = documents.one(COMPOSE)["services"]["throng"]
         for place, seconds, spread in [
             ("compose.yaml", settings.seconds_of(compose["stop_grace_period"]), compose_variables()),
+            ("compose.cluster.yaml", settings.seconds_of(compose["stop_grace_period"]), cluster_variables()),
             ("deployment.yaml", pod["terminationGracePeriodSeconds"] - before, pod_variables()),
             ("throng.service", settings.seconds_of(unit_values("TimeoutStopSec")[0]), unit_variables()),
         ]:
-            drain = settings.seconds_of(spread.get("THRONG_SHUTDOWN_SPREAD", default))
+            notice = settings.seconds_of(spread.get("THRONG_SHUTDOWN_NOTICE", "0s"))
+            drain = notice + settings.seconds_of(spread.get("THRONG_SHUTDOWN_SPREAD", default))
             self.assertGreaterEqual(seconds, drain + STOP_SECONDS_MIN, place)
 
     def test_the_ports_of_image_pods_services_and_prometheus_are_the_same(self) -> None:
@@ -100,6 +104,12 @@ def image_variables() -> dict[str, str]:
 def compose_variables() -> dict[str, str]:
     """Those of the service."""
     return {name: str(value) for name, value in documents.one(COMPOSE)["services"]["throng"]["environment"].items()}
+
+
+def cluster_variables() -> dict[str, str]:
+    """Those of the second node."""
+    service = documents.one(CLUSTER)["services"]["throng-2"]
+    return {name: str(value) for name, value in service["environment"].items()}
 
 
 def container() -> dict:

@@ -1,5 +1,6 @@
-"""Two replicas under a little load, the machine's exporter, and a Prometheus with the files of deploy/prometheus that
-scrapes them: one replica is found by file, the other by name where this process may have a name server."""
+"""Two replicas with a bus between them under a little load, the machine's exporter, and a Prometheus with the files of
+deploy/prometheus that scrapes them: one replica is found by file, the other by name where this process may have a name
+server."""
 
 import json
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import names
 import programs
+from harness.engines import Redis
 from harness.programs import find, foreign_variables, free_port, throng, wait_until
 
 # The name that prometheus.yml looks for, and the port that it takes for granted.
@@ -61,7 +63,9 @@ class Watched:
 def watched(folder: Path) -> Iterator[Watched]:
     """Starts everything and waits until every target was scraped."""
     with ExitStack() as stack:
-        replicas = [stack.enter_context(_replica(folder, name)) for name in ("a", "b")]
+        redis = Redis(folder)
+        stack.callback(redis.process.end)
+        replicas = [stack.enter_context(_replica(folder, name, redis.url)) for name in ("a", "b")]
         exporter = stack.enter_context(_exporter(folder))
         by_name = names.can_serve()
         by_file = replicas[:1] if by_name else replicas
@@ -74,13 +78,15 @@ def watched(folder: Path) -> Iterator[Watched]:
 
 
 @contextmanager
-def _replica(folder: Path, name: str) -> Iterator[str]:
+def _replica(folder: Path, name: str, bus: str) -> Iterator[str]:
     port, admin = free_port(), f"127.0.0.1:{free_port()}"
     settings = {
         **SETTINGS,
         "THRONG_LISTEN": f"127.0.0.1:{port}",
         "THRONG_ADMIN_LISTEN": admin,
         "THRONG_DATA_DIR": str(folder / f"data-{name}"),
+        "THRONG_BUS_URL": bus,
+        "THRONG_BUS_LISTEN": "127.0.0.1:0",
     }
     environment = {**foreign_variables(), **settings}
     with programs.running([throng(), "serve"], folder / f"throng-{name}.log", environment):

@@ -59,13 +59,31 @@ class Server:
 
     def members(self) -> dict[str, int]:
         """Topics with their members."""
-        token = (self.folder / "admin-token").read_text().strip()
-        with self._ask("/api/topics?limit=1000", {"Authorization": f"Bearer {token}"}) as answer:
+        with self._ask("/api/topics?limit=1000", self._token()) as answer:
             return {entry["topic"]: entry["members"] for entry in json.load(answer)["topics"]}
+
+    def disconnect(self, socket_id: str) -> int:
+        """Has the sockets with this id closed; the status."""
+        return self._tell(f"/api/sockets/{socket_id}/disconnect", None)
+
+    def publish(self, topic: str, event: str, payload: dict) -> int:
+        """Publishes to a topic; the status."""
+        return self._tell(f"/api/topics/{topic}/messages", {"event": event, "payload": payload})
+
+    def _tell(self, path: str, body: dict | None) -> int:
+        try:
+            with self._ask(path, self._token(), json.dumps(body).encode()) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
 
     def log(self) -> str:
         return self.process.log.read_text()
 
-    def _ask(self, path: str, headers: dict[str, str] | None = None):
-        request = urllib.request.Request(f"http://{self.address}:{self.admin_port}{path}", headers=headers or {})
+    def _token(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {(self.folder / 'admin-token').read_text().strip()}"}
+
+    def _ask(self, path: str, headers: dict[str, str] | None = None, body: bytes | None = None):
+        """With a body a POST."""
+        request = urllib.request.Request(f"http://{self.address}:{self.admin_port}{path}", body, headers or {})
         return urllib.request.urlopen(request, timeout=DEADLINE_SECONDS)

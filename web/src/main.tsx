@@ -1,7 +1,8 @@
 import { render } from "preact";
-import { randomTabKey } from "./identity/tab-key";
+import { LOBBY, roomAt } from "./room/address";
 import { App } from "./ui/app";
 
 const root = document.getElementById("app");
 if (!root) throw new Error("index.html has no #app");
-render(<App endpoint="/socket" tabKey={randomTabKey()} />, root);
+// Where the page is served without a room in its address, as by `npm run dev`, it is the one that every server has.
+render(<App endpoint="/socket" address={roomAt(location.pathname) ?? LOBBY} />, root);

@@ -29,6 +29,8 @@ pub(crate) enum Caller {
         /// The only rooms that their token is for, if it says so.
         rooms: Option<Vec<RoomName>>,
     },
+    /// Somebody without credentials.
+    Stranger,
 }
 
 /// Who may call an operation. The operator may call each.
@@ -38,22 +40,29 @@ pub(crate) struct Callers {
     pub(crate) scope: Option<Scope>,
     /// People, within what they may do.
     pub(crate) people: bool,
+    /// Who shows nothing.
+    pub(crate) strangers: bool,
 }
 
 impl Callers {
     /// The operator alone.
-    pub(crate) const OPERATOR: Self = Self { scope: None, people: false };
+    pub(crate) const OPERATOR: Self = Self { scope: None, people: false, strangers: false };
     /// People, and the operator.
-    pub(crate) const OWNERS: Self = Self { scope: None, people: true };
+    pub(crate) const OWNERS: Self = Self { scope: None, people: true, strangers: false };
 
     /// Keys with that scope, and the operator.
     pub(crate) const fn keys(scope: Scope) -> Self {
-        Self { scope: Some(scope), people: false }
+        Self { scope: Some(scope), people: false, strangers: false }
     }
 
     /// Keys with that scope, people, and the operator.
     pub(crate) const fn keys_and_people(scope: Scope) -> Self {
-        Self { scope: Some(scope), people: true }
+        Self { scope: Some(scope), people: true, strangers: false }
+    }
+
+    /// Keys with that scope, people, who shows nothing, and the operator.
+    pub(crate) const fn everybody(scope: Scope) -> Self {
+        Self { scope: Some(scope), people: true, strangers: true }
     }
 
     /// Lets pass who may call.
@@ -72,6 +81,8 @@ impl Callers {
                 Err(Problem::new(Code::CallerRefused, "this is not for server keys"))
             }
             (Caller::Person { .. }, _) if self.people => Ok(()),
+            (Caller::Stranger, _) if self.strangers => Ok(()),
+            (Caller::Stranger, _) => Err(Problem::credentials_missing()),
             (Caller::Person { .. }, _) => Err(Problem::new(Code::CallerRefused, "this needs a server key")),
         }
     }
@@ -95,10 +106,7 @@ impl Credentials {
             let (scheme, shown) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| shown.trim())
         });
-        let shown = bearer.filter(|shown| !shown.is_empty()).ok_or_else(|| {
-            let detail = "send `Authorization: Bearer` with a server key or a person's token";
-            Problem::new(Code::CredentialsMissing, detail)
-        })?;
+        let shown = bearer.filter(|shown| !shown.is_empty()).ok_or_else(Problem::credentials_missing)?;
         if !shown.starts_with("thr_") {
             return Ok(Self::Token(Token::new(shown)));
         }

@@ -37,6 +37,8 @@ impl Desk {
     pub(crate) fn by(&self) -> By {
         match (&self.caller, &self.acting) {
             (Caller::Person { id, .. }, _) => By::Person(id.clone()),
+            // Whom no rule knows.
+            (Caller::Stranger, _) => By::Person(PersonId::erased()),
             (Caller::Operator | Caller::Key { .. }, Some(person)) => By::Person(person.clone()),
             (Caller::Operator | Caller::Key { .. }, None) => By::Service,
         }
@@ -49,6 +51,7 @@ impl Desk {
     pub(crate) fn by_person(&self, person: &PersonId) -> Result<By, Problem> {
         match &self.caller {
             Caller::Person { id, .. } if id != person => Err(Problem::not_found()),
+            Caller::Stranger => Err(Problem::not_found()),
             Caller::Person { .. } | Caller::Operator | Caller::Key { .. } => Ok(By::Person(person.clone())),
         }
     }
@@ -79,6 +82,40 @@ impl Desk {
     {
         let call = self.call(by)?;
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
+    }
+
+    /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is
+    /// not asked about them.
+    ///
+    /// # Errors
+    /// [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    pub(crate) async fn permit_join(&self, conversation: ConversationId) -> Result<(), Problem> {
+        match &self.caller {
+            Caller::Person { id, .. } => {
+                Ok(self.shared.messenger.permit_join(self.community()?, id, conversation).await?)
+            }
+            Caller::Operator | Caller::Key { .. } => Ok(()),
+            Caller::Stranger => Err(Problem::not_found()),
+        }
+    }
+
+    /// The same for who says something; and takes one of a person's messages of this minute, also where a key acts as them.
+    ///
+    /// # Errors
+    /// [`Code::RateLimited`], [`Code::RefusedBySite`], [`Code::SiteUnavailable`].
+    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
+        if let By::Person(person) = self.by()
+            && let Some(wait_ms) = self.shared.messenger.spend_message(self.community()?, &person).await?
+        {
+            return Err(Problem::too_many_messages(wait_ms));
+        }
+        match &self.caller {
+            Caller::Person { id, .. } => {
+                Ok(self.shared.messenger.permit_send(self.community()?, id, conversation).await?)
+            }
+            Caller::Operator | Caller::Key { .. } => Ok(()),
+            Caller::Stranger => Err(Problem::not_found()),
+        }
     }
 
     /// A call with an id of its own.
@@ -143,7 +180,7 @@ impl Desk {
     pub(crate) fn rooms(&self) -> Option<&[RoomName]> {
         match &self.caller {
             Caller::Person { rooms, .. } => rooms.as_deref(),
-            Caller::Operator | Caller::Key { .. } => None,
+            Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
         }
     }
 }

@@ -104,8 +104,8 @@ fn ring(community: &CommunityId, keys: Vec<chat::Key>, now: Moment) -> Ring {
             Some(Purpose::Webhook { url, events, secret }) => {
                 ring.endpoints.extend(endpoint(key.id, &url, events, &secret));
             }
-            // What tokens are believed by is the messenger's.
-            Some(Purpose::Token { .. } | Purpose::Jwks { .. }) | None => {}
+            // What tokens are believed by, and who is asked, is the messenger's.
+            Some(Purpose::Token { .. } | Purpose::Jwks { .. } | Purpose::Authorizer(_)) | None => {}
         }
     }
     ring

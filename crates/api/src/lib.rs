@@ -19,14 +19,17 @@ mod problem;
 mod purpose;
 mod rates;
 mod reference;
+mod rejection;
 mod reply;
 mod routes;
 mod serving;
 mod shapes;
+mod strangers;
 mod webhooks;
 
 pub use live::{Live, ServerStats, TopicBusy};
 pub use rates::Rate;
+pub use strangers::Remote;
 
 use axum::Router;
 use identity::{DeliverySettings, MemoryLimits, Outbound};
@@ -35,6 +38,7 @@ use messenger::Messenger;
 use rates::Rates;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use strangers::Strangers;
 use webhooks::Webhooks;
 
 /// What the API stands on.
@@ -47,6 +51,8 @@ pub struct Parts {
     pub outbound: Outbound,
     /// How often each caller may ask.
     pub rate: Rate,
+    /// How often an address may ask without credentials that count.
+    pub rate_of_strangers: Rate,
     /// How webhooks are sent.
     pub deliveries: DeliverySettings,
     /// What webhooks may take of memory.
@@ -55,6 +61,8 @@ pub struct Parts {
 
 /// How often a caller may ask, if nothing else is said.
 pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_minute: 3_000 };
+/// How often an address may ask without credentials that count, if nothing else is said.
+pub const RATE_OF_STRANGERS_DEFAULT: Rate = Rate { burst: 100, per_minute: 300 };
 
 /// The API. Copies are the same one.
 #[derive(Clone)]
@@ -68,17 +76,19 @@ pub(crate) struct Shared {
     pub(crate) keyring: Keyring,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
+    pub(crate) strangers: Strangers,
 }
 
 impl Api {
     /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
     pub fn new(parts: Parts) -> Self {
-        let Parts { messenger, live, outbound, rate, deliveries, webhook_limits } = parts;
+        let Parts { messenger, live, outbound, rate, rate_of_strangers, deliveries, webhook_limits } = parts;
         let keyring = Keyring::new(messenger.clone());
         let webhooks = Arc::new(Webhooks::new(outbound, deliveries, webhook_limits));
         messenger.witness_by(webhooks.clone());
         let rates = Mutex::new(Rates::new(rate));
-        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates }) }
+        let strangers = Strangers::new(rate_of_strangers);
+        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates, strangers }) }
     }
 
     /// For the public address: server keys and people's tokens. With the document and the reference page.

@@ -75,6 +75,9 @@ fn describe(group: &Group, operation: &Operation, generator: &mut SchemaGenerato
         "parameters": parameters(operation, generator),
         "responses": answers(operation, generator),
     });
+    if operation.callers.strangers {
+        described["security"] = json!([{}, { "bearer": [] }]);
+    }
     if let Some(schema) = (operation.shape.body)(generator) {
         described["requestBody"] = json!({
             "required": true,
@@ -86,10 +89,12 @@ fn describe(group: &Group, operation: &Operation, generator: &mut SchemaGenerato
 }
 
 fn description(operation: &Operation) -> String {
-    let Callers { scope, people } = operation.callers;
+    let Callers { scope, people, strangers } = operation.callers;
+    let strangers = strangers.then(|| "who shows nothing".to_owned());
     let scope = scope.map(|scope| format!("server keys with the scope `{}`", scope.meant().name()));
     let people = people.then(|| "people, within what they may do".to_owned());
-    let callers: Vec<String> = scope.into_iter().chain(people).chain(["the operator".to_owned()]).collect();
+    let callers: Vec<String> =
+        scope.into_iter().chain(people).chain(strangers).chain(["the operator".to_owned()]).collect();
     let separator = if operation.about.is_empty() { "" } else { " " };
     format!("{}{separator}For {}.", operation.about, callers.join("; for "))
 }

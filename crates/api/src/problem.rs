@@ -66,6 +66,10 @@ codes! {
     Muted "muted" FORBIDDEN;
     /// One of the two has blocked the other.
     Blocked "blocked" FORBIDDEN;
+    /// The community takes no guests.
+    GuestsRefused "guests_refused" FORBIDDEN;
+    /// The community's own site says no.
+    RefusedBySite "refused_by_site" FORBIDDEN;
     /// There is no such thing, or none that the caller may know of: the two are the same.
     NotFound "not_found" NOT_FOUND;
     /// The path exists, and takes another method.
@@ -86,12 +90,14 @@ codes! {
     MediaType "media_type" UNSUPPORTED_MEDIA_TYPE;
     /// Fields break a rule; `errors` names each.
     Invalid "invalid" UNPROCESSABLE_ENTITY;
-    /// Too many requests of this caller: wait as long as `Retry-After` says.
+    /// Too many requests of this caller or address, or too many messages of this person: wait as long as `Retry-After` says.
     RateLimited "rate_limited" TOO_MANY_REQUESTS;
     /// The room is in slow mode: wait as long as `Retry-After` says.
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
     /// The storage has too much to do: try again soon.
     Busy "busy" SERVICE_UNAVAILABLE;
+    /// The community's own site cannot be asked, and must be: try again later.
+    SiteUnavailable "site_unavailable" SERVICE_UNAVAILABLE;
     /// The storage or another part is not available: try again later.
     Unavailable "unavailable" SERVICE_UNAVAILABLE;
     /// The server's own mistake; its log says more.
@@ -164,6 +170,12 @@ impl Problem {
         Self { code, members: Box::new(members), allow: None }
     }
 
+    /// The request shows nothing.
+    pub(crate) fn credentials_missing() -> Self {
+        let detail = "send `Authorization: Bearer` with a server key or a person's token";
+        Self::new(Code::CredentialsMissing, detail)
+    }
+
     /// There is no such thing, or none for the caller.
     pub(crate) fn not_found() -> Self {
         Self::new(Code::NotFound, "there is no such thing, or you may not know of it")
@@ -181,9 +193,33 @@ impl Problem {
         problem
     }
 
+    /// The community's own site does not answer, and must.
+    pub(crate) fn site_away() -> Self {
+        let detail = "the community's site cannot be asked now: try again later";
+        Self::new(Code::SiteUnavailable, detail).waiting(AWAY_RETRY_S * 1_000)
+    }
+
     /// Too many requests.
     pub(crate) fn rate_limited(wait_ms: u64) -> Self {
         Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
+    }
+
+    /// Too many messages of a person in a minute.
+    pub(crate) fn too_many_messages(wait_ms: u64) -> Self {
+        Self::new(Code::RateLimited, format!("too many messages in a minute: wait {wait_ms} ms"))
+            .waiting(wait_ms)
+    }
+
+    /// Too many requests from one address that show nothing that counts.
+    pub(crate) fn address_limited(wait_ms: u64) -> Self {
+        let detail =
+            format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
+        Self::new(Code::RateLimited, detail).waiting(wait_ms)
+    }
+
+    /// Whether the credentials are what is wrong.
+    pub(crate) fn is_of_credentials(&self) -> bool {
+        self.code.status() == StatusCode::UNAUTHORIZED
     }
 
     /// What it is.

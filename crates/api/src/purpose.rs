@@ -7,6 +7,7 @@
 use crate::shapes::{Scope, WebhookEvent};
 use chat::FieldProblem;
 use identity::{Algorithm, BadKey, Key, Target, UnixSeconds};
+use messenger::AuthorizerKey;
 use serde::{Deserialize, Serialize};
 
 /// What a key is for, as it is stored.
@@ -50,6 +51,8 @@ pub(crate) enum Purpose {
         /// What requests are signed with, which must be stored to sign anything.
         secret: String,
     },
+    /// The host site is asked there whether somebody may.
+    Authorizer(AuthorizerKey),
 }
 
 impl Purpose {

@@ -27,6 +27,12 @@ impl Rate {
     const fn full(self) -> u64 {
         self.burst as u64 * REQUEST
     }
+
+    /// How many milliseconds a bucket fills until a request fits.
+    fn until_one(self, left: u64) -> Option<u64> {
+        let missing = REQUEST.checked_sub(left).filter(|missing| *missing > 0)?;
+        Some(missing.div_ceil(u64::from(self.per_minute.max(1))))
+    }
 }
 
 /// One bucket for each key.
@@ -63,13 +69,17 @@ impl<K: Eq + Hash> Rates<K> {
         let full = Bucket { left: rate.full(), at_ms: now_ms };
         let bucket = self.buckets.entry(key).or_insert(full);
         *bucket = bucket.at(now_ms, rate);
-        match bucket.left.checked_sub(REQUEST) {
-            Some(left) => {
-                bucket.left = left;
-                Ok(())
-            }
-            None => Err((REQUEST - bucket.left).div_ceil(u64::from(rate.per_minute.max(1)))),
+        if let Some(wait_ms) = rate.until_one(bucket.left) {
+            return Err(wait_ms);
         }
+        bucket.left -= REQUEST;
+        Ok(())
+    }
+
+    /// How many milliseconds to wait until one could be taken; nothing is taken.
+    pub(crate) fn wait(&self, key: K, now_ms: u64) -> Option<u64> {
+        let bucket = self.buckets.get(&Some(key))?.at(now_ms, self.rate);
+        self.rate.until_one(bucket.left)
     }
 
     fn sweep(&mut self, now_ms: u64) {
@@ -102,6 +112,17 @@ mod tests {
         assert_eq!(rates.take("b", 0), Ok(()));
         assert_eq!(rates.take("a", 99), Err(1));
         assert_eq!(rates.take("a", 100), Ok(()));
+    }
+
+    #[test]
+    fn to_ask_how_long_takes_nothing() {
+        let mut rates = Rates::new(RATE);
+        assert_eq!([rates.wait("a", 0), rates.wait("a", 0)], [None, None]);
+        assert_eq!([rates.take("a", 0), rates.take("a", 0)], [Ok(()), Ok(())]);
+        assert_eq!(
+            [rates.wait("a", 0), rates.wait("a", 40), rates.wait("a", 100)],
+            [Some(100), Some(60), None]
+        );
     }
 
     #[test]

@@ -6,19 +6,19 @@ use crate::input::Raw;
 use crate::openapi::{self, BASE};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
+use crate::strangers::Remote;
 use crate::{Shared, reference, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, any, get};
 use bytes::Bytes;
 use chat::verbs::ReadCommunity;
-use chat::{By, CommunityId, Failure, Moment};
+use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
-use messenger::Rejection;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -93,16 +93,19 @@ async fn serve(
     let mut path: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let community = take_community(&mut path)?;
-    let caller = match (entrance, &community) {
-        (Entrance::Operators, _) => Caller::Operator,
-        (Entrance::Public, Some(community)) => identify(&shared, community, &head.headers, now).await?,
-        // Only the operator has operations outside of communities, and does not come in here.
-        (Entrance::Public, None) => {
-            Credentials::of(&head.headers)?;
-            return Err(Problem::new(
-                Code::CallerRefused,
-                "this is for the operator, on the administration's address",
-            ));
+    let caller = match entrance {
+        Entrance::Operators => Caller::Operator,
+        Entrance::Public => {
+            let remote = head.extensions.get::<Remote>().copied();
+            shared.strangers.admit(remote, now)?;
+            let caller = identify(&shared, operation, community.as_ref(), &head.headers, now).await;
+            if caller
+                .as_ref()
+                .map_or_else(Problem::is_of_credentials, |caller| matches!(caller, Caller::Stranger))
+            {
+                shared.strangers.count(remote, now)?;
+            }
+            caller?
         }
     };
     operation.callers.admit(&caller)?;
@@ -110,7 +113,7 @@ async fn serve(
         take_turn(&shared, community, &caller, now)?;
     }
     let acting = caller::acting(&head.headers)?;
-    if acting.is_some() && matches!(caller, Caller::Person { .. }) {
+    if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {
         let detail = format!("only server keys act as somebody: leave `{}` out", caller::ACTING_HEADER);
         return Err(Problem::new(Code::CallerRefused, detail));
     }
@@ -131,6 +134,10 @@ fn is_about_rooms(operation: &Operation) -> bool {
     operation.path.contains("{conversation}") && !operation.path.contains("/people/")
 }
 
+fn shows_nothing(headers: &HeaderMap) -> bool {
+    !headers.contains_key(AUTHORIZATION)
+}
+
 /// A community that cannot be is one that is not there.
 fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId>, Problem> {
     let Some(place) = path.iter().position(|(name, _)| name == "community") else {
@@ -142,10 +149,20 @@ fn take_community(path: &mut Vec<(String, String)>) -> Result<Option<CommunityId
 
 async fn identify(
     shared: &Shared,
-    community: &CommunityId,
+    operation: &Operation,
+    community: Option<&CommunityId>,
     headers: &HeaderMap,
     now: Moment,
 ) -> Result<Caller, Problem> {
+    let Some(community) = community else {
+        // Only the operator has operations outside of communities, and does not come in here.
+        Credentials::of(headers)?;
+        let detail = "this is for the operator, on the administration's address";
+        return Err(Problem::new(Code::CallerRefused, detail));
+    };
+    if operation.callers.strangers && shows_nothing(headers) {
+        return Ok(Caller::Stranger);
+    }
     match Credentials::of(headers)? {
         Credentials::Key(key) => identify_key(shared, community, &key, now).await,
         Credentials::Token(token) => identify_person(shared, community, token).await,
@@ -168,32 +185,14 @@ async fn identify_key(
 
 async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
     let credentials = messenger::Credentials { community: community.clone(), token: Some(token), name: None };
-    match shared.messenger.identify(&credentials).await {
-        Ok(admitted) => Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms }),
-        Err(Rejection::Token(refusal)) => Err(token_refused(refusal.code())),
-        // In a community that does not exist no token is acceptable, so that nobody learns which exist.
-        Err(Rejection::Guest(_) | Rejection::Full | Rejection::Failure(Failure::Absent(_))) => {
-            Err(token_refused(identity::Code::TokenInvalid))
-        }
-        Err(Rejection::Failure(failure)) => Err(failure.into()),
-    }
-}
-
-fn token_refused(code: identity::Code) -> Problem {
-    let (code, detail) = match code {
-        identity::Code::TokenExpired => (Code::TokenExpired, "the token has expired: get a new one"),
-        identity::Code::TokenInvalid => (Code::TokenInvalid, "the token is not acceptable in this community"),
-        identity::Code::TokenRevoked => (Code::TokenRevoked, "the token was revoked: sign in again"),
-        identity::Code::TokenUnverifiable => {
-            (Code::TokenUnverifiable, "the token cannot be judged now: try again with the same")
-        }
-    };
-    Problem::new(code, detail)
+    let admitted = shared.messenger.identify(&credentials).await?;
+    Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms })
 }
 
 fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Moment) -> Result<(), Problem> {
     let name = match caller {
-        Caller::Operator => return Ok(()),
+        // Nobody in particular: they are counted by their address.
+        Caller::Operator | Caller::Stranger => return Ok(()),
         // No person's id has a slash, so that none can be taken for a key.
         Caller::Key { prefix, .. } => format!("/{prefix}"),
         Caller::Person { id, .. } => id.to_string(),

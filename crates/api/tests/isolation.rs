@@ -51,6 +51,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("revoke_key", get(&format!("/keys/{key}"))),
         ("list_people", get("/people")),
         ("read_person", get("/people/bob")),
+        ("welcome_guest", with("/guests", json!({ "name": "Gil" }))),
         ("put_person", with("/people/bob", json!({ "name": "Bob" }))),
         ("set_receipts", with("/people/ann/receipts", json!({ "on": false }))),
         ("revoke_tokens", with("/people/bob/revocations", json!({}))),
@@ -104,6 +105,17 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("create_webhook", with("/webhooks", json!({ "name": "site", "url": "https://example.org/hook" }))),
         ("delete_webhook", get(&format!("/webhooks/{webhook}"))),
         ("list_dead_letters", get(&format!("/webhooks/{webhook}/dead-letters"))),
+        ("read_authorizer", get("/authorizer")),
+        (
+            "put_authorizer",
+            // Nothing is asked at that address here: the rows that follow go on.
+            with(
+                "/authorizer",
+                json!({ "url": "https://example.org/may", "actions": ["send"], "unanswered": "allow" }),
+            ),
+        ),
+        ("delete_authorizer", get("/authorizer")),
+        ("forget_permissions", get("/people/ann/permissions")),
         ("export_community", get("/export")),
         ("export_person", get("/people/ann/export")),
         ("erase_person", get("/people/bob")),
@@ -200,6 +212,7 @@ fn copy_with_mark(house: &House) {
                 Record::Audit(audit)
             }
             same @ (Record::Block(_)
+            | Record::Revocation(_)
             | Record::Member(_)
             | Record::Invitation(_)
             | Record::Sanction(_)

@@ -9,6 +9,7 @@ use crate::status::Status;
 use crate::times::Times;
 use hub::{BusEvent, Histories};
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// What a bus is to be. All nodes of a cluster are told the same.
@@ -24,6 +25,8 @@ pub struct Settings {
     /// Which topics are recoverable, and what the engine keeps of them: count and age. What a node keeps in memory it
     /// bounds by bytes, too.
     pub histories: Histories,
+    /// Where other nodes reach this one, if it listens for them and they do so elsewhere than where it listens.
+    pub announced: Option<SocketAddr>,
     /// How long the engine and the other nodes may take.
     pub times: Times,
 }
@@ -44,6 +47,7 @@ pub enum BadSettings {
 pub struct Bus {
     engine: Engine,
     histories: Histories,
+    announced: Option<SocketAddr>,
     times: Times,
     shown: String,
     status: Status,
@@ -53,9 +57,10 @@ impl Bus {
     /// A bus that has no connection yet.
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
-        let Settings { instances, prefix, certificate_authority, histories, times } = settings;
+        let Settings { instances, prefix, certificate_authority, histories, announced, times } = settings;
         let engine = Engine::new(instances, &prefix, certificate_authority)?;
-        Ok(Bus { engine, histories, times, shown: shown.join(", "), status: Status::new() })
+        let (shown, status) = (shown.join(", "), Status::new());
+        Ok(Bus { engine, histories, announced, times, shown, status })
     }
 
     /// What it says of itself, from now on.
@@ -65,9 +70,11 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { engine, histories, times, shown, status } = self;
-        let Port { node, began, mut requests, tell } = port;
-        let whole = Desk::new((node, began), tell, status.numbers().clone(), histories, times);
+        let Bus { engine, histories, announced, times, shown, status } = self;
+        let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories, times);
+        if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
+            listening.address = announced;
+        }
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();

@@ -5,7 +5,8 @@
 //! hear nothing that they would misread.
 
 use hub::{
-    Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta, PublisherId,
+    Dismissal, Draft, Epoch, Micros, NodeId, Outgoing, PhxRef, Position, PresenceChange, PresenceMeta,
+    PublisherId,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(crate) enum Frame {
     Present { node: NodeId, version: u64, previous: u64, change: PresenceChange },
     /// How far a node's people have changed.
     PresenceHead { node: NodeId, version: u64 },
+    /// A node has ended something; on the channel that all nodes hear.
+    Dismissed { node: NodeId, dismissal: Dismissal },
 }
 
 /// A publication as an engine keeps it.
@@ -43,9 +46,13 @@ pub(crate) const ORDERED: u8 = b'o';
 const HEAD: u8 = b'h';
 const PRESENT: u8 = b'p';
 const PRESENCE_HEAD: u8 = b'q';
+const DISMISSED: u8 = b'd';
 
 const JSON: u8 = 0;
 const BINARY: u8 = 1;
+/// What a node has ended: sockets, or joins.
+const SOCKETS: u8 = 0;
+const JOINS: u8 = 1;
 /// Digits of an offset in an ordered frame, whose place an engine's script writes.
 pub(crate) const OFFSET_DIGITS: usize = 20;
 
@@ -98,6 +105,24 @@ pub(crate) fn presence_head(node: NodeId, version: u64) -> Vec<u8> {
     bytes
 }
 
+pub(crate) fn dismissed(node: NodeId, dismissal: &Dismissal) -> Vec<u8> {
+    let mut bytes = vec![DISMISSED];
+    put_number(&mut bytes, node.0);
+    match dismissal {
+        Dismissal::Sockets { id, code } => {
+            bytes.push(SOCKETS);
+            bytes.extend_from_slice(&code.to_be_bytes());
+            bytes.extend_from_slice(id.as_bytes());
+        }
+        Dismissal::Joins { id, topic } => {
+            bytes.push(JOINS);
+            put_text(&mut bytes, id);
+            bytes.extend_from_slice(topic.as_bytes());
+        }
+    }
+    bytes
+}
+
 /// A meta as an engine keeps it under its ref.
 pub(crate) fn person(meta: &PresenceMeta) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 + meta.key.len() + meta.json.len());
@@ -146,6 +171,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
             Frame::Present { node, version, previous, change: PresenceChange { left, joined } }
         }
         PRESENCE_HEAD => Frame::PresenceHead { node: reader.node()?, version: reader.number()? },
+        DISMISSED => Frame::Dismissed { node: reader.node()?, dismissal: reader.dismissal()? },
         _ => return None,
     })
 }
@@ -154,7 +180,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
 pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
     let mut reader = Reader(bytes);
     match reader.byte()? {
-        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD => reader.node(),
+        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD | DISMISSED => reader.node(),
         _ => None,
     }
 }
@@ -224,6 +250,18 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn reference(&mut self) -> Option<PhxRef> {
         PhxRef::parse(text(self.take(16)?)?)
+    }
+
+    /// To the end.
+    fn dismissal(&mut self) -> Option<Dismissal> {
+        Some(match self.byte()? {
+            SOCKETS => {
+                let code = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
+                Dismissal::Sockets { id: text(self.0)?.into(), code }
+            }
+            JOINS => Dismissal::Joins { id: self.text()?.into(), topic: text(self.0)?.into() },
+            _ => return None,
+        })
     }
 
     /// An event's name and, to the end, its payload.

@@ -26,6 +26,6 @@ mod witness;
 
 pub use address::{Address, BadAddress, redacted};
 pub use bus::{BadSettings, Bus, Settings};
-pub use port::{Port, Requests, Tell};
+pub use port::{NodeAddress, Port, Requests, Tell, TellPeers};
 pub use status::{Snapshot, State, Status};
 pub use times::Times;

@@ -63,7 +63,8 @@ impl Way {
             | BusEffect::Present { .. }
             | BusEffect::People { .. }
             | BusEffect::ReadPeople { .. }
-            | BusEffect::PresenceHeads(_) => None,
+            | BusEffect::PresenceHeads(_)
+            | BusEffect::Dismiss(_) => None,
         };
         let bytes = payload.map_or(0, length);
         if payload.is_some() && is_full {
@@ -136,7 +137,8 @@ fn weight(effect: &BusEffect) -> usize {
         BusEffect::Publish(_)
         | BusEffect::Append { .. }
         | BusEffect::Interest { .. }
-        | BusEffect::Present { .. } => 1,
+        | BusEffect::Present { .. }
+        | BusEffect::Dismiss(_) => 1,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a session with an engine and its pieces share: this node's name, its clock, its
 //! patience, and where events go.
 
-use crate::port::Tell;
+use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
 use crate::times::Times;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
@@ -15,6 +15,9 @@ pub(crate) struct Desk {
     pub(crate) node: NodeId,
     began: Instant,
     tell: Tell,
+    tell_peers: TellPeers,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
     pub(crate) numbers: Arc<Numbers>,
     pub(crate) histories: Histories,
     pub(crate) times: Times,
@@ -23,14 +26,16 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
+    /// That of a node, and what its hubs want.
     pub(crate) fn new(
-        (node, began): (NodeId, Instant),
-        tell: Tell,
+        port: Port,
         numbers: Arc<Numbers>,
         histories: Histories,
         times: Times,
-    ) -> Desk {
-        Desk { node, began, tell, numbers, histories, times, closed: Arc::default() }
+    ) -> (Desk, Requests) {
+        let Port { node, began, listening, requests, tell, tell_peers } = port;
+        let closed = Arc::default();
+        (Desk { node, began, tell, tell_peers, listening, numbers, histories, times, closed }, requests)
     }
 
     /// One for a new session.
@@ -56,6 +61,13 @@ impl Desk {
     fn say(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if !self.closed.load(Relaxed) {
             (self.tell)(shard, event);
+        }
+    }
+
+    /// Tells who forwards things to the other nodes.
+    pub(crate) fn tell_peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
+        if !self.closed.load(Relaxed) {
+            (self.tell_peers)(peers);
         }
     }
 

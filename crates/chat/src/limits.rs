@@ -34,8 +34,12 @@ pub const NOTE_BYTES_MAX: usize = 1_000;
 pub const URL_BYTES_MAX: usize = 2_000;
 /// Origins of a community.
 pub const ORIGINS_MAX: usize = 100;
-/// Keys of a community.
+/// Keys of a community, the revoked included, of which the first one makes room.
 pub const KEYS_MAX: usize = 100;
+/// Revocations of tokens that a community has at once.
+pub const REVOCATIONS_MAX: usize = 10_000;
+/// A token's name (`jti`), in bytes.
+pub const TOKEN_NAME_BYTES_MAX: usize = 128;
 /// The slowest slow mode.
 pub const SLOW_MODE_S_MAX: u32 = 6 * 60 * 60;
 

@@ -166,6 +166,8 @@ deeds! {
     CreateKey "create_key"
     /// A key was revoked.
     RevokeKey "revoke_key"
+    /// Somebody's tokens were revoked.
+    RevokeTokens "revoke_tokens"
     /// A person was erased.
     Erase "erase"
 }

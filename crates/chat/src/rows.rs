@@ -15,6 +15,7 @@ use crate::message::{Edit, Mention, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::person::{Block, Person};
+use crate::revocation::Revocation;
 pub use crate::words::words;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -48,6 +49,15 @@ pub trait Rows {
     fn block(&mut self, community: &CommunityId, by: &PersonId, person: &PersonId) -> Found<Option<Block>>;
     /// Whom somebody blocks, by id.
     fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>>;
+    /// Revocations by person and token, after one; all of a person's tokens are the empty name.
+    fn revocations(
+        &mut self,
+        community: &CommunityId,
+        after: Option<(&PersonId, &str)>,
+        limit: usize,
+    ) -> Found<Vec<Revocation>>;
+    /// How many revocations a community has.
+    fn revocations_count(&mut self, community: &CommunityId) -> Found<u64>;
 
     /// A conversation.
     fn conversation(&mut self, community: &CommunityId, id: ConversationId) -> Found<Option<Conversation>>;
@@ -371,6 +381,7 @@ records! {
     Key "key"
     Person "person"
     Block "block"
+    Revocation "revocation"
     Conversation "conversation"
     Member "member"
     Invitation "invitation"
@@ -408,6 +419,8 @@ pub struct Scanned {
 /// The key of something to be removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
+    /// A key.
+    Key(KeyId),
     /// A person.
     Person(PersonId),
     /// That `by` blocks `person`.
@@ -416,6 +429,11 @@ pub enum Target {
         by: PersonId,
         /// Whom.
         person: PersonId,
+    },
+    /// Revocations that have ended.
+    Revocations {
+        /// Those that ended at this moment or before.
+        ended_before: Moment,
     },
     /// Somebody's part in a conversation.
     Member {

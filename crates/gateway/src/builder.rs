@@ -2,16 +2,17 @@
 
 use crate::admission::Admission;
 use crate::bus_port::{BusPort, RunBus, bus_port};
-use crate::control::{Control, ControlMail};
+use crate::control::{Control, ControlMail, Listeners};
 use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::life::Life;
 use crate::limits::{BadLimit, Limits};
-use crate::listening::{Listening, ListeningTls};
+use crate::listening::{Listening, ListeningTls, bind_for_nodes};
 use crate::longpoll::BODIES_KIB_MAX;
 use crate::memory::{Account, Allowance, BudgetTooSmall, HttpConnections, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::{BadMountPath, Mount};
+use crate::nodes::Nodes;
 use crate::pace::Pace;
 use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
@@ -34,6 +35,7 @@ impl Gateway {
         GatewayBuilder {
             listen: Vec::new(),
             listen_tls: Vec::new(),
+            listen_for_nodes: None,
             trusted_proxies: Vec::new(),
             mounts: Vec::new(),
             router: axum::Router::new(),
@@ -50,6 +52,7 @@ impl Gateway {
 pub struct GatewayBuilder {
     listen: Vec<Listening>,
     listen_tls: Vec<ListeningTls>,
+    listen_for_nodes: Option<SocketAddr>,
     trusted_proxies: Vec<Network>,
     mounts: Vec<Mount>,
     router: axum::Router,
@@ -78,6 +81,8 @@ pub enum StartError {
     NoTrustedProxy(SocketAddr),
     /// A TLS address could not be listened on.
     ListenTls(SocketAddr, io::Error),
+    /// The address for other nodes could not be listened on.
+    ListenForNodes(SocketAddr, io::Error),
     /// The system has no random numbers, threads or runtime for us.
     System(io::Error),
 }
@@ -181,6 +186,14 @@ impl GatewayBuilder {
         self
     }
 
+    /// Listens for the other nodes of the cluster, which forward to it what long-polling clients say to sessions of this node:
+    /// so a load balancer may give each of their requests to any node. The bus tells them where, and what they have to
+    /// show ([`BusPort::listening`](crate::BusPort)). It speaks HTTP/2 without TLS, and is for a private network.
+    pub fn listen_for_nodes(mut self, address: impl Into<SocketAddr>) -> GatewayBuilder {
+        self.listen_for_nodes = Some(address.into());
+        self
+    }
+
     /// Starts shards and control plane. On an error nothing is left running but threads that end by themselves.
     pub fn start(self) -> Result<Running, StartError> {
         self.limits.check().map_err(StartError::Limits)?;
@@ -191,6 +204,7 @@ impl GatewayBuilder {
         self.check_proxies_are_named()?;
         self.histories().map_err(StartError::Pattern)?;
         let tls = self.listen_tls.iter().map(ListeningTls::bind).collect::<Result<Vec<_>, _>>()?;
+        let for_nodes = self.listen_for_nodes.map(bind_for_nodes).transpose()?;
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
             engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
@@ -198,10 +212,12 @@ impl GatewayBuilder {
         let relay = Relay::start().map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
         let mailboxes = prepared.mailboxes();
+        let nodes = Arc::new(Nodes::new(shared.node).map_err(StartError::System)?);
+        let node_address = for_nodes.as_ref().and_then(|listener| listener.local_addr().ok());
         let (wishes, port) = match shared.hub.bus {
-            Some(node) => {
-                let named = (node, shared.began);
-                let (wishes, port) = bus_port(named, shared.hub.clone(), mailboxes.clone(), relay.clone());
+            Some(_) => {
+                let others = (nodes.clone(), node_address.map(|address| nodes.listening(address)));
+                let (wishes, port) = bus_port(&shared, others, mailboxes.clone(), relay.clone());
                 (Some(wishes), Some(port))
             }
             None => (None, None),
@@ -237,8 +253,9 @@ impl GatewayBuilder {
             longpolls: longpolls.clone(),
             bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
+            nodes: nodes.clone(),
         };
-        let metrics = Metrics { shards: shared.metrics.clone(), engine: counters };
+        let metrics = Metrics { shards: shared.metrics.clone(), engine: counters, nodes };
         let (admission, http_max) = (shared.admission.clone(), self.limits.http_connections_max);
         let http = HttpConnections { places, places_max: http_max, longpolls };
         let account = Account::open(metrics.clone(), admission, http);
@@ -246,9 +263,10 @@ impl GatewayBuilder {
         let watch = self.limits.memory_budget.map(begin).transpose().map_err(StartError::MemoryBudget)?;
         let budget = self.limits.memory_budget.zip(watch.as_ref().map(Watch::capacity));
         let bus = self.bus.zip(port);
-        control.start(inbox, tls, watch, bus).map_err(StartError::System)?;
+        let listeners = Listeners { tls, nodes: for_nodes };
+        control.start(inbox, listeners, watch, bus).map_err(StartError::System)?;
         let handle = Handle { mailboxes, relay, shared, engine, metrics, account, budget, life };
-        Ok(Running { handle, addresses, tls_addresses })
+        Ok(Running { handle, addresses, tls_addresses, node_address })
     }
 
     /// A listener that waits for proxies lets in those alone that are trusted.
@@ -299,12 +317,13 @@ impl GatewayBuilder {
         let (secret, rest) = random.split_at(8);
         let (node, salt) = rest.split_at(8);
         let whole = |bytes: &[u8]| bytes.iter().fold(0, |whole, &byte| whole << 8 | u64::from(byte));
+        let node = NodeId(whole(node));
         let hub = HubConfig {
             shard: ShardIndex(0),
             shards: shards as u16,
             secret: whole(secret),
             salt: whole(salt) as u32,
-            bus: self.bus.as_ref().map(|_| NodeId(whole(node))),
+            bus: self.bus.as_ref().map(|_| node),
             histories: self.histories().map_err(StartError::Pattern)?,
             limits: hub::Limits {
                 presence_people_max: self.limits.presence_people_max,
@@ -315,6 +334,7 @@ impl GatewayBuilder {
             },
         };
         Ok(Shared {
+            node,
             handshakes: Handshakes { mounts: self.mounts.clone() },
             admission: Arc::new(Admission::new(
                 self.limits.connections_per_ip_max,
@@ -360,6 +380,9 @@ impl fmt::Display for StartError {
                 )
             }
             StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
+            StartError::ListenForNodes(address, error) => {
+                write!(f, "cannot listen on {address} for other nodes: {error}")
+            }
             StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),
         }
     }

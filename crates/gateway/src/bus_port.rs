@@ -1,10 +1,12 @@
 //! The way between the hubs of a node's shards and a bus between nodes, which somebody else provides.
 
+use crate::nodes::{NodeAddress, Nodes};
 use crate::relay::Relay;
-use crate::shard::Mail;
+use crate::shard::{Mail, Shared};
 use engine::Mailboxes;
 use hub::{BusEffect, BusEvent, HubConfig, NodeId, ShardIndex};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -14,6 +16,10 @@ pub struct BusPort {
     pub node: NodeId,
     /// When the hubs' time began.
     pub began: Instant,
+    /// Where this node listens for the others
+    /// ([`GatewayBuilder::listen_for_nodes`](crate::GatewayBuilder::listen_for_nodes)), which a bus announces to them, with what
+    /// they have to show there; the IP address may be the unspecified one.
+    pub listening: Option<NodeAddress>,
     /// What each shard's hub wants, in its order, that of one turn together. A bus takes them at once and bounds what it
     /// keeps.
     pub requests: UnboundedReceiver<(ShardIndex, Vec<BusEffect>)>,
@@ -29,6 +35,7 @@ pub(crate) type RunBus = Box<dyn FnOnce(BusPort) -> Pin<Box<dyn Future<Output = 
 pub struct BusEvents {
     mailboxes: Mailboxes<Mail>,
     hub: HubConfig,
+    nodes: Arc<Nodes>,
 }
 
 /// A shard's end.
@@ -38,16 +45,17 @@ pub(crate) struct BusWishes {
     relay: Relay,
 }
 
-/// Both ends for a node of this name.
+/// Both ends for a node.
 pub(crate) fn bus_port(
-    (node, began): (NodeId, Instant),
-    hub: HubConfig,
+    shared: &Shared,
+    (nodes, listening): (Arc<Nodes>, Option<NodeAddress>),
     mailboxes: Mailboxes<Mail>,
     relay: Relay,
 ) -> (BusWishes, BusPort) {
     let (sender, requests) = unbounded_channel();
-    let events = BusEvents { mailboxes, hub };
-    (BusWishes { sender, relay }, BusPort { node, began, requests, events })
+    let events = BusEvents { mailboxes, hub: shared.hub.clone(), nodes };
+    let port = BusPort { node: shared.node, began: shared.began, listening, requests, events };
+    (BusWishes { sender, relay }, port)
 }
 
 impl BusWishes {
@@ -72,6 +80,12 @@ impl BusEvents {
                 }
             }
         }
+    }
+
+    /// Says which nodes listen for others, whenever that changes; this one may be among them. They are believed to be there
+    /// until it says otherwise, even while the bus is away.
+    pub fn peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
+        self.nodes.tell(peers);
     }
 
     fn send(&self, shard: engine::ShardIndex, event: BusEvent) {

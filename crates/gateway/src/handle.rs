@@ -6,7 +6,8 @@ use crate::metrics::{Metrics, Snapshot};
 use crate::relay::{Relay, Reply};
 use crate::shard::{Mail, Question, ShardCensus, ShardDriver, Shared, SlowReader};
 use engine::{Engine, Mailboxes, ShardIndex};
-use hub::{Outgoing, ShardMessage};
+use hub::{Dismissal, Outgoing, ShardMessage};
+use proto::ws::CloseCode;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
@@ -19,6 +20,7 @@ pub struct Running {
     pub(crate) handle: Handle,
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) tls_addresses: Vec<SocketAddr>,
+    pub(crate) node_address: Option<SocketAddr>,
 }
 
 impl Running {
@@ -30,6 +32,11 @@ impl Running {
     /// Where it listens for TLS.
     pub fn tls_addresses(&self) -> &[SocketAddr] {
         &self.tls_addresses
+    }
+
+    /// Where it listens for other nodes.
+    pub fn node_address(&self) -> Option<SocketAddr> {
+        self.node_address
     }
 
     /// What the rest of the program talks to it through.
@@ -96,7 +103,7 @@ impl std::error::Error for BroadcastError {}
 
 impl Handle {
     /// Tells every member of a topic something. Returns before anyone got it; without members it does nothing. With
-    /// the event `disconnect` on a socket id, closes the sockets with that id.
+    /// the event `disconnect` on a socket id, does as [`Handle::disconnect`].
     pub fn broadcast<'p>(
         &self,
         topic: &str,
@@ -112,34 +119,31 @@ impl Handle {
         self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| BroadcastError::Full)
     }
 
-    /// Closes every socket with this id, with 1001; phoenix.js comes back.
+    /// Closes every socket with this id, with 1001; phoenix.js comes back. With a bus those on other nodes, too; while it is
+    /// away nobody tells them.
     pub fn disconnect(&self, socket_id: &str) {
-        let id: Arc<str> = socket_id.into();
-        for shard in self.shards() {
-            self.mailboxes.post(shard, Mail::Shard(ShardMessage::Disconnect(id.clone())));
-        }
+        self.dismiss(&Dismissal::Sockets { id: socket_id.into(), code: CloseCode::GOING_AWAY });
     }
 
-    /// Closes every socket with this id, with a close code of the application's own, from 4000 to 4999; long-poll sessions
-    /// end without one. phoenix.js comes back.
+    /// As [`Handle::disconnect`], with a close code of the application's own, from 4000 to 4999; long-poll sessions end
+    /// without one.
     pub fn disconnect_with(&self, socket_id: &str, code: u16) {
         debug_assert!((4000..5000).contains(&code), "other codes are the protocol's (RFC 6455, section 7.4)");
-        let id: Arc<str> = socket_id.into();
-        for shard in self.shards() {
-            let message = ShardMessage::DisconnectWith { id: id.clone(), code };
-            self.mailboxes.post(shard, Mail::Shard(message));
-        }
+        self.dismiss(&Dismissal::Sockets { id: socket_id.into(), code });
     }
 
     /// Ends the joins of the sockets with this id to a topic, with `phx_close`: phoenix.js does not join again by itself. A
-    /// join that is still being decided is not ended; its channel may look again in [`Channel::joined`].
+    /// join that is still being decided is not ended; its channel may look again in [`Channel::joined`]. With a bus as
+    /// [`Handle::disconnect`].
     ///
     /// [`Channel::joined`]: crate::Channel::joined
     pub fn end_join(&self, socket_id: &str, topic: &str) {
-        let (id, topic): (Arc<str>, Arc<str>) = (socket_id.into(), topic.into());
+        self.dismiss(&Dismissal::Joins { id: socket_id.into(), topic: topic.into() });
+    }
+
+    fn dismiss(&self, dismissal: &Dismissal) {
         for shard in self.shards() {
-            let message = ShardMessage::EndJoin { id: id.clone(), topic: topic.clone() };
-            self.mailboxes.post(shard, Mail::Shard(message));
+            self.mailboxes.post(shard, Mail::Shard(ShardMessage::Dismiss(dismissal.clone())));
         }
     }
 

@@ -43,6 +43,7 @@ mod longpoll;
 mod memory;
 mod metrics;
 mod mount;
+mod nodes;
 mod pace;
 mod proxies;
 mod relay;
@@ -55,13 +56,14 @@ pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, Outgoing, Pattern, PatternError,
-    ReplyTo, Retention, Task, TrackError,
+    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, Pattern,
+    PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
+pub use nodes::NodeAddress;
 pub use proto::handshake::{OriginPattern, OriginRule};
 pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;

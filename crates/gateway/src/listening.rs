@@ -20,16 +20,22 @@ pub(crate) struct ListeningTls {
     pub(crate) config: Arc<rustls::ServerConfig>,
 }
 
+/// Listens for other nodes.
+pub(crate) fn bind_for_nodes(address: SocketAddr) -> Result<TcpListener, StartError> {
+    bind(address).map_err(|error| StartError::ListenForNodes(address, error))
+}
+
 impl ListeningTls {
     /// Listens.
     pub(crate) fn bind(&self) -> Result<TlsListener, StartError> {
         let Listening { address, announced } = self.listening;
-        let listen = || -> io::Result<TcpListener> {
-            let listener = TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        };
-        let listener = listen().map_err(|error| StartError::ListenTls(address, error))?;
+        let listener = bind(address).map_err(|error| StartError::ListenTls(address, error))?;
         Ok(TlsListener { listener, config: self.config.clone(), announced })
     }
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }

@@ -1,6 +1,6 @@
 //! What the hub asks of a bus between nodes, and what a bus tells the hub.
 //!
-//! Nodes do not talk to each other; an engine such as Redis or NATS carries topics between them. Without a bus
+//! About topics nodes do not talk to each other; an engine such as Redis or NATS carries them. Without a bus
 //! ([`HubConfig::bus`](crate::HubConfig)) there is one node and none of these effects is made.
 //!
 //! Every effect is made by a topic's home shard, and every event is given to it; an event without a topic goes to every
@@ -12,8 +12,10 @@
 //!   every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
 //! - A node has a lease that the bus renews while it is up. When a lease is over, the node's people are gone from the bus,
 //!   and every node is told by [`BusEvent::Leases`].
+//! - What is to end it tells every other node that it reaches, whatever that has subscribed, and keeps it for nobody.
 //! - When it loses the order itself, as by a restart without the newest, it begins another epoch.
 
+use crate::dismissal::Dismissal;
 use crate::place::{Place, Position};
 use crate::presence::PhxRef;
 use crate::publication::{AppendError, Draft, Publication};
@@ -93,6 +95,8 @@ pub enum BusEffect {
     },
     /// The newest changes of this node's people on topics where they changed since the last time.
     PresenceHeads(Vec<(Arc<str>, u64)>),
+    /// Something is to end on the other nodes, too.
+    Dismiss(Dismissal),
 }
 
 /// One meta of one person.
@@ -250,13 +254,19 @@ pub enum BusEvent {
     },
     /// The nodes whose leases stand, told after [`BusEvent::Up`] and whenever one comes or goes.
     Leases(Vec<NodeId>),
+    /// Another node has ended something, and it is to end here, too. Told to every shard.
+    Dismissed(Dismissal),
 }
 
 impl BusEvent {
     /// Whose home the event is for; `None` for every shard, and for what a token tells.
     pub fn topic(&self) -> Option<&Arc<str>> {
         match self {
-            BusEvent::Up | BusEvent::Down | BusEvent::Appended { .. } | BusEvent::Leases(_) => None,
+            BusEvent::Up
+            | BusEvent::Down
+            | BusEvent::Appended { .. }
+            | BusEvent::Leases(_)
+            | BusEvent::Dismissed(_) => None,
             BusEvent::Subscribed { topic, .. }
             | BusEvent::History { topic, .. }
             | BusEvent::Head { topic, .. }

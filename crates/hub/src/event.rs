@@ -2,6 +2,7 @@
 
 use crate::bus::BusEvent;
 use crate::channel::Answer;
+use crate::dismissal::Dismissal;
 use crate::frames::Dialect;
 use crate::history::Excerpt;
 use crate::ids::{ConnectionKey, InterestEpoch, MountIndex, ShardIndex, Ticket};
@@ -182,22 +183,8 @@ pub enum ShardMessage {
         /// The push's payload.
         json: Arc<str>,
     },
-    /// To every shard: close the sockets with this id.
-    Disconnect(Arc<str>),
-    /// To every shard: close the sockets with this id, with a close code of the application's.
-    DisconnectWith {
-        /// The sockets' id.
-        id: Arc<str>,
-        /// The code; from 4000 to 4999 it is the application's own (RFC 6455, section 7.4.2).
-        code: u16,
-    },
-    /// To every shard: end the joins of the sockets with this id to a topic, with `phx_close`.
-    EndJoin {
-        /// The sockets' id.
-        id: Arc<str>,
-        /// The topic.
-        topic: Arc<str>,
-    },
+    /// To every shard of the node, which tells the other nodes: end this.
+    Dismiss(Dismissal),
     /// To a topic's home: code outside any channel publishes this.
     PublishNow {
         /// The topic.

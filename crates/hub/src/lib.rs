@@ -20,6 +20,7 @@ mod connection;
 mod context;
 mod counters;
 mod directory;
+mod dismissal;
 mod dispatch;
 mod effect;
 mod event;
@@ -65,6 +66,7 @@ pub use bus::{
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use context::{Context, ReplyTo, TrackError};
 pub use counters::Counters;
+pub use dismissal::Dismissal;
 pub use effect::{Class, Effect, Effects};
 pub use event::{Event, NewConnection, ShardMessage, Wanted};
 pub use frames::{Dialect, Transport};

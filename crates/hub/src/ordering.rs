@@ -132,9 +132,7 @@ impl Hub {
             | ShardMessage::Untrack { .. }
             | ShardMessage::PresenceWanted { .. }
             | ShardMessage::PresenceState { .. }
-            | ShardMessage::Disconnect(_)
-            | ShardMessage::DisconnectWith { .. }
-            | ShardMessage::EndJoin { .. }
+            | ShardMessage::Dismiss(_)
             | ShardMessage::PublishNow { .. } => debug_assert!(false, "only these are durable"),
         }
     }

@@ -1,5 +1,6 @@
 //! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
 
+use crate::dismissal::Dismissal;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::frames::Dialect;
@@ -9,6 +10,7 @@ use crate::ids::{ShardIndex, TopicId};
 use crate::outgoing::Outgoing;
 use crate::publication::{DISCONNECT_EVENT, Publication};
 use crate::topic::Encoded;
+use proto::ws::CloseCode;
 use std::sync::Arc;
 
 /// The connection whose channel published.
@@ -51,7 +53,8 @@ impl Hub {
         }
         for shard in (0..self.config.shards).map(ShardIndex) {
             // Posted to this shard too: the publisher may close itself, and its handler has not returned yet.
-            let message = ShardMessage::Disconnect(topic.clone());
+            let sockets = Dismissal::Sockets { id: topic.clone(), code: CloseCode::GOING_AWAY };
+            let message = ShardMessage::Dismiss(sockets);
             out.push(Effect::ToShard { shard, message, class: Class::Control });
         }
     }

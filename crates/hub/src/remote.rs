@@ -10,7 +10,6 @@ use crate::place::Position;
 use crate::presence::{Presence, with_reference};
 use crate::publication::{Draft, Publication};
 use crate::topic::Interest;
-use proto::ws::CloseCode;
 use std::sync::Arc;
 
 impl ShardMessage {
@@ -28,12 +27,11 @@ impl ShardMessage {
             | ShardMessage::PublishNow { topic, .. }
             | ShardMessage::HistoryWanted { topic, .. }
             | ShardMessage::History { topic, .. }
-            | ShardMessage::Head { topic, .. }
-            | ShardMessage::Disconnect(topic)
-            | ShardMessage::DisconnectWith { id: topic, .. }
-            | ShardMessage::EndJoin { topic, .. } => topic,
+            | ShardMessage::Head { topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
-            ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } => "",
+            ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } | ShardMessage::Dismiss(_) => {
+                ""
+            }
         }
     }
 }
@@ -82,9 +80,10 @@ impl Hub {
             ShardMessage::PresenceState { owner, event, json } => {
                 self.push_presence(owner, event, &json, out)
             }
-            ShardMessage::Disconnect(id) => self.disconnect(&id, CloseCode::GOING_AWAY, out),
-            ShardMessage::DisconnectWith { id, code } => self.disconnect(&id, code, out),
-            ShardMessage::EndJoin { id, topic } => self.end_joins_of(&id, &topic, out),
+            ShardMessage::Dismiss(dismissal) => {
+                self.dismiss_elsewhere(&dismissal, out);
+                self.dismiss(&dismissal, out);
+            }
             ShardMessage::PublishNow { topic, event, payload } if self.is_recoverable(&topic) => {
                 let draft = Draft { topic, event, payload, received: self.now, except: None };
                 self.append(draft, None, out);

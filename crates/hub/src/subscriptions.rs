@@ -135,6 +135,7 @@ impl Hub {
             }
             BusEvent::People { topic, nodes } => self.people(&topic, nodes, out),
             BusEvent::Leases(live) => self.leases(live.into_iter().collect(), out),
+            BusEvent::Dismissed(dismissal) => self.dismiss(&dismissal, out),
         }
     }
 

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let parent = PathBuf::from(arguments.next().ok_or("which folder?")?);
     let mebibytes: u64 = arguments.next().ok_or("how many MiB?")?.parse()?;
     let form = if arguments.next().as_deref() == Some("zstd") { LogForm::Zstd } else { LogForm::Csv };
-    let (folder, _) = folder::write(&parent, form, mebibytes << 20)?;
-    println!("{}", folder.path().display());
+    let (folder, rows) = folder::write(&parent, form, mebibytes << 20)?;
+    println!("{} ({rows} rows)", folder.path().display());
     Ok(())
 }

@@ -1,10 +1,8 @@
-//! The chat's session against a real server, where one is built: `cargo build -p server` first, or name the binary in
-//! `THRONG_BIN`.
-#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+//! The chat's session against a real server: `cargo build -p server` first, or name the binary in `THRONG_BIN`.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -25,17 +23,23 @@ impl Drop for Throng {
     }
 }
 
-fn binary() -> Option<PathBuf> {
+fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("THRONG_BIN") {
-        return Some(path.into());
+        return path.into();
     }
     // This test lies in target/debug/deps.
-    let folder = std::env::current_exe().ok()?.parent()?.parent()?.to_owned();
-    Some(folder.join("throng")).filter(|path| path.is_file())
+    let test = std::env::current_exe().expect("a program knows its own file");
+    let binary = test.parent().and_then(Path::parent).expect("two folders").join("throng");
+    assert!(
+        binary.is_file(),
+        "{} is missing: `cargo build -p server` builds it, THRONG_BIN names another",
+        binary.display()
+    );
+    binary
 }
 
-fn throng() -> Option<Throng> {
-    let binary = binary()?;
+fn throng() -> Throng {
+    let binary = binary();
     let data = tempfile::tempdir().expect("a folder");
     let port =
         TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
@@ -49,7 +53,7 @@ fn throng() -> Option<Throng> {
     let said = BufReader::new(process.stderr.take().expect("its standard error"));
     // What it says is read to its end, so that the server never waits for a reader.
     std::thread::spawn(move || said.lines().map_while(Result::ok).for_each(drop));
-    Some(Throng { process, url: format!("ws://127.0.0.1:{port}/socket/websocket"), _data: data })
+    Throng { process, url: format!("ws://127.0.0.1:{port}/socket/websocket"), _data: data }
 }
 
 fn join(throng: &Throng, name: &str) -> Session {
@@ -72,10 +76,7 @@ fn until(session: &Session, wanted: impl Fn(&Event) -> bool) -> Event {
 
 #[test]
 fn people_meet_in_the_lobby_of_a_real_server() {
-    let Some(throng) = throng() else {
-        eprintln!("not run: no throng binary beside this test, and none in THRONG_BIN");
-        return;
-    };
+    let throng = throng();
     let ann = join(&throng, "Ann");
     until(&ann, |event| *event == Event::People(vec!["Ann".into()]));
     let mut bob = join(&throng, "Bob");

@@ -64,6 +64,10 @@ codes! {
     NoCommunity "no_community"
     /// The community takes no connections from this page.
     OriginRefused "origin_refused"
+    /// The community's own site says no.
+    RefusedBySite "refused_by_site"
+    /// The community's own site cannot be asked, and must be.
+    SiteUnavailable "site_unavailable"
     /// Something went wrong here.
     Internal "internal"
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod audience;
+mod budgets;
 mod bulletin;
 mod cache;
 mod channels;
@@ -46,7 +47,9 @@ pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
 pub use counters::Counts;
-pub use entrance::{Admitted, Credentials, InstallationSecret, Rejection, TokenKey};
+pub use entrance::{
+    Admitted, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey, Unanswered,
+};
 pub use fault::{ErrorCode, Fault};
 pub use messenger::{Answer, Messenger, Settings};
 pub use news::News;

@@ -1,6 +1,7 @@
 //! The one place through which everything acts.
 
 use crate::audience::Audience;
+use crate::budgets::Budgets;
 use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::counters::Counts;
@@ -8,6 +9,7 @@ use crate::entrance::{Entrance, InstallationSecret};
 use crate::news::News;
 use crate::outlet::{Outlet, WayOut};
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
+use identity::Outbound;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,11 +25,13 @@ pub struct Settings {
     pub cache_bytes_max: u64,
     /// From which the keys of guests and of communities are derived. By default one that ends with the process.
     pub secret: InstallationSecret,
+    /// The way to host sites; without one published keys are not fetched, and no site is asked.
+    pub outbound: Option<Outbound>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cache_bytes_max: 64 << 20, secret: InstallationSecret::fleeting() }
+        Self { cache_bytes_max: 64 << 20, secret: InstallationSecret::fleeting(), outbound: None }
     }
 }
 
@@ -40,6 +44,7 @@ pub struct Messenger {
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     pub(crate) audience: Audience,
+    pub(crate) budgets: Budgets,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
@@ -53,8 +58,9 @@ impl Messenger {
         let inner = Inner {
             store,
             audience: Audience::new(),
+            budgets: Budgets::new(),
             cache: Cache::new(settings.cache_bytes_max),
-            entrance: Entrance::new(settings.secret),
+            entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),
             asked: AtomicU64::new(0),
             unavailable: AtomicU64::new(0),

@@ -108,6 +108,6 @@ fn router(
     rest: Router,
 ) -> Router {
     health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger, bus))
-        .merge(api::router(handle, token, rest))
+        .merge(metrics::router(handle.clone(), messenger, bus.clone()))
+        .merge(api::router(handle, bus, token, rest))
 }

@@ -3,8 +3,8 @@
 use crate::config::{ConfigErrors, Flag, Sources};
 use crate::operator::files::{BackupCommand, StoreCommand};
 use crate::operator::{
-    Asking, BanCommand, CommunityCommand, KeyCommand, PersonCommand, RoomCommand, StatsCommand,
-    WebhookCommand,
+    Asking, AuthorizerCommand, BanCommand, CommunityCommand, KeyCommand, PersonCommand, RoomCommand,
+    StatsCommand, WebhookCommand,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Community(Operating<CommunityCommand>),
     /// Make, list and revoke a community's keys.
     Key(Operating<KeyCommand>),
-    /// List, show, export and erase people.
+    /// List, show, export and erase people, and revoke their tokens.
     Person(Operating<PersonCommand>),
     /// List and make rooms.
     Room(Operating<RoomCommand>),
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Ban(Operating<BanCommand>),
     /// Say where a community is told what happens, and see what was given up.
     Webhook(Operating<WebhookCommand>),
+    /// Have a community's own site asked whether somebody may connect, join or send.
+    Authorizer(Operating<AuthorizerCommand>),
     /// Show the numbers of a running server, or of a community.
     Stats(StatsFlags),
     /// Export, import and compact what is stored.

@@ -1,6 +1,7 @@
 //! What the messenger keeps beyond the process: its store, and the secret of the installation.
 
 use crate::config::StoreConfig;
+use identity::Outbound;
 use messenger::{InstallationSecret, Messenger, Settings};
 use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -68,11 +69,15 @@ pub(crate) struct Durable {
 }
 
 /// Opens the store and makes what must be there. It waits for disk and network.
-pub(crate) fn open(config: &StoreConfig, data_dir: &Path) -> Result<Durable, DurableError> {
+pub(crate) fn open(
+    config: &StoreConfig,
+    data_dir: &Path,
+    outbound: Outbound,
+) -> Result<Durable, DurableError> {
     let (secret, lock) = (secret(data_dir)?, lock(data_dir)?);
     let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
-    let messenger = Messenger::new(store, Settings { cache_bytes_max, secret });
+    let messenger = Messenger::new(store, Settings { cache_bytes_max, secret, outbound: Some(outbound) });
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
     runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
     messenger.keep_house().map_err(DurableError::System)?;

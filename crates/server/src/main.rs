@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Command::Room(flags) => operate(flags),
         Command::Ban(flags) => operate(flags),
         Command::Webhook(flags) => operate(flags),
+        Command::Authorizer(flags) => operate(flags),
         Command::Stats(flags) => command(flags.settings, &flags.asking, &flags.command),
         Command::Store(flags) => with_configuration(flags.settings, |loaded| {
             answer(operator::files::run(&loaded.config, &flags.command))

@@ -1,14 +1,15 @@
-//! The chat page, embedded at build time. Owns its content types, caching and security headers.
+//! The page of rooms, embedded at build time. Owns their addresses, its content types, caching and security headers.
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
+use chat::{CommunityId, RoomName};
 
 /// A file of the built page.
 struct Asset {
@@ -25,6 +26,9 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
+
+/// The room that every server has: what `/` leads to.
+const LOBBY: &str = "/c/default/r/lobby";
 
 /// Vite puts a hash of the content into the names of the files below this folder.
 const HASHED_FOLDER: &str = "/assets/";
@@ -46,7 +50,8 @@ pub(crate) fn is_embedded() -> bool {
 
 fn respond(assets: &[Asset], request: &Request) -> Response<Body> {
     let path = match request.uri().path() {
-        "/" => "/index.html",
+        // Which rooms there are is told by channels, to who may know: the page is the same for all.
+        path if is_room(path) => "/index.html",
         path => path,
     };
     let mut response = match assets.iter().find(|asset| asset.path == path) {
@@ -60,6 +65,9 @@ fn respond(assets: &[Asset], request: &Request) -> Response<Body> {
             PAGE_MISSING,
         )
             .into_response(),
+        None if path == "/" => {
+            (StatusCode::TEMPORARY_REDIRECT, [(LOCATION, LOBBY), (CACHE_CONTROL, "no-cache")]).into_response()
+        }
         None => (StatusCode::NOT_FOUND, "not found\n").into_response(),
     };
     let headers = response.headers_mut();
@@ -67,6 +75,15 @@ fn respond(assets: &[Asset], request: &Request) -> Response<Body> {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     response
+}
+
+/// Whether it is the address of a room, `/c/COMMUNITY/r/ROOM`, whether or not there is one.
+fn is_room(path: &str) -> bool {
+    let names = path.strip_prefix("/c/").and_then(|rest| rest.split_once("/r/"));
+    names.is_some_and(|(community, room)| {
+        let room = room.strip_suffix('/').unwrap_or(room);
+        CommunityId::parse(community).is_ok() && RoomName::parse(room).is_ok()
+    })
 }
 
 impl Asset {
@@ -128,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_page_is_checked_again_and_hashed_files_are_kept() {
-        let page = get(BUILT, "/", None);
+        let page = get(BUILT, "/c/default/r/lobby", None);
         assert_eq!(page.status(), StatusCode::OK);
         assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
         assert_eq!(header(&page, "cache-control"), "no-cache");
@@ -151,9 +168,30 @@ mod tests {
 
     #[test]
     fn a_binary_without_a_page_says_how_to_build_it() {
-        let response = get(&[], "/", None);
+        let response = get(&[], "/c/default/r/lobby", None);
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, "cache-control"), "no-store");
+    }
+
+    #[test]
+    fn the_root_leads_to_the_lobby() {
+        for assets in [BUILT, &[]] {
+            let response = get(assets, "/", None);
+            assert_eq!(response.status(), StatusCode::TEMPORARY_REDIRECT);
+            assert_eq!(header(&response, "location"), LOBBY);
+        }
+    }
+
+    #[test]
+    fn a_rooms_address_has_two_names() {
+        for path in [LOBBY, "/c/club/r/board-1/"] {
+            assert!(is_room(path), "{path}");
+        }
+        for path in
+            ["/c/club", "/c/Club/r/board", "/c/club/r/", "/c//r/board", "/c/club/r/a/b", "/c/club/r/a//"]
+        {
+            assert!(!is_room(path), "{path}");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The messenger's API in this server: with the gateway for what is live.
 
 use crate::retention;
-use api::{Api, Live, Parts, RATE_DEFAULT, ServerStats, TopicBusy};
-use axum::Router;
-use gateway::{BroadcastError, Handle, Outgoing};
-use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Outbound, system_trust};
+use api::{Api, Live, Parts, RATE_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote, ServerStats, TopicBusy};
+use axum::extract::Request;
+use axum::{Router, middleware};
+use gateway::{BroadcastError, Handle, Outgoing, RemotePeer};
+use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Network, Outbound, system_trust};
 use messenger::Messenger;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -33,6 +34,12 @@ impl fmt::Display for RestError {
 
 impl std::error::Error for RestError {}
 
+/// The way to host sites: to public addresses, and to these networks.
+pub(crate) fn outbound(networks: &[Network]) -> Result<Outbound, RestError> {
+    let policy = AddressPolicy::public_and(networks.to_vec());
+    Ok(Outbound::new(system_trust().map_err(RestError::Trust)?, policy))
+}
+
 /// The API, which answers as soon as its routes are served.
 pub(crate) struct Rest {
     api: Api,
@@ -42,23 +49,23 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// Over that messenger.
-    pub(crate) fn new(messenger: Messenger) -> Result<Rest, RestError> {
+    pub(crate) fn new(messenger: Messenger, outbound: Outbound) -> Rest {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
-        let outbound = Outbound::new(system_trust().map_err(RestError::Trust)?, AddressPolicy::public());
         let api = Api::new(Parts {
             messenger: messenger.clone(),
             live: channels.clone(),
             outbound,
             rate: RATE_DEFAULT,
+            rate_of_strangers: RATE_OF_STRANGERS_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
         });
-        Ok(Rest { api, messenger, channels })
+        Rest { api, messenger, channels }
     }
 
     /// For the public listeners.
     pub(crate) fn public(&self) -> Router {
-        self.api.public()
+        self.api.public().layer(middleware::map_request(name_remote))
     }
 
     /// For the administration listener, behind its token.
@@ -81,6 +88,14 @@ impl Rest {
         };
         thread::Builder::new().name("background".into()).spawn(work).map(drop).map_err(RestError::Thread)
     }
+}
+
+/// Says where a request comes from, in the API's words.
+async fn name_remote(mut request: Request) -> Request {
+    if let Some(peer) = request.extensions().get::<RemotePeer>().copied() {
+        request.extensions_mut().insert(Remote(peer.address.ip()));
+    }
+    request
 }
 
 /// The gateway, from when it runs.

@@ -26,9 +26,7 @@ async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
     loop {
         let listed = messenger.perform(Communities { after, limit: PAGE_MAX }).await?;
         for community in &listed.rows {
-            if community.settings.limits.history_days.is_some() {
-                expire(messenger, &community.id).await?;
-            }
+            expire(messenger, &community.id).await?;
         }
         after = listed.next;
         if after.is_none() {

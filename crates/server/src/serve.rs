@@ -4,7 +4,7 @@ use crate::admin::{Admin, AdminError};
 use crate::config::{Config, Profile};
 use crate::durable::{self, DurableError};
 use crate::health::Readiness;
-use crate::rest::{Rest, RestError};
+use crate::rest::{self, Rest, RestError};
 use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
@@ -68,9 +68,11 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map(Certificates::server_config)
         .transpose()
         .map_err(ServeError::Certificate)?;
-    let durable = durable::open(&config.store, &config.data_dir).map_err(ServeError::Messenger)?;
+    let outbound = rest::outbound(&config.sites_networks).map_err(ServeError::Rest)?;
+    let durable = durable::open(&config.store, &config.data_dir, outbound.clone());
+    let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
-    let rest = Rest::new(messenger.clone()).map_err(ServeError::Rest)?;
+    let rest = Rest::new(messenger.clone(), outbound);
     let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public())
         .map_err(ServeError::Gateway)?;
     messenger.tell_through(running.handle());
@@ -126,6 +128,9 @@ fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admi
     if let Some(bus) = &config.bus {
         let instances: Vec<String> = bus.instances.iter().map(ToString::to_string).collect();
         line(format!("bus {}", instances.join(", ")));
+    }
+    if let Some(address) = running.node_address() {
+        line(format!("listening for other nodes on {address}"));
     }
     if !page::is_embedded() {
         line("this binary was built without its page: `make run` builds both".into());

@@ -8,8 +8,8 @@ use crate::page;
 use axum::Router;
 use bus::Bus;
 use gateway::{
-    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, Pattern, Refusal, Running, Socket,
-    StartError, machine,
+    BusPort, ConnectRequest, DeflateConfig, Gateway, Limits, Mount, NodeAddress, Pattern, Refusal, Running,
+    Socket, StartError, machine,
 };
 use messenger::Messenger;
 use rustls::ServerConfig;
@@ -60,6 +60,9 @@ pub(crate) fn start(
     for (pattern, retention) in &config.history.topics {
         builder = builder.history(pattern, *retention);
     }
+    if let Some(address) = config.bus.as_ref().and_then(|bus| bus.listen) {
+        builder = builder.listen_for_nodes(address);
+    }
     if let Some(bus) = bus {
         builder = builder.bus(|port| bus.run(connected(port)));
     }
@@ -84,14 +87,26 @@ pub(crate) fn bus(config: &BusConfig, history: &HistoryConfig) -> Result<Bus, bu
         prefix: config.prefix.clone(),
         certificate_authority: config.certificate_authority.clone(),
         histories: histories.collect(),
+        announced: config.announce,
         times: bus::Times::default(),
     })
 }
 
 /// The gateway's end of the bus, as the bus wants it.
 fn connected(port: BusPort) -> bus::Port {
-    let BusPort { node, began, requests, events } = port;
-    bus::Port { node, began, requests, tell: Arc::new(move |shard, event| events.tell(shard, event)) }
+    let BusPort { node, began, listening, requests, events } = port;
+    let nodes = events.clone();
+    bus::Port {
+        node,
+        began,
+        listening: listening.map(|NodeAddress { address, secret }| bus::NodeAddress { address, secret }),
+        requests,
+        tell: Arc::new(move |shard, event| events.tell(shard, event)),
+        tell_peers: Arc::new(move |peers| {
+            let theirs = |bus::NodeAddress { address, secret }| NodeAddress { address, secret };
+            nodes.peers(peers.into_iter().map(|(node, listening)| (node, theirs(listening))).collect());
+        }),
+    }
 }
 
 fn channels(path: &str, socket: &SocketConfig, messenger: &Messenger) -> Mount {

@@ -15,7 +15,10 @@ const SCHEMELESS: &str = "Origin: 127.0.0.1\r\n";
 #[test]
 fn the_page_and_the_probes_are_answered() {
     let server = Throng::start(&[]);
-    let page = server.get(server.address, "/");
+    let root = server.get(server.address, "/");
+    assert_eq!(root.status, 307);
+    assert!(root.head.contains("location: /c/default/r/lobby"), "{}", root.head);
+    let page = server.get(server.address, "/c/default/r/lobby");
     assert_eq!(page.status, 200);
     assert!(page.head.contains("content-type: text/html; charset=utf-8"), "{}", page.head);
     assert!(page.head.contains("content-security-policy: default-src 'none'"), "{}", page.head);

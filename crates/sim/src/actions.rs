@@ -7,8 +7,9 @@ use crate::oracle::{Asked, Checked};
 use crate::shard::{MOUNTS, ROOMS, config};
 use crate::wire::{encode, encode_bytes};
 use crate::world::World;
-use hub::{Class, Dialect, MountIndex, Outgoing, ShardMessage, Transport};
+use hub::{Class, Dialect, Dismissal, MountIndex, Outgoing, ShardMessage, Transport};
 use proto::phoenix::{FrameKind, Version};
+use proto::ws::CloseCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -248,8 +249,9 @@ impl World {
             0 => {
                 let socket_id = self.socket_id();
                 self.kick(socket_id.clone());
+                let dismissal = Dismissal::Sockets { id: socket_id.into(), code: CloseCode::GOING_AWAY };
                 for shard in 0..self.plan.shards() {
-                    self.post(shard, ShardMessage::Disconnect(socket_id.as_str().into()), Class::Control)?;
+                    self.post(shard, ShardMessage::Dismiss(dismissal.clone()), Class::Control)?;
                 }
                 Ok(())
             }

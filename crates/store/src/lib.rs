@@ -13,6 +13,7 @@ mod queue;
 mod sql;
 mod sqlite;
 mod threads;
+mod workers;
 
 pub use exchange::{ExchangeError, export, import};
 pub use opening::{FILE_NAME, OpenError, open};

@@ -2,6 +2,7 @@
 
 use chat::verbs::{Append, Around, Communities, CreateCommunity, CreateRoom, FindRoom, Join, Meet, ReadPage};
 use chat::*;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{OpenError, SqliteOptions, SqliteStore, export, import};
@@ -43,6 +44,21 @@ fn texts(store: &dyn Store, conversation: ConversationId) -> Vec<String> {
     let page = ReadPage { conversation, around: Around::Newest, limit: 200 };
     let page = store.ask(call(ann()).ask(page)).expect("she may");
     page.messages.into_iter().map(|shown| shown.message.text).collect()
+}
+
+#[test]
+fn files_are_their_owners_alone() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("file.sqlite3");
+    let store = open(&path);
+    prepare(&store);
+    store.backup(&folder.path().join("copy.sqlite3")).expect("it is written");
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry"));
+    let modes: Vec<_> = entries
+        .map(|entry| (entry.file_name(), entry.metadata().expect("a file").permissions().mode() & 0o777))
+        .collect();
+    assert!(modes.len() >= 3, "the file, its log, and the copy: {modes:?}");
+    assert!(modes.iter().all(|(_, mode)| *mode == 0o600), "{modes:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +32,7 @@ export async function startThrong(settings = {}) {
   return {
     ...addresses(port),
     metrics: `http://127.0.0.1:${adminPort}/metrics`,
+    operate: (method, path, body) => operate(adminPort, folder, method, path, body),
     pid: () => server.pid,
     start: () => server.start(),
     stop: () => server.stop(),
@@ -40,6 +41,16 @@ export async function startThrong(settings = {}) {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Asks the messenger's API as the operator; the answer's JSON. */
+async function operate(port, folder, method, path, body) {
+  const token = readFileSync(join(folder, "admin-token"), "utf8").trim();
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === "" ? undefined : JSON.parse(text);
 }
 
 /** The conformance fixture on a free port. */

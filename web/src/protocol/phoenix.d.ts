@@ -8,7 +8,7 @@ declare module "phoenix" {
   export const LongPoll: Transport;
 
   export class Socket {
-    constructor(endpoint: string, options?: { params?: object; longPollFallbackMs?: number });
+    constructor(endpoint: string, options?: { params?: () => object; longPollFallbackMs?: number });
 
     /** What the next connection uses; `LongPoll` once the client fell back. */
     readonly transport: Transport;
@@ -17,7 +17,8 @@ declare module "phoenix" {
 
     connect(): void;
     disconnect(callback?: () => void): void;
-    channel(topic: string, params: object): Channel;
+    /** A function is asked at each join. */
+    channel(topic: string, params: object | (() => object)): Channel;
     onOpen(callback: () => void): string;
     onClose(callback: () => void): string;
   }
@@ -33,13 +34,5 @@ declare module "phoenix" {
 
   export class Push {
     receive(status: "ok" | "error" | "timeout", callback: (response: unknown) => void): this;
-  }
-
-  export class Presence {
-    constructor(channel: Channel);
-
-    /** True between a (re)join and its `presence_state`: diffs are kept back until then. */
-    inPendingSyncState(): boolean;
-    list<T>(choose: (key: string, entry: unknown) => T): T[];
   }
 }

@@ -7,11 +7,13 @@ const BODY_LENGTH_MAX = 2000;
 export type ComposerProps = {
   /** False while there is no connection: typing goes on, sending waits. */
   readonly enabled: boolean;
+  /** What the room is called. */
+  readonly title: string;
   readonly onSend: (body: string) => void;
 };
 
 /** Enter sends, Shift+Enter begins a new line. */
-export function Composer({ enabled, onSend }: ComposerProps): JSX.Element {
+export function Composer({ enabled, title, onSend }: ComposerProps): JSX.Element {
   const [body, setBody] = useState("");
   const input = useRef<HTMLTextAreaElement>(null);
 
@@ -51,7 +53,7 @@ export function Composer({ enabled, onSend }: ComposerProps): JSX.Element {
         rows={1}
         dir="auto"
         maxLength={BODY_LENGTH_MAX}
-        placeholder="Message the lobby"
+        placeholder={`Message ${title}`}
         enterkeyhint="send"
         aria-describedby="composer-hint"
         value={body}

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Link } from "../lobby/link";
+import type { Link } from "../room/link";
 
 export type ConnectionStatusProps = {
   readonly link: Link;

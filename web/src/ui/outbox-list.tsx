@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import type { Outbox, Outgoing } from "../lobby/outbox";
+import type { Outbox, Outgoing } from "../room/outbox";
 
 export type OutboxListProps = {
   readonly outbox: Outbox;
-  readonly onRetry: (body: string) => void;
-  readonly onDiscard: (id: number) => void;
+  readonly onRetry: (id: string, text: string) => void;
+  readonly onDiscard: (id: string) => void;
 };
 
 /** What the server has not confirmed. A message on its way shows only once it takes long (see the style sheet). */
@@ -14,7 +14,7 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
       {outbox.map((outgoing) => (
         <li key={outgoing.id} class={`outgoing outgoing-${outgoing.status.kind}`}>
           <p class="outgoing-body" dir="auto">
-            {outgoing.body}
+            {outgoing.text}
           </p>
           <span class="outgoing-status">{describe(outgoing.status)}</span>
           {outgoing.status.kind !== "sending" && (
@@ -22,10 +22,7 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
               <button
                 type="button"
                 class="button-link"
-                onClick={() => {
-                  onDiscard(outgoing.id);
-                  onRetry(outgoing.body);
-                }}
+                onClick={() => { onRetry(outgoing.id, outgoing.text); }}
               >
                 Send again
               </button>

@@ -1,12 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { People } from "../lobby/people";
+import type { Status } from "../protocol/wire";
+import { nameOf, type Names } from "../room/names";
+import { headcount, type People } from "../room/people";
 import { Avatar } from "./avatar";
 import { CloseIcon } from "./icons";
 
 export type PeoplePanelProps = {
   readonly people: People;
-  readonly ownKey: string;
+  readonly names: Names;
+  /** One's own id, once it is known. */
+  readonly me: string | undefined;
   /** False while there is no connection: the list is the last one known. */
   readonly live: boolean;
   /** Matters on narrow screens only, where the panel covers the page: wide ones always show it beside the talk. */
@@ -14,7 +18,7 @@ export type PeoplePanelProps = {
   readonly onClose: () => void;
 };
 
-export function PeoplePanel({ people, ownKey, live, open, onClose }: PeoplePanelProps): JSX.Element {
+export function PeoplePanel({ people, names, me, live, open, onClose }: PeoplePanelProps): JSX.Element {
   const closeButton = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
@@ -34,7 +38,7 @@ export function PeoplePanel({ people, ownKey, live, open, onClose }: PeoplePanel
         <div class="people-heading">
           <h2 id="people-title">
             Here now
-            {people.kind === "listed" && <span class="people-count">{people.people.length.toLocaleString()}</span>}
+            {people.kind === "listed" && <span class="people-count">{headcount(people)?.toLocaleString()}</span>}
           </h2>
           <button
             type="button"
@@ -46,14 +50,16 @@ export function PeoplePanel({ people, ownKey, live, open, onClose }: PeoplePanel
             <CloseIcon />
           </button>
         </div>
-        <PeopleBody people={people} ownKey={ownKey} />
+        <PeopleBody people={people} names={names} me={me} />
       </aside>
       <div class="people-scrim" onClick={onClose} />
     </>
   );
 }
 
-function PeopleBody({ people, ownKey }: { readonly people: People; readonly ownKey: string }): JSX.Element {
+type PeopleBodyProps = Pick<PeoplePanelProps, "people" | "names" | "me">;
+
+function PeopleBody({ people, names, me }: PeopleBodyProps): JSX.Element {
   switch (people.kind) {
     case "unknown":
       return <p class="people-note muted">Looking around…</p>;
@@ -67,14 +73,24 @@ function PeopleBody({ people, ownKey }: { readonly people: People; readonly ownK
     case "listed":
       return (
         <ul class="people-list" tabIndex={0} aria-label="People here">
-          {people.people.map((person) => (
-            <li key={person.key} class="person">
-              <Avatar name={person.name} small />
-              <bdi class="person-name">{person.name}</bdi>
-              {person.key === ownKey && <span class="person-you">you</span>}
+          {byName(people.people, names).map(({ person, name, status }) => (
+            <li key={person} class={`person person-${status}`}>
+              <Avatar name={name} small />
+              <bdi class="person-name">{name}</bdi>
+              {person === me && <span class="tag person-you">you</span>}
+              {status !== "online" && <span class="person-status muted">{status}</span>}
             </li>
           ))}
         </ul>
       );
   }
+}
+
+function byName(
+  people: ReadonlyMap<string, Status>,
+  names: Names,
+): { person: string; name: string; status: Status }[] {
+  return Array.from(people, ([person, status]) => ({ person, name: nameOf(names, person), status })).sort(
+    (a, b) => a.name.localeCompare(b.name) || a.person.localeCompare(b.person),
+  );
 }

@@ -6,20 +6,21 @@ const END_PX = 48;
 
 export type StickyScroll = {
   readonly scroller: RefObject<HTMLDivElement | null>;
-  /** How many entries came since the reader left the end. */
+  /** How many messages came since the reader left the end. */
   readonly unseen: number;
   readonly toEnd: () => void;
 };
 
 /**
- * Keeps the newest entry in view, unless the reader scrolled up to read.
- * `nextId` counts every entry that ever came.
+ * Keeps the newest message in view, unless the reader scrolled up to read.
+ * `arrived` counts every message that ever came at the end, `first` is the one that the list begins with.
  */
-export function useStickyScroll(nextId: number): StickyScroll {
+export function useStickyScroll(arrived: number, first: number | undefined): StickyScroll {
   const scroller = useRef<HTMLDivElement>(null);
   const [atEnd, setAtEnd] = useState(true);
-  const seenId = useRef(nextId);
-  if (atEnd) seenId.current = nextId;
+  const seen = useRef(arrived);
+  const height = useRef(0);
+  if (atEnd) seen.current = arrived;
 
   useEffect(() => {
     const element = scroller.current;
@@ -33,7 +34,17 @@ export function useStickyScroll(nextId: number): StickyScroll {
 
   useLayoutEffect(() => {
     if (atEnd) scrollToEnd(scroller.current);
-  }, [atEnd, nextId]);
+  }, [atEnd, arrived]);
+
+  // What comes in at the beginning pushes the rest down: what is being read stays where it is.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element) element.scrollTop += element.scrollHeight - height.current;
+  }, [first]);
+
+  useLayoutEffect(() => {
+    height.current = scroller.current?.scrollHeight ?? 0;
+  });
 
   // A soft keyboard or a growing composer takes height away: the end stays in view.
   useEffect(() => {
@@ -44,7 +55,7 @@ export function useStickyScroll(nextId: number): StickyScroll {
     return () => { observer.disconnect(); };
   }, [atEnd]);
 
-  return { scroller, unseen: nextId - seenId.current, toEnd: () => { scrollToEnd(scroller.current); } };
+  return { scroller, unseen: arrived - seen.current, toEnd: () => { scrollToEnd(scroller.current); } };
 }
 
 function scrollToEnd(element: HTMLElement | null): void {

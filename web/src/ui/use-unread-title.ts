@@ -1,13 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-const TITLE = "Lobby · Throng";
-
-/** While the page is hidden its title counts what came. `nextId` counts every entry that ever came. */
-export function useUnreadTitle(nextId: number): void {
+/** While the page is hidden its title counts what came. `arrived` counts every message that ever came. */
+export function useUnreadTitle(title: string, arrived: number): void {
   const [hidden, setHidden] = useState(document.hidden);
-  const seenId = useRef(nextId);
-  if (!hidden) seenId.current = nextId;
-  const unread = nextId - seenId.current;
+  const seen = useRef(arrived);
+  if (!hidden) seen.current = arrived;
+  const unread = arrived - seen.current;
 
   useEffect(() => {
     const update = (): void => { setHidden(document.hidden); };
@@ -16,6 +14,6 @@ export function useUnreadTitle(nextId: number): void {
   }, []);
 
   useEffect(() => {
-    document.title = unread > 0 ? `(${unread}) ${TITLE}` : TITLE;
-  }, [unread]);
+    document.title = `${unread > 0 ? `(${unread}) ` : ""}${title} · Throng`;
+  }, [title, unread]);
 }

@@ -71,6 +71,7 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
         if desk.is_service() {
             invite_where_needed(&desk, conversation, &person).await?;
         }
+        desk.permit_join(conversation).await?;
         let join = Join { conversation, invitation };
         member = Some(desk.ask_as(By::Person(person.clone()), join).await?.member);
     }
@@ -92,7 +93,9 @@ async fn find_for(
 ) -> Result<ConversationId, Problem> {
     match (reference, &desk.caller) {
         (ids::Reference::Id(id), Caller::Person { id: own, rooms: None }) if own == person => Ok(*id),
-        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. }) => desk.find(reference).await,
+        (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. } | Caller::Stranger) => {
+            desk.find(reference).await
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Every operation, by the things that they are about. One file each; a file's `group` is its part of the table.
 
+mod authorizer;
 mod communities;
 mod conversations;
 mod data;
 mod direct;
 mod following;
+mod guests;
 mod invitations;
 mod keys;
 mod members;
@@ -26,6 +28,7 @@ pub(crate) fn all() -> Vec<Group> {
         communities::group(),
         keys::group(),
         people::group(),
+        guests::group(),
         rooms::group(),
         conversations::group(),
         members::group(),
@@ -38,6 +41,7 @@ pub(crate) fn all() -> Vec<Group> {
         reports::group(),
         publishing::group(),
         webhooks::group(),
+        authorizer::group(),
         data::group(),
     ]
 }

@@ -5,14 +5,14 @@ use crate::caller::Callers;
 use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::reply::{Done, Found, Made};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Block, List, Page, Person, Profile, Scope};
 use axum::http::Method;
 use chat::verbs::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
 use chat::{By, PersonId};
-use identity::{Revocation, Revoked, UnixSeconds};
+use identity::{Revoked, UnixSeconds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub(super) fn group() -> Group {
                 "Revoke a person's tokens, and close what stands on them",
             )
             .by(Callers::keys(Scope::ManagePeople))
-            .about("The one with a `jti`, or all that were issued until now. It counts on this server and until it restarts.")
+            .about("The one with a `jti`, or all that were issued until now. It is kept for as long as such a token could be valid.")
             .runs(revoke),
             operation(Method::GET, blocks, "list_blocks", "List whom a person blocks")
                 .by(own)
@@ -158,14 +158,6 @@ async fn revoke(
         None => Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000)),
     };
     desk.ask(ReadPerson { person: input.path.person.clone() }).await?;
-    let community = identity::Community::new(desk.community()?.as_str());
-    let revocation = Revocation { community, subject: input.path.person.to_string(), what };
-    let closed = desk.shared.messenger.revoke(&revocation).map_err(|error| {
-        tracing::error!(?error, "a token cannot be revoked");
-        Problem::new(
-            Code::LimitReached,
-            "as many tokens are revoked as may be: wait until some of them expire",
-        )
-    })?;
+    let closed = desk.shared.messenger.revoke(desk.community()?, &input.path.person, what).await?;
     Ok(Made(RevokedTokens { connections: closed as u64 }))
 }

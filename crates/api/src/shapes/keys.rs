@@ -97,7 +97,7 @@ pub(crate) struct Key {
     id: KeyId,
     /// What its owner calls it.
     name: String,
-    /// What it is for: `server`, `token`, `jwks` or `webhook`.
+    /// What it is for: `server`, `token`, `jwks`, `webhook` or `authorizer`.
     kind: &'static str,
     /// What finds a server key: it stands after `thr_`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub(crate) struct Key {
     /// The id by which tokens name a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     kid: Option<String>,
-    /// Where keys are published, or a webhook's endpoint is.
+    /// Where keys are published, or a host site is told or asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
     /// The last second, since 1970, in which it counts.
@@ -156,6 +156,7 @@ impl From<chat::Key> for Key {
             }
             Some(Purpose::Jwks { url }) => (shown.kind, shown.url) = ("jwks", Some(url)),
             Some(Purpose::Webhook { url, .. }) => (shown.kind, shown.url) = ("webhook", Some(url)),
+            Some(Purpose::Authorizer(key)) => (shown.kind, shown.url) = ("authorizer", Some(key.url)),
         }
         shown
     }

@@ -2,6 +2,7 @@
 //!
 //! Points in time are milliseconds since 1970 (UTC).
 
+mod authorizer;
 mod communities;
 mod conversations;
 pub(crate) mod ids;
@@ -12,6 +13,7 @@ mod page;
 mod people;
 mod webhooks;
 
+pub(crate) use authorizer::{Authorizer, NewAuthorizer, authorizer};
 pub(crate) use communities::{Community, CommunityStats, NewCommunity, Settings};
 pub(crate) use conversations::{
     Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,

@@ -104,7 +104,8 @@ impl Webhook {
             Purpose::Webhook { .. }
             | Purpose::Server { .. }
             | Purpose::Token { .. }
-            | Purpose::Jwks { .. } => None,
+            | Purpose::Jwks { .. }
+            | Purpose::Authorizer(_) => None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! An API over a store in memory, asked without a socket.
 #![allow(dead_code, reason = "each test uses a part")]
 
-use api::{Api, Live, Parts, Rate, ServerStats, TopicBusy};
-use axum::Router;
+use api::{Api, Live, Parts, Rate, Remote, ServerStats, TopicBusy};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
+use axum::{Extension, Router};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{Export, Import};
@@ -68,11 +68,13 @@ impl House {
 
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
+        let settings = Settings { outbound: Some(outbound()), ..Settings::default() };
         let api = Api::new(Parts {
-            messenger: Messenger::new(store.clone(), Settings::default()),
+            messenger: Messenger::new(store.clone(), settings),
             live: live.clone(),
             outbound: outbound(),
             rate,
+            rate_of_strangers: Rate { burst: 3, per_minute: 60 },
             deliveries: DeliverySettings { retries: impatient(), ..DeliverySettings::default() },
             webhook_limits: MemoryLimits::default(),
         });
@@ -94,6 +96,19 @@ impl House {
         body: Option<String>,
     ) -> Answer {
         send(self.public.clone(), method, path, headers, body).await
+    }
+
+    /// Asks from an address.
+    pub(crate) async fn ask_from(
+        &self,
+        address: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Answer {
+        let remote = Remote(address.parse().expect("an address"));
+        send(self.public.clone().layer(Extension(remote)), method, path, headers, body).await
     }
 
     /// Asks as the operator.

@@ -27,6 +27,12 @@ fn change() -> impl Strategy<Value = PresenceChange> {
     (left, joined).prop_map(|(left, joined)| PresenceChange { left, joined })
 }
 
+fn dismissal() -> impl Strategy<Value = Dismissal> {
+    let sockets = (".*", any::<u16>()).prop_map(|(id, code)| Dismissal::Sockets { id: id.into(), code });
+    let joins = (".*", ".*").prop_map(|(id, topic)| Dismissal::Joins { id: id.into(), topic: topic.into() });
+    prop_oneof![sockets, joins]
+}
+
 /// As an engine's script writes it.
 fn ordered(epoch: &str, offset: u64, previous: u64, kept: &[u8]) -> Vec<u8> {
     let mut bytes = vec![ORDERED, epoch.len() as u8];
@@ -67,8 +73,15 @@ proptest! {
     }
 
     #[test]
+    fn what_is_to_end_is_read_as_it_was_written(node in node(), dismissal in dismissal()) {
+        let bytes = dismissed(node, &dismissal);
+        prop_assert_eq!(sender(&bytes), Some(node));
+        prop_assert_eq!(read(&bytes), Some(Frame::Dismissed { node, dismissal }));
+    }
+
+    #[test]
     fn what_comes_from_elsewhere_is_refused_or_read_and_never_ends_anything(
-        kind in prop::sample::select(b"eohpq\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
+        kind in prop::sample::select(b"eohpqd\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
     ) {
         let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
         let _ = (read(&bytes), sender(&bytes), read_kept(&bytes));

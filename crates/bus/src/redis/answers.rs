@@ -2,14 +2,13 @@
 
 use super::commands::Question;
 use super::inbox::Inbox;
-use super::instance::leases;
+use super::instance::{Standing, leases};
 use super::keys;
 use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
 use crate::session::Desk;
 use ::redis::{Value, from_redis_value};
 use hub::{BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Takes the answers of one question out of `answers` and tells the hub. Returns whose leases stand, if that was asked.
@@ -18,7 +17,7 @@ pub(crate) fn tell(
     inbox: &Inbox,
     question: Question,
     answers: &mut impl Iterator<Item = Value>,
-) -> Result<Option<BTreeSet<NodeId>>, Failure> {
+) -> Result<Option<Standing>, Failure> {
     let mut answer = || answers.next().ok_or_else(|| unexpected("an answer too few"));
     match question {
         Question::Lease => return leases(answer()?)?.ok_or(Failure::LeaseOver).map(Some),

@@ -5,6 +5,7 @@ use super::keys::name;
 use super::scripts::call;
 use crate::frame;
 use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX};
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
 use hub::{
@@ -93,6 +94,9 @@ pub(crate) fn encode(
                 ask(publish(&keys.channel(&topic), message), Question::Done);
             }
         }
+        BusEffect::Dismiss(dismissal) => {
+            ask(publish(&keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
+        }
         BusEffect::Present { topic, version, previous, change } => {
             let message = frame::present(desk.node, version, previous, &change);
             ask(present(instance, desk.node, &topic, version, &change, message), Question::People);
@@ -108,10 +112,23 @@ pub(crate) fn encode(
     }
 }
 
-/// Begins or renews the node's lease.
-pub(crate) fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
+/// Begins the node's lease; other nodes reach it there, if anywhere.
+pub(crate) fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
+    let mut begin = lease(instance, desk, "begin");
+    begin.arg(
+        announced.map_or_else(String::new, |NodeAddress { address, secret }| format!("{address} {secret}")),
+    );
+    begin
+}
+
+/// Renews the node's lease.
+pub(crate) fn renew(instance: &Instance, desk: &Desk) -> Cmd {
+    lease(instance, desk, "renew")
+}
+
+fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
     let keys = &instance.keys;
-    let mut lease = call(&instance.scripts.lease, &[keys.leases()]);
+    let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
     lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease

@@ -17,6 +17,7 @@ pub(crate) struct Inbox {
     desk: Desk,
     keys: Keys,
     nodes_channel: String,
+    everybody_channel: String,
     witness: Arc<Witness>,
     run: Mutex<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
@@ -38,6 +39,7 @@ impl Inbox {
         Inbox {
             desk: desk.clone(),
             nodes_channel: keys.nodes(),
+            everybody_channel: keys.everybody(),
             keys,
             witness,
             run: Mutex::default(),
@@ -103,6 +105,9 @@ impl Inbox {
         if frame::sender(bytes) == Some(self.desk.node) {
             return;
         }
+        if channel == self.everybody_channel {
+            return self.to_everybody(bytes);
+        }
         let mut topics = self.topics();
         let Some((topic, feed)) = self.keys.topic_of(channel).and_then(|name| {
             let topic = topics.get_key_value(name)?.0.clone();
@@ -112,13 +117,32 @@ impl Inbox {
         };
         match frame::read(bytes) {
             Some(frame) => self.hand_on(topic, feed, frame),
-            None => drop(self.desk.numbers.undecodable.fetch_add(1, Relaxed)),
+            None => self.undecodable(),
         }
+    }
+
+    fn to_everybody(&self, bytes: &[u8]) {
+        match frame::read(bytes) {
+            Some(Frame::Dismissed { dismissal, .. }) => self.desk.tell(BusEvent::Dismissed(dismissal)),
+            Some(
+                Frame::Published { .. }
+                | Frame::Ordered { .. }
+                | Frame::Head { .. }
+                | Frame::Present { .. }
+                | Frame::PresenceHead { .. },
+            )
+            | None => self.undecodable(),
+        }
+    }
+
+    fn undecodable(&self) {
+        self.desk.numbers.undecodable.fetch_add(1, Relaxed);
     }
 
     fn hand_on(&self, topic: Arc<str>, feed: &mut Feed, frame: Frame) {
         let received = self.desk.now();
         let event = match frame {
+            Frame::Dismissed { .. } => return self.undecodable(),
             Frame::Published { node, event, payload } => {
                 self.desk.numbers.delivered.fetch_add(1, Relaxed);
                 let publication = Arc::new(Publication { topic, event, payload, received, place: None });

@@ -1,17 +1,18 @@
 //! One server: its connection, and everything that can be wrong with it.
 
-use super::commands::lease;
+use super::commands::begin;
 use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
 use super::keys::{self, Keys};
 use super::scripts::{Scripts, call};
 use crate::failure::Failure;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use hub::NodeId;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The oldest version with everything that the scripts use.
@@ -98,7 +99,7 @@ impl Instance {
         rights.arg(&name);
         let (subscribe, unsubscribe) =
             (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
-        let listen = cmd("SUBSCRIBE").arg(self.keys.nodes()).to_owned();
+        let listen = cmd("SUBSCRIBE").arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }
 
@@ -118,21 +119,40 @@ impl Instance {
         Ok(())
     }
 
-    /// Begins this node's lease; returns the nodes that have one.
-    pub(crate) async fn begin_lease(&mut self, desk: &Desk) -> Result<BTreeSet<NodeId>, Failure> {
-        let begin = lease(self, desk, "begin");
+    /// Begins this node's lease, and says where it listens; returns the nodes that have one.
+    pub(crate) async fn begin_lease(
+        &mut self,
+        desk: &Desk,
+        announced: Option<&NodeAddress>,
+    ) -> Result<Standing, Failure> {
+        let begin = begin(self, desk, announced);
         let answer = self.ask(begin).await?;
         leases(answer)?.ok_or(Failure::LeaseOver)
     }
 }
 
-/// The nodes whose leases stand; none if this node's does not.
-pub(crate) fn leases(answer: Value) -> Result<Option<BTreeSet<NodeId>>, Failure> {
+/// Nodes whose leases stand, and where they listen.
+pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
+
+/// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
+pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
     let mut values = answer.into_iter();
     if values.next() != Some(Value::Int(1)) {
         return Ok(None);
     }
-    let name = |value| from_redis_value::<String>(value).ok();
-    Ok(Some(values.filter_map(|value| keys::node(&name(value)?)).collect()))
+    let text = |value| from_redis_value::<String>(value).ok();
+    let mut standing = Standing::new();
+    while let (Some(name), Some(listening)) = (values.next(), values.next()) {
+        if let Some(node) = text(name).as_deref().and_then(keys::node) {
+            standing.insert(node, text(listening).as_deref().and_then(node_address));
+        }
+    }
+    Ok(Some(standing))
+}
+
+/// As [`begin`] writes it.
+fn node_address(text: &str) -> Option<NodeAddress> {
+    let (address, secret) = text.split_once(' ')?;
+    Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
 }

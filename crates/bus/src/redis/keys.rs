@@ -24,9 +24,19 @@ impl Keys {
         format!("{}leases", self.prefix)
     }
 
+    /// Where nodes listen for each other.
+    pub(crate) fn addresses(&self) -> String {
+        format!("{}addresses", self.prefix)
+    }
+
     /// The channel on which nodes hear that one came or went.
     pub(crate) fn nodes(&self) -> String {
         format!("{}nodes", self.prefix)
+    }
+
+    /// The channel on which all nodes hear what is to end.
+    pub(crate) fn everybody(&self) -> String {
+        format!("{}everybody", self.prefix)
     }
 
     /// The key, and the channel, that rights are tried on.
@@ -95,7 +105,9 @@ mod tests {
         for topic in ["rooms:lobby", "", "topic:", "a b\"\n"] {
             assert_eq!(keys.topic_of(&keys.channel(topic)), Some(topic));
         }
-        assert_eq!(keys.topic_of(&keys.nodes()), None);
+        for channel in [keys.nodes(), keys.everybody()] {
+            assert_eq!(keys.topic_of(&channel), None);
+        }
         assert_eq!(Keys::new("other").topic_of(&keys.channel("a")), None);
         assert_eq!(node(&name(NodeId(7))), Some(NodeId(7)));
     }

@@ -1,38 +1,46 @@
 //! Which nodes' leases stand: those that have one on every instance.
 
+use super::instance::Standing;
 use crate::session::Desk;
-use hub::{BusEvent, NodeId};
-use std::collections::BTreeSet;
+use hub::BusEvent;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Leases(Mutex<State>);
 
 struct State {
     /// By instance.
-    standing: Vec<BTreeSet<NodeId>>,
-    told: Option<BTreeSet<NodeId>>,
+    standing: Vec<Standing>,
+    told: Option<Standing>,
 }
 
 impl Leases {
     pub(crate) fn new(instances: usize) -> Leases {
-        Leases(Mutex::new(State { standing: vec![BTreeSet::new(); instances], told: None }))
+        let standing = vec![Standing::new(); instances];
+        Leases(Mutex::new(State { standing, told: None }))
     }
 
     /// An instance says whose leases stand there.
-    pub(crate) fn stand(&self, instance: usize, nodes: BTreeSet<NodeId>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).standing[instance] = nodes;
+    pub(crate) fn stand(&self, instance: usize, nodes: Standing) {
+        self.state().standing[instance] = nodes;
     }
 
-    /// Tells the hubs, if it is news.
+    /// Tells the hubs, and who forwards things to nodes, if it is news.
     pub(crate) fn tell(&self, desk: &Desk) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let mut everywhere = state.standing[0].clone();
-        everywhere.retain(|node| state.standing.iter().all(|standing| standing.contains(node)));
-        if state.told.as_ref() != Some(&everywhere) {
-            desk.numbers.nodes.store(everywhere.len() as u64, Relaxed);
-            desk.tell(BusEvent::Leases(everywhere.iter().copied().collect()));
-            state.told = Some(everywhere);
+        everywhere.retain(|node, _| state.standing.iter().all(|standing| standing.contains_key(node)));
+        if state.told.as_ref() == Some(&everywhere) {
+            return;
         }
+        desk.numbers.nodes.store(everywhere.len() as u64, Relaxed);
+        let listening = everywhere.iter().filter_map(|(node, listening)| Some((*node, listening.clone()?)));
+        desk.tell_peers(listening.collect());
+        desk.tell(BusEvent::Leases(everywhere.keys().copied().collect()));
+        state.told = Some(everywhere);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,6 +2,7 @@
 //! script appends to; people are hashes under leases. One connection to each instance carries everything, publications
 //! beside answers.
 
+mod announced;
 mod answers;
 mod commands;
 mod explain;
@@ -16,6 +17,7 @@ mod session;
 use crate::address::is_encrypted;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use crate::witness::Witness;
 use instance::Instance;
@@ -60,14 +62,28 @@ impl Redis {
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
         let leases = Arc::new(Leases::new(self.clients.len()));
         let mut instances = Vec::with_capacity(self.clients.len());
+        let announced = self.announced(desk).await;
         for (index, (client, witness)) in self.clients.iter().zip(&self.witnesses).enumerate() {
             let is_encrypted =
                 matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
             let (keys, witness) = (self.keys.clone(), witness.clone());
             let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
-            leases.stand(index, instance.begin_lease(desk).await?);
+            leases.stand(index, instance.begin_lease(desk, announced.as_ref()).await?);
             instances.push(instance);
         }
         Ok(Session::new(instances, leases))
+    }
+
+    /// Where other nodes reach this one; nowhere is better than a wrong place.
+    async fn announced(&self, desk: &Desk) -> Option<NodeAddress> {
+        let NodeAddress { address, secret } = desk.listening.clone()?;
+        let engine = self.clients.first()?.get_connection_info().addr().clone();
+        match announced::announced(address, &engine).await {
+            Ok(address) => Some(NodeAddress { address, secret }),
+            Err(error) => {
+                tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
+                None
+            }
+        }
     }
 }

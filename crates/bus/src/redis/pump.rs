@@ -1,7 +1,7 @@
 //! Takes what waits for one instance, sends it together, and takes the answers: what comes meanwhile goes next.
 
 use super::answers;
-use super::commands::{Question, encode, lease};
+use super::commands::{Question, encode, renew};
 use super::instance::Instance;
 use super::leases::Leases;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ impl Pump {
     async fn exchange(&mut self, batch: Batch, is_renewal: bool) -> Result<(), Failure> {
         let (mut commands, mut questions) = (Vec::new(), Vec::new());
         if is_renewal {
-            commands.push(lease(&self.instance, &self.desk, "renew"));
+            commands.push(renew(&self.instance, &self.desk));
             questions.push(Question::Lease);
         }
         let amount = batch.amount();

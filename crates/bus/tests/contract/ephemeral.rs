@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::node::{Node, json};
-use hub::{BusEvent, NodeId, Outgoing};
+use hub::{BusEffect, BusEvent, Dismissal, NodeId, Outgoing};
 
 fn delivered(node: &Node, topic: &str) -> (NodeId, Outgoing<'static>) {
     node.hears("a delivery", |event| match event {
@@ -76,4 +76,27 @@ pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: impl Eng
         assert_eq!(delivered(&bob, topic), (ann.id, json("☃")));
     }
     assert_eq!(deliveries_left(&bob), 0);
+}
+
+pub(crate) fn what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for(engine: impl Engine) {
+    let nodes = [(); 3].map(|()| Node::up(engine.settings()));
+    let dismissals = [
+        Dismissal::Sockets { id: "user:☃".into(), code: 4401 },
+        Dismissal::Joins { id: "user:7".into(), topic: "rooms:a".into() },
+    ];
+    for dismissal in &dismissals {
+        nodes[0].wants(BusEffect::Dismiss(dismissal.clone()));
+        for node in &nodes[1..] {
+            let told = node.hears("what is to end", |event| match event {
+                BusEvent::Dismissed(dismissal) => Some(dismissal.clone()),
+                _ => None,
+            });
+            assert_eq!(&told, dismissal);
+        }
+    }
+    // Answered behind what it would be told itself.
+    nodes[0].subscribe("rooms:a");
+    assert!(!nodes[0].rest().iter().any(|event| matches!(event, BusEvent::Dismissed(_))));
+    let undecodable = nodes.iter().map(|node| node.status.snapshot().undecodable_total);
+    assert_eq!(undecodable.sum::<u64>(), 0);
 }

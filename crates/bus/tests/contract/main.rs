@@ -8,6 +8,7 @@ mod ephemeral;
 mod failing;
 mod histories;
 mod order;
+mod peers;
 mod presence;
 
 /// Makes each function of the modules a test for each engine.
@@ -38,7 +39,8 @@ contract! {
         a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other
         what_one_node_publishes_comes_in_its_order
         nothing_is_told_of_a_topic_that_is_not_wanted_any_more
-        bytes_and_texts_in_any_language_come_as_they_were;
+        bytes_and_texts_in_any_language_come_as_they_were
+        what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for;
     order:
         all_nodes_are_told_the_same_order_without_a_hole
         a_subscription_says_where_the_topic_stands_and_nothing_is_missing_behind_that
@@ -56,6 +58,9 @@ contract! {
         all_people_of_a_node_replace_those_before
         nodes_see_each_other_come
         a_node_that_was_killed_takes_its_people_with_it;
+    peers:
+        nodes_learn_where_the_others_listen_and_what_to_show_there
+        nodes_are_known_again_after_the_engine_lost_everything;
     failing:
         an_engine_that_stops_is_away_and_comes_back
         what_was_kept_before_the_engine_was_killed_is_there_afterwards

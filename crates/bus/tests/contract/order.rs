@@ -93,11 +93,12 @@ pub(crate) fn heads_are_told_to_the_others(engine: impl Engine) {
 
 pub(crate) fn answers_go_to_the_shard_that_asked(engine: impl Engine) {
     let node = Node::up(engine.settings());
-    node.subscribe("kept:b");
+    let leases = |event: &BusEvent| matches!(event, BusEvent::Leases(_)).then_some(());
+    assert_eq!(node.hears_for("leases", leases), (None, ()));
     let token = node.asks_to_append(TOPIC, "1");
-    node.asks_to_append("kept:b", "2");
-    node.ordered("kept:b");
-    assert_eq!(node.shard_of(|event| matches!(event, BusEvent::Appended { .. })), Some(SHARD));
-    assert_eq!(node.shard_of(|event| matches!(event, BusEvent::Leases(_))), None);
-    node.append_answer(token).expect("it is kept");
+    let answer = |event: &BusEvent| match event {
+        BusEvent::Appended { token: of, result: Ok(_) } => Some(*of),
+        _ => None,
+    };
+    assert_eq!(node.hears_for("an answer to an append", answer), (Some(SHARD), token));
 }

@@ -51,6 +51,7 @@ pub(crate) fn settings(urls: &[&str]) -> Settings {
         prefix: "test".to_owned(),
         certificate_authority: None,
         histories: histories(),
+        announced: None,
         times: PATIENT,
     }
 }

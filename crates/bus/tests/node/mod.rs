@@ -5,7 +5,7 @@ pub(crate) mod child;
 pub(crate) mod nats_server;
 pub(crate) mod redis_server;
 
-use bus::{Bus, Port, Settings, State, Status};
+use bus::{Bus, NodeAddress, Port, Settings, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
@@ -31,6 +31,7 @@ pub(crate) fn histories() -> Histories {
     [rule("kept:*", 1000, 600), rule("short:*", 3, 600), rule("brief:*", 1000, 1)].into_iter().collect()
 }
 
+type Peers = Arc<(Mutex<Vec<(NodeId, NodeAddress)>>, Condvar)>;
 type Said = Arc<(Mutex<Vec<(Option<ShardIndex>, BusEvent)>>, Condvar)>;
 
 pub(crate) struct Node {
@@ -39,6 +40,7 @@ pub(crate) struct Node {
     wants: Option<UnboundedSender<(ShardIndex, Vec<BusEffect>)>>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
     said: Said,
+    peers: Peers,
     thread: Option<JoinHandle<()>>,
     tokens: AtomicU32,
 }
@@ -46,6 +48,11 @@ pub(crate) struct Node {
 impl Node {
     /// Starts a node that need not find its engine.
     pub(crate) fn start(settings: Settings) -> Node {
+        Node::start_listening(settings, None)
+    }
+
+    /// Starts a node that listens there for the others.
+    pub(crate) fn start_listening(settings: Settings, listening: Option<NodeAddress>) -> Node {
         static IDS: AtomicU64 = AtomicU64::new(1);
         let id = NodeId(IDS.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id()));
         let said = Said::default();
@@ -54,13 +61,20 @@ impl Node {
         let (wants, requests) = unbounded_channel();
         let (kill, killed) = tokio::sync::oneshot::channel();
         let hears = said.clone();
+        let peers = Peers::default();
+        let knows = peers.clone();
         let port = Port {
             node: id,
             began: Instant::now(),
+            listening,
             requests,
             tell: Arc::new(move |shard, event| {
                 hears.0.lock().expect("no test panics with it").push((shard, event));
                 hears.1.notify_all();
+            }),
+            tell_peers: Arc::new(move |peers| {
+                *knows.0.lock().expect("no test panics with it") = peers;
+                knows.1.notify_all();
             }),
         };
         let run = move || {
@@ -74,7 +88,16 @@ impl Node {
             });
         };
         let thread = Some(std::thread::spawn(run));
-        Node { id, status, wants: Some(wants), kill: Some(kill), said, thread, tokens: AtomicU32::new(1) }
+        Node {
+            id,
+            status,
+            wants: Some(wants),
+            kill: Some(kill),
+            said,
+            peers,
+            thread,
+            tokens: AtomicU32::new(1),
+        }
     }
 
     /// Starts one and waits until it is up.
@@ -105,14 +128,24 @@ impl Node {
     }
 
     /// Waits for an event, and takes it out of what was said. Events before it stay.
-    pub(crate) fn hears<T>(&self, what: &str, mut find: impl FnMut(&BusEvent) -> Option<T>) -> T {
+    pub(crate) fn hears<T>(&self, what: &str, find: impl FnMut(&BusEvent) -> Option<T>) -> T {
+        self.hears_for(what, find).1
+    }
+
+    /// The same, with the shard that it was said to, if it was to one alone.
+    pub(crate) fn hears_for<T>(
+        &self,
+        what: &str,
+        mut find: impl FnMut(&BusEvent) -> Option<T>,
+    ) -> (Option<ShardIndex>, T) {
         let began = Instant::now();
         let mut said = self.said.0.lock().expect("no test panics with it");
         loop {
-            let found = said.iter().enumerate().find_map(|(at, (_, event))| Some((at, find(event)?)));
-            if let Some((at, found)) = found {
+            let found =
+                said.iter().enumerate().find_map(|(at, (shard, event))| Some((at, *shard, find(event)?)));
+            if let Some((at, shard, found)) = found {
                 said.remove(at);
-                return found;
+                return (shard, found);
             }
             let left = DEADLINE.checked_sub(began.elapsed()).unwrap_or_else(|| {
                 panic!("{what} was not heard within {DEADLINE:?}, but {said:?}; {:?}", self.status.state())
@@ -121,15 +154,23 @@ impl Node {
         }
     }
 
+    /// Waits until it knows that just these nodes listen, where, and what has to be shown there.
+    pub(crate) fn knows_peers(&self, wanted: &[(NodeId, NodeAddress)]) {
+        let mut wanted = wanted.to_vec();
+        wanted.sort_by_key(|(node, _)| *node);
+        let known = self.peers.0.lock().expect("no test panics with it");
+        let waited = self.peers.1.wait_timeout_while(known, DEADLINE, |peers| *peers != wanted);
+        assert_eq!(*waited.expect("no test panics with it").0, wanted);
+    }
+
+    /// As if nothing had been told of other nodes.
+    pub(crate) fn forgets_peers(&self) {
+        self.peers.0.lock().expect("no test panics with it").clear();
+    }
+
     /// What was said and not taken.
     pub(crate) fn rest(&self) -> Vec<BusEvent> {
         self.said.0.lock().expect("no test panics with it").iter().map(|(_, event)| event.clone()).collect()
-    }
-
-    /// Which shard an event was for, which stays.
-    pub(crate) fn shard_of(&self, is_it: impl Fn(&BusEvent) -> bool) -> Option<ShardIndex> {
-        let said = self.said.0.lock().expect("no test panics with it");
-        said.iter().find(|(_, event)| is_it(event)).and_then(|(shard, _)| *shard)
     }
 
     fn token(&self) -> u32 {

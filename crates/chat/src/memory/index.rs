@@ -21,6 +21,7 @@ impl Shelf {
             keys: BTreeMap::new(),
             people: BTreeMap::new(),
             blocks: BTreeMap::new(),
+            revocations: BTreeMap::new(),
             conversations: BTreeMap::new(),
             rooms: BTreeMap::new(),
             pairs: BTreeMap::new(),
@@ -85,6 +86,9 @@ impl Shelf {
             Record::Key(row) => drop(self.keys.insert(row.id, row)),
             Record::Person(row) => drop(self.people.insert(row.id.clone(), row)),
             Record::Block(row) => drop(self.blocks.insert((row.by.clone(), row.person.clone()), row)),
+            Record::Revocation(row) => {
+                self.revocations.insert((row.person.clone(), row.token_or_all().to_owned()), row);
+            }
             Record::Conversation(row) => self.put_conversation(&row),
             Record::Member(row) => {
                 self.memberships.insert((row.person.clone(), row.conversation));
@@ -108,8 +112,12 @@ impl Shelf {
 
     pub(super) fn remove(&mut self, target: &Target) {
         match target.clone() {
+            Target::Key(id) => drop(self.keys.remove(&id)),
             Target::Person(id) => drop(self.people.remove(&id)),
             Target::Block { by, person } => drop(self.blocks.remove(&(by, person))),
+            Target::Revocations { ended_before } => {
+                self.revocations.retain(|_, row| row.ends > ended_before);
+            }
             Target::Member { conversation, person } => {
                 self.memberships.remove(&(person.clone(), conversation));
                 self.members.remove(&(conversation, person));

@@ -13,6 +13,7 @@ use crate::ids::{
 use crate::message::{Edit, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
 use crate::person::{Block, Person};
+use crate::revocation::Revocation;
 use crate::store::{Request, Store};
 use crate::verbs::append_batch;
 use crate::{Failure, Pair};
@@ -36,6 +37,7 @@ struct Shelf {
     keys: BTreeMap<KeyId, Key>,
     people: BTreeMap<PersonId, Person>,
     blocks: BTreeMap<(PersonId, PersonId), Block>,
+    revocations: BTreeMap<(PersonId, String), Revocation>,
     conversations: BTreeMap<ConversationId, Conversation>,
     rooms: BTreeMap<RoomName, ConversationId>,
     pairs: BTreeMap<Pair, ConversationId>,

@@ -12,6 +12,7 @@ use crate::moderation::{Audit, Report, Sanction};
 use crate::moment::Moment;
 use crate::permissions::Role;
 use crate::person::{Block, Person};
+use crate::revocation::Revocation;
 use crate::rows::{
     Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target, Within, words,
 };
@@ -76,6 +77,20 @@ impl Rows for Communities {
 
     fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>> {
         first(self.of(community).blocks.values().filter(|block| block.by == *by), usize::MAX)
+    }
+
+    fn revocations(
+        &mut self,
+        community: &CommunityId,
+        start: Option<(&PersonId, &str)>,
+        limit: usize,
+    ) -> Found<Vec<Revocation>> {
+        let start = start.map(|(person, token)| (person.clone(), token.to_owned()));
+        first(self.of(community).revocations.range(after(start)).map(|(_, row)| row), limit)
+    }
+
+    fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
+        Ok(self.of(community).revocations.len() as u64)
     }
 
     fn conversation(&mut self, community: &CommunityId, id: ConversationId) -> Found<Option<Conversation>> {

@@ -17,7 +17,8 @@ use serde::Serialize;
 ///
 /// Their messages become tombstones of nobody, with former texts, files, mentions and the search index; reactions,
 /// memberships, cursors, blocks, invitations and sanctions go; reports and the audit log keep what happened, and forget
-/// who. A conversation of two stays with the other one. What others wrote about them in their own words stays.
+/// who. A conversation of two stays with the other one. What others wrote about them in their own words stays. What was
+/// revoked stays revoked until it would have expired: a token must not be good again because its person was erased.
 #[derive(Clone, Debug)]
 pub struct Erase {
     /// Whom.
@@ -181,6 +182,7 @@ impl Erase {
             }
             Record::Community(_)
             | Record::Key(_)
+            | Record::Revocation(_)
             | Record::Person(_)
             | Record::Conversation(_)
             | Record::Edit(_) => {

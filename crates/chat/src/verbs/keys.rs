@@ -9,7 +9,7 @@ use crate::limits::{KEYS_MAX, NAME_BYTES_MAX, NOTE_BYTES_MAX};
 use crate::moderation::Deed;
 use crate::permissions::{Action, Role};
 use crate::problem::{Problem, Problems};
-use crate::rows::Rows;
+use crate::rows::{Rows, Target};
 use crate::{Call, Command, Failure, Refusal, text};
 
 /// Makes a key. For keys and owners of the whole community.
@@ -39,9 +39,7 @@ impl Command for CreateKey {
             Problem::new("length", "must have 32 bytes, or none")
         });
         let name = problems.or(name)?;
-        if rows.keys(&call.community)?.len() >= KEYS_MAX {
-            return Err(Refusal::LimitReached { limit: "keys_max", max: KEYS_MAX as u64 }.into());
-        }
+        make_room(rows, call)?;
         let key = Key {
             id: KeyId(call.id(0)),
             community: call.community.clone(),
@@ -55,6 +53,19 @@ impl Command for CreateKey {
         log(rows, call, Deed::CreateKey, None)?;
         Ok(key)
     }
+}
+
+/// The key that was revoked first makes room for another: the audit log still tells of it.
+fn make_room(rows: &mut dyn Rows, call: &Call) -> Result<(), Failure> {
+    let keys = rows.keys(&call.community)?;
+    if keys.len() < KEYS_MAX {
+        return Ok(());
+    }
+    let oldest = keys.iter().filter_map(|key| Some((key.revoked?, key.id))).min();
+    let Some((_, key)) = oldest else {
+        return Err(Refusal::LimitReached { limit: "keys_max", max: KEYS_MAX as u64 }.into());
+    };
+    Ok(rows.remove(&call.community, &Target::Key(key))?)
 }
 
 /// Revokes a key, for good. For keys and owners of the whole community.

@@ -20,6 +20,7 @@ mod people;
 mod reading;
 mod reporting;
 mod retention;
+mod revoking;
 mod rooms;
 mod searching;
 
@@ -40,5 +41,6 @@ pub use people::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, Unb
 pub use reading::{Around, EditsOf, Page, ReadMessage, ReadPage};
 pub use reporting::{AuditLog, ReportMessage, Reports, Settle};
 pub use retention::{Expire, Expired};
+pub use revoking::{Revocations, Revoke};
 pub use rooms::{ChangeRoom, CreateRoom, FindRoom, Members, ReadConversation, Rooms};
 pub use searching::SearchMessages;

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// Drops a part of what is older than the community's `history_days`: to be repeated until there is no more. For keys. A
+/// Drops revocations that have ended, and a part of what is older than the community's `history_days`: to be repeated until
+/// there is no more. For keys. A
 /// conversation forgets from its beginning, without holes: `first` moves forward, and no place is used again.
 #[derive(Clone, Copy, Debug)]
 pub struct Expire;
@@ -38,6 +39,7 @@ impl Command for Expire {
             return Err(Refusal::NotPermitted(Action::Administer).into());
         }
         let community = access::community(rows, call)?;
+        rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
         let Some(days) = community.settings.limits.history_days else {
             return Ok(Expired::default());
         };

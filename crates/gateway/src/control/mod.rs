@@ -18,6 +18,7 @@ use crate::handshake::parse_proxy_header;
 use crate::life::{Life, Stage};
 use crate::memory::Watch;
 use crate::metrics::PROXY_PROTOCOL;
+use crate::nodes::{self, Nodes};
 use crate::relay::Relay;
 use crate::shard::{Mail, ShardDriver, Shared};
 use engine::{Engine, HandedOff, Mailboxes, ShardIndex};
@@ -63,6 +64,15 @@ pub(crate) struct Control {
     /// KiB of posted bodies that are held in memory.
     pub(crate) bodies: Semaphore,
     pub(crate) next_shard: AtomicUsize,
+    /// The other nodes of the cluster.
+    pub(crate) nodes: Arc<Nodes>,
+}
+
+/// What the control plane accepts connections of.
+pub(crate) struct Listeners {
+    pub(crate) tls: Vec<TlsListener>,
+    /// For other nodes.
+    pub(crate) nodes: Option<TcpListener>,
 }
 
 /// A listener for TLS with what its handshakes need.
@@ -92,7 +102,7 @@ impl Control {
     pub(crate) fn start(
         self,
         inbox: UnboundedReceiver<ControlMail>,
-        tls: Vec<TlsListener>,
+        listeners: Listeners,
         watch: Option<Watch>,
         bus: Option<(RunBus, BusPort)>,
     ) -> io::Result<()> {
@@ -106,16 +116,19 @@ impl Control {
                 if let Some((run, port)) = bus {
                     tokio::spawn(run(port));
                 }
-                control.run(inbox, tls).await;
+                control.run(inbox, listeners).await;
             });
             runtime.shutdown_background();
         })?;
         Ok(())
     }
 
-    async fn run(self: Arc<Self>, mut inbox: UnboundedReceiver<ControlMail>, tls: Vec<TlsListener>) {
-        for listener in tls {
+    async fn run(self: Arc<Self>, mut inbox: UnboundedReceiver<ControlMail>, listeners: Listeners) {
+        for listener in listeners.tls {
             tokio::spawn(tls::accept(self.clone(), listener));
+        }
+        if let Some(listener) = listeners.nodes {
+            tokio::spawn(nodes::accept(self.clone(), listener));
         }
         loop {
             tokio::select! {

@@ -5,14 +5,17 @@
 //! bodies, HTTP/1.0, other paths) and all that comes behind them on their connection go to the HTTP library, and are
 //! answered by the same [`respond`].
 
+mod answer;
 mod body;
 mod connection;
 mod cors;
 mod request;
 mod respond;
 mod response;
+mod session;
 mod sized_body;
 
 pub(crate) use body::BODIES_KIB_MAX;
 pub(crate) use connection::serve;
-pub(crate) use respond::{Place, respond};
+pub(crate) use respond::{Place, TOKEN_HEADER, respond};
+pub(crate) use session::{own_session, poll, post};

@@ -1,30 +1,29 @@
-//! One request of a long-polling client. The HTTP status is 200; the real one stands in the body.
+//! One request of a long-polling client: for a session of this node, of another, or for a new one.
 
-use super::body::{self, BODY_BYTES_MAX, BodyError};
+use super::answer::{answer, bad_request, status, written};
 use super::cors;
+use super::session::{self, Home, PostBody, ask, home};
 use crate::admission::{Excess, Visit};
 use crate::control::{Control, OwnedHead, RemotePeer};
 use crate::handshake::Head;
 use crate::metrics::MEMORY_BUDGET;
-use crate::relay::Reply;
-use crate::shard::{Mail, PollAnswer, PostAnswer, Seat, SessionSeed, SessionToken};
+use crate::nodes::Forwarded;
+use crate::shard::{Mail, Seat, SessionSeed};
 use bytes::Bytes;
-use engine::ShardIndex;
-use http_body_util::{BodyExt, Limited};
-use hub::MountIndex;
-use hyper::body::Body;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use hyper::{Response, StatusCode};
+use hub::{MountIndex, NodeId};
+use hyper::{Method, Response, StatusCode};
 use proto::handshake::parse_query;
-use serde_json::{Value, json};
-use std::error::Error;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::SemaphorePermit;
 
 /// Clients throw at a status that they do not know; at this one they come back later.
 const COME_BACK_LATER: u16 = 500;
-const TOKEN_HEADER: &str = "x-phoenix-longpoll-token";
+pub(crate) const TOKEN_HEADER: &str = "x-phoenix-longpoll-token";
+/// An answer of another node may be longer than what waits in a session's outbox, since it is JSON in JSON, by this factor
+/// and these bytes.
+const ESCAPED_FACTOR: usize = 4;
+const BESIDE_BYTES: usize = 64 << 10;
 
 /// Where long-polling is served.
 #[derive(Clone, Copy)]
@@ -33,14 +32,6 @@ pub(crate) struct Place {
     /// How long a poll waits for messages, and a post for its body and for being handled.
     pub(crate) window: Duration,
 }
-
-/// A request's body, whoever reads it.
-pub(crate) trait PostBody:
-    Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin
-{
-}
-
-impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin> PostBody for B {}
 
 /// Answers one request, whoever read it.
 pub(crate) async fn respond(
@@ -69,37 +60,42 @@ fn token(head: &Head<'_>) -> Option<String> {
     params.get("token")?.as_str().map(str::to_owned)
 }
 
-fn session(control: &Control, token: Option<&str>) -> Option<SessionToken> {
-    let token = SessionToken::parse(token?)?;
-    (usize::from(token.shard.0) < control.mailboxes.len()).then_some(token)
-}
-
-/// Asks a shard and waits; `None` when the shard has no answer to give.
-async fn ask<T: Send + 'static>(
-    control: &Control,
-    shard: ShardIndex,
-    mail: impl FnOnce(Reply<T>) -> Mail,
-) -> Option<T> {
-    let (reply, answer) = control.relay.question();
-    control.mailboxes.post(shard, mail(reply));
-    answer.await.ok()
-}
-
 async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes> {
-    let token = head.lend(token);
-    let Some(session) = session(control, token.as_deref()) else {
-        return open(control, place, &head).await;
+    let answered = match head.lend(token) {
+        Some(token) => match home(control, &token) {
+            Some(Home::Here(session)) => session::poll(control, session).await,
+            Some(Home::There(node)) => {
+                // Apart, or each waiting poll would have room for the library's state.
+                Box::pin(forward(control, place, &head, node, (Method::GET, token, Bytes::new()))).await
+            }
+            None => None,
+        },
+        None => None,
     };
-    let shard = ShardIndex(session.shard.0);
-    match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await {
-        Some(PollAnswer::Messages(messages)) => {
-            let messages = messages.iter().map(|message| String::from_utf8_lossy(message));
-            let messages: Vec<Value> = messages.map(|message| Value::from(&*message)).collect();
-            answer(json!({"status": 200, "token": token, "messages": messages}))
-        }
-        Some(PollAnswer::Nothing) => answer(json!({"status": 204, "token": token, "messages": []})),
-        Some(PollAnswer::Gone) | None => open(control, place, &head).await,
+    match answered {
+        Some(answer) => answer,
+        None => open(control, place, &head).await,
     }
+}
+
+/// Another node's answer to a request for one of its sessions. `None` if it has none.
+async fn forward(
+    control: &Control,
+    Place { window, .. }: Place,
+    head: &OwnedHead,
+    node: NodeId,
+    (method, token, body): (Method, String, Bytes),
+) -> Option<Response<Bytes>> {
+    let (path, content_type) =
+        head.lend(|head| (head.path().to_owned(), head.first("content-type").map(str::to_owned)));
+    // As long as the other node may take by itself: for a poll its window, for a post one for the body and one for what
+    // becomes of it.
+    let time_max = if method == Method::GET { window } else { window * 2 };
+    let outbox_bytes_max = control.shared.limits.outbox_bytes_max;
+    let bytes_max = outbox_bytes_max.saturating_mul(ESCAPED_FACTOR).saturating_add(BESIDE_BYTES);
+    let request = Forwarded { method, path, token, content_type, body, time_max, bytes_max };
+    let answer = control.nodes.forward(node, request).await?;
+    Some(if answer.status() == StatusCode::OK { written(answer.into_body()) } else { bad_request() })
 }
 
 /// A new session is announced by 410: the client's word for it is "open".
@@ -138,7 +134,7 @@ async fn open(control: &Control, place: Place, head: &OwnedHead) -> Response<Byt
         seat,
     };
     match ask(control, control.pick_shard(), |reply| Mail::SessionOpen { seed, reply }).await {
-        Some(token) => answer(json!({"status": 410, "token": token, "messages": []})),
+        Some(token) => answer(&json!({"status": 410, "token": token, "messages": []})),
         None => status(COME_BACK_LATER),
     }
 }
@@ -157,63 +153,22 @@ fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
     Ok(Seat { _visit: Visit::new(admission.clone(), address), _place: place })
 }
 
-async fn post(
-    control: &Control,
-    Place { mount, window }: Place,
-    head: OwnedHead,
-    body: impl PostBody,
-) -> Response<Bytes> {
-    let token = head.lend(token);
-    let Some(session) = session(control, token.as_deref()) else { return status(410) };
-    let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
+async fn post(control: &Control, place: Place, head: OwnedHead, body: impl PostBody) -> Response<Bytes> {
+    let Some(token) = head.lend(token) else { return status(410) };
+    let Some(home) = home(control, &token) else { return status(410) };
     // The room for the body is held until its messages have been handled.
-    let (_room, body) = match tokio::time::timeout(window, receive(control, body)).await {
-        Ok(Some(received)) => received,
-        Ok(None) => return bad_request(),
-        Err(_) => return status(408),
+    let (_room, body) = match session::receive(control, place, body).await {
+        Ok(received) => received,
+        Err(refusal) => return refusal,
     };
-    let message_bytes_max = control.shared.handshakes.mount(mount).message_bytes_max;
-    let messages = match body::messages(content_type.as_deref(), body, message_bytes_max) {
-        Ok(messages) => messages,
-        Err(BodyError::Unreadable) => return status(400),
-        Err(BodyError::MessageTooLarge) => return bad_request(),
+    let answered = match home {
+        Home::Here(session) => {
+            let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
+            session::hand_on(control, place, session, content_type.as_deref(), body).await
+        }
+        Home::There(node) => {
+            Box::pin(forward(control, place, &head, node, (Method::POST, token, body))).await
+        }
     };
-    let shard = ShardIndex(session.shard.0);
-    let handled = ask(control, shard, |reply| Mail::Post { token: session, messages, reply });
-    match tokio::time::timeout(window, handled).await {
-        Ok(Some(PostAnswer::Taken)) => status(200),
-        Ok(Some(PostAnswer::Undecodable)) => status(400),
-        Ok(Some(PostAnswer::Gone) | None) => status(410),
-        Err(_) => status(408),
-    }
-}
-
-/// Waits for room for a request's body, and then for the body. `None` if it is too large or ends early.
-async fn receive(control: &Control, body: impl PostBody) -> Option<(SemaphorePermit<'_>, Bytes)> {
-    let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
-    if announced > BODY_BYTES_MAX as u64 {
-        return None;
-    }
-    let room = control.bodies.acquire_many(announced.div_ceil(1 << 10) as u32).await.ok()?;
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.ok()?;
-    Some((room, body.to_bytes()))
-}
-
-fn status(status: u16) -> Response<Bytes> {
-    answer(json!({ "status": status }))
-}
-
-fn answer(body: Value) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(body.to_string()));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    cors::allow_any_origin(headers);
-    response
-}
-
-fn bad_request() -> Response<Bytes> {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    response
+    answered.unwrap_or_else(|| status(410))
 }

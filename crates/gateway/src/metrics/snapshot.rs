@@ -3,6 +3,7 @@
 use super::close_reason::CloseReason;
 use super::histogram::Histogram;
 use super::shard::{CAPACITY, REJECTIONS, ShardMetrics};
+use crate::nodes::Nodes;
 use engine::ShardCounters;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,6 +36,9 @@ pub struct Snapshot {
     pub connections_total: u64,
     /// Long-poll sessions.
     pub longpoll_sessions: u64,
+    /// Requests of long-polling clients that were forwarded to the nodes of their sessions, by what came of it: `answered`,
+    /// `gone` (there is no such session), or `unreachable` (there is no such node, or it did not answer).
+    pub longpoll_forwarded: Vec<(&'static str, u64)>,
     /// Ended connections by reason, in the order of [`CloseReason::ALL`].
     pub closed: Vec<(CloseReason, u64)>,
     /// Refused connections by reason.
@@ -93,6 +97,7 @@ pub struct Snapshot {
 pub(crate) struct Metrics {
     pub(crate) shards: Arc<[ShardMetrics]>,
     pub(crate) engine: Arc<[Arc<ShardCounters>]>,
+    pub(crate) nodes: Arc<Nodes>,
 }
 
 impl Metrics {
@@ -100,6 +105,7 @@ impl Metrics {
         let mut all = Snapshot {
             closed: CloseReason::ALL.map(|reason| (reason, 0)).to_vec(),
             rejected: REJECTIONS.map(|reason| (reason, 0)).to_vec(),
+            longpoll_forwarded: self.nodes.counts.named().to_vec(),
             ..Snapshot::default()
         };
         for (metrics, engine) in self.shards.iter().zip(self.engine.iter()) {

@@ -19,7 +19,7 @@ use crate::pace::Pace;
 use crate::proxies::Proxies;
 use crate::relay::Relay;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, Reach, ShardIndex};
+use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, NodeId, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 
 /// What all shards of a gateway know.
 pub(crate) struct Shared {
+    /// This node's name, from its start to its end, whether there are others or not.
+    pub(crate) node: NodeId,
     pub(crate) handshakes: Handshakes,
     pub(crate) limits: Limits,
     pub(crate) allowance: Arc<Allowance>,
@@ -103,7 +105,7 @@ impl ShardDriver {
         let call = move |next| letters.post(next, Mail::Turn);
         ShardDriver {
             decoders: mounts.iter().map(|mount| [mount.decoder(false), mount.decoder(true)]).collect(),
-            sessions: Sessions::new(shard),
+            sessions: Sessions::new(shared.node, shard),
             hub,
             turn: Turn::new(shared.turns.clone(), engine::ShardIndex(shard.0), call),
             shared,

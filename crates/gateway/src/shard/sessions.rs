@@ -7,7 +7,7 @@ use crate::relay::Reply;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use hub::{ConnectionKey, Dialect, Event, SECOND_LANE, ShardIndex, Ticket, Transport};
+use hub::{ConnectionKey, Dialect, Event, NodeId, SECOND_LANE, ShardIndex, Ticket, Transport};
 use proto::phoenix::FrameKind;
 use slab::Slab;
 use std::collections::HashMap;
@@ -18,10 +18,13 @@ use std::time::{Duration, Instant};
 const SWEEP: Duration = Duration::from_millis(50);
 /// A session dies when no poll has begun for this many windows.
 const SILENT_WINDOWS_MAX: u32 = 2;
+/// A token before it is text.
+const TOKEN_BYTES: usize = 8 + 2 + 4 + 16;
 
-/// Finds a session: its shard, its place there, and a secret that cannot be guessed.
+/// Finds a session: its node, its shard, its place there, and a secret that cannot be guessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SessionToken {
+    pub(crate) node: NodeId,
     pub(crate) shard: ShardIndex,
     slot: u32,
     secret: u128,
@@ -29,26 +32,30 @@ pub(crate) struct SessionToken {
 
 impl SessionToken {
     pub(crate) fn parse(text: &str) -> Option<SessionToken> {
-        let raw: [u8; 22] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
-        let (shard, rest) = raw.split_first_chunk()?;
+        let raw: [u8; TOKEN_BYTES] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (node, rest) = raw.split_first_chunk()?;
+        let (shard, rest) = rest.split_first_chunk()?;
         let (slot, secret) = rest.split_first_chunk()?;
         Some(SessionToken {
+            node: NodeId(u64::from_be_bytes(*node)),
             shard: ShardIndex(u16::from_be_bytes(*shard)),
             slot: u32::from_be_bytes(*slot),
             secret: u128::from_be_bytes(secret.try_into().ok()?),
         })
     }
 
-    fn text(&self) -> String {
-        let mut raw = [0; 22];
-        raw[..2].copy_from_slice(&self.shard.0.to_be_bytes());
-        raw[2..6].copy_from_slice(&self.slot.to_be_bytes());
-        raw[6..].copy_from_slice(&self.secret.to_be_bytes());
+    pub(crate) fn text(&self) -> String {
+        let mut raw = [0; TOKEN_BYTES];
+        raw[..8].copy_from_slice(&self.node.0.to_be_bytes());
+        raw[8..10].copy_from_slice(&self.shard.0.to_be_bytes());
+        raw[10..14].copy_from_slice(&self.slot.to_be_bytes());
+        raw[14..].copy_from_slice(&self.secret.to_be_bytes());
         URL_SAFE_NO_PAD.encode(raw)
     }
 }
 
 pub(crate) struct Sessions {
+    node: NodeId,
     shard: ShardIndex,
     slab: Slab<Session>,
     generations: u32,
@@ -74,8 +81,8 @@ struct Session {
 }
 
 impl Sessions {
-    pub(crate) fn new(shard: ShardIndex) -> Sessions {
-        Sessions { shard, slab: Slab::new(), generations: 0, swept: None, queued_bytes: 0 }
+    pub(crate) fn new(node: NodeId, shard: ShardIndex) -> Sessions {
+        Sessions { node, shard, slab: Slab::new(), generations: 0, swept: None, queued_bytes: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -137,7 +144,8 @@ impl ShardDriver {
         let dialect = Dialect { version: seed.version, transport: Transport::LongPoll };
         let connection = new_connection(self.sessions.key(place), seed.mount, dialect, seed.socket);
         self.handle(io, Event::Opened(connection));
-        let token = SessionToken { shard: self.sessions.shard, slot: place as u32, secret: seed.secret };
+        let Sessions { node, shard, .. } = self.sessions;
+        let token = SessionToken { node, shard, slot: place as u32, secret: seed.secret };
         reply.send(token.text());
     }
 
@@ -282,7 +290,12 @@ mod tests {
 
     #[test]
     fn a_token_finds_its_way_through_text() {
-        let token = SessionToken { shard: ShardIndex(3), slot: 70_000, secret: u128::MAX / 7 };
+        let token = SessionToken {
+            node: NodeId(u64::MAX / 3),
+            shard: ShardIndex(3),
+            slot: 70_000,
+            secret: u128::MAX / 7,
+        };
         assert_eq!(SessionToken::parse(&token.text()), Some(token));
         assert_eq!(SessionToken::parse("nonsense"), None);
         assert_eq!(SessionToken::parse(""), None);

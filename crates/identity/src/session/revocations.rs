@@ -34,6 +34,20 @@ pub struct Revocation {
     pub what: Revoked,
 }
 
+impl Revocation {
+    /// When none of the tokens can be valid any more that could be now. One that is valid now ends within its longest life
+    /// and the leeways of its clock and ours; later it is refused as expired. The time until which tokens are revoked may
+    /// lie in the future.
+    pub fn ends(&self, rules: Rules, now: UnixSeconds) -> UnixSeconds {
+        let last_issued = match self.what {
+            Revoked::TokenId(_) => now,
+            Revoked::IssuedUntil(until) => now.max(until),
+        };
+        let Rules { leeway, lifetime_max } = rules;
+        last_issued.plus(lifetime_max).plus(leeway).plus(leeway).plus(Duration::from_secs(1))
+    }
+}
+
 /// Which tokens of a person.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revoked {
@@ -115,19 +129,8 @@ impl Revocations {
             Revoked::IssuedUntil(until) => person.issued_until = person.issued_until.max(Some(*until)),
         }
         *self.counts.entry(revocation.community.clone()).or_default() += 1;
-        self.by_end.insert((self.memory_ends(revocation, now), revocation.clone()));
+        self.by_end.insert((revocation.ends(self.rules, now), revocation.clone()));
         Ok(())
-    }
-
-    /// A token that is valid now ends within its longest life and the leeways of its clock and ours; later it is refused
-    /// as expired. The time until which tokens are revoked may lie in the future.
-    fn memory_ends(&self, revocation: &Revocation, now: UnixSeconds) -> UnixSeconds {
-        let last_issued = match revocation.what {
-            Revoked::TokenId(_) => now,
-            Revoked::IssuedUntil(until) => now.max(until),
-        };
-        let Rules { leeway, lifetime_max } = self.rules;
-        last_issued.plus(lifetime_max).plus(leeway).plus(leeway).plus(Duration::from_secs(1))
     }
 
     /// Whether something is revoked already.

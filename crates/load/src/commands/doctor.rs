@@ -50,6 +50,9 @@ fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
 }
 
 fn away(flags: &Doctor, scenario: &Scenario, agents: &Agents) -> Result<Vec<Examined>, Failure> {
+    if flags.pid.is_some() || flags.scrape.is_some() {
+        return Err(Failure::usage("--pid and --scrape are looked at from here: leave --agents out"));
+    }
     let mut controller = Controller::connect(agents).map_err(Failure::failed)?;
     let yaml = scenario.to_yaml();
     let request = Request {

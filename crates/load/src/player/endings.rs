@@ -66,8 +66,15 @@ impl Shard {
             return;
         }
         let now = self.now();
-        self.arrivals.stop(now);
         self.report_dropped(now);
+        self.arrivals.stop(now);
+        match why {
+            Why::Finished | Why::Duration | Why::GivenUp => self.report_dropped(now),
+            // Who ends a run by hand wants nobody more.
+            Why::Stopped | Why::Aborted => {
+                self.arrivals.newly_dropped();
+            }
+        }
         self.phase = Phase::Quieting { place: 0, why };
         self.stage.shard_drains();
     }

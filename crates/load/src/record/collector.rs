@@ -277,7 +277,9 @@ impl Work {
         if self.config.parts.is_some() {
             return self.hand_on(newest);
         }
-        let facts = RunFacts { labels: self.labels(), sources: self.sources(), ..RunFacts::default() };
+        let (labels, sources) = (self.labels(), self.sources());
+        let facts =
+            RunFacts { labels, sources, examples: self.config.names.examples(), ..RunFacts::default() };
         let live = Arc::new(LiveRow::of(&self.statistics, newest, &facts));
         *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = live;
     }

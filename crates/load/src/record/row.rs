@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Observation, Outcome};
+use crate::statistics::ErrorExample;
 
 /// The first line of a log.
 pub const HEADER: &str =
@@ -20,6 +21,10 @@ pub trait Names: Send + Sync {
     fn label(&self, label: u16) -> Option<String>;
     /// A source address.
     fn source(&self, source: u16) -> Option<String>;
+    /// What the first error of each kind said, as far as that is known here.
+    fn examples(&self) -> Vec<ErrorExample> {
+        Vec::new()
+    }
 }
 
 /// An observation with the names that stood beside it.

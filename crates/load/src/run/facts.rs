@@ -17,7 +17,11 @@ const UNKNOWN_CROWD: u64 = 1_000;
 
 /// This machine, with its floor if that is asked for, and what the doctor found on it.
 pub(super) fn machine(job: &Job, settings: &Settings) -> Result<(MachineFacts, Found), RunError> {
-    let targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
+    let mut targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
+    if let Some(first) = targets.first_mut() {
+        first.pid = settings.pids.first().copied();
+        first.metrics = settings.scrapes.first().cloned();
+    }
     let tls = doctor::trust(&job.plan)?;
     let crowd = job.users().unwrap_or(UNKNOWN_CROWD);
     let examination = doctor::examine(crowd, &targets, &job.plan.sources, tls.as_ref());

@@ -10,7 +10,7 @@ use super::names::RunNames;
 use crate::ledger::Publications;
 use crate::live::Users;
 use crate::player::{self, Gauges, Options, Player, Standing, Word};
-use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, RunFolder};
+use crate::record::{Collector, CollectorConfig, CollectorHandle, LiveRow, LogForm, Names, RunFolder};
 use crate::scenario::plan::Plan;
 use crate::statistics::{
     ErrorExample, GeneratorFacts, MachineFacts, MachineSample, PresenceLists, Statistics,
@@ -69,15 +69,16 @@ impl Local {
             start: options.start,
             folder,
             log,
-            names: Arc::clone(&names) as Arc<dyn crate::record::Names>,
+            names: Arc::clone(&names) as Arc<dyn Names>,
             samples_seed,
             parts,
             spans_machines: options.share.weights.len() > 1,
         })?;
         let player = player::start(plan, options, collector.sink())?;
-        // Both are set here and nowhere else.
+        // They are set here and nowhere else.
         let _ = names.rooms.set(player.rooms());
         let _ = names.sources.set(player.sources());
+        let _ = names.examples.set(player.examples());
         Ok(Self { gauges: player.gauges(), player, collector, names })
     }
 
@@ -139,7 +140,7 @@ impl Local {
     }
 
     pub(crate) fn finish(self) -> Result<Played, RunError> {
-        let (examples, shards) = (self.player.examples(), self.player.shards());
+        let shards = self.player.shards();
         let ended = self.player.wait();
         let collected = self.collector.finish();
         let stalled = self.gauges.stalled_ns.load(Relaxed) / 1_000_000 + collected.stalled.as_millis() as u64;
@@ -147,16 +148,10 @@ impl Local {
         let log_loss = collected.log.and_then(|log| log.error).map(|error| format!("the event log: {error}"));
         let sample_loss = collected.samples_error.map(|error| format!("the samples: {error}"));
         let unjudged = self.names.rooms.get().map(|rooms| rooms.unjudged()).unwrap_or_default();
-        let example = |(kind, outcome, code, example): (_, _, _, crate::observe::Example)| ErrorExample {
-            kind,
-            outcome,
-            code,
-            text: example.text,
-        };
         Ok(Played {
             statistics: collected.statistics,
             ended_by: ended.why.to_string(),
-            examples: examples.all().into_iter().map(example).collect(),
+            examples: self.names.examples(),
             sources: self.names.sources.get().cloned().unwrap_or_default(),
             generator: GeneratorFacts {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

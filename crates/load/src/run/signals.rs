@@ -1,10 +1,10 @@
-//! SIGINT and SIGTERM: the first asks the run to end orderly, the second to end at once.
+//! SIGINT, SIGTERM and SIGHUP: the first asks the run to end orderly, the second to end at once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Iterator;
 
 use crate::live::Stop;
@@ -14,13 +14,16 @@ use crate::live::Stop;
 pub struct Signals(Arc<AtomicUsize>);
 
 impl Signals {
-    /// Catches both signals from now on.
+    /// Catches the signals from now on. A hangup that was ignored when the program began, as by `nohup`, stays ignored.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn catch() -> io::Result<Self> {
         let count = Arc::new(AtomicUsize::new(0));
         let mut signals = Iterator::new([SIGINT, SIGTERM])?;
+        if !is_ignored(SIGHUP)? {
+            signals.add_signal(SIGHUP)?;
+        }
         let counted = Arc::clone(&count);
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for _ in signals.forever() {
@@ -39,4 +42,12 @@ impl Signals {
             2.. => Stop::AtOnce,
         }
     }
+}
+
+/// Whether this process ignores a signal, by what the kernel says of it (proc(5)).
+fn is_ignored(signal: i32) -> io::Result<bool> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    Ok(mask & (1 << (signal - 1)) != 0)
 }

@@ -1,37 +1,22 @@
 //! The people of one community who are here, and what they follow.
 
-use super::gathering::{Gathering, Joined};
+mod following;
+mod reach;
+mod rooms;
+
+pub(crate) use following::{Followed, Newer};
+pub(crate) use reach::Reach;
+
+use super::gathering::Gathering;
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status};
-use super::{DEVICES_MAX, Due, Full, PRESENCE_EACH_MAX, TABS_EACH_MAX};
+use super::{DEVICES_MAX, Due, Full, PRESENCE_EACH_MAX};
 use crate::topics::person_topic;
-use chat::{CommunityId, Conversation, ConversationId, Message, Moment, PersonId, Revision, Seq};
+use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// A conversation to follow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Followed {
-    pub(crate) id: ConversationId,
-    pub(crate) is_room: bool,
-}
-
-impl Followed {
-    pub(crate) fn of(conversation: &Conversation) -> Self {
-        Self { id: conversation.id, is_room: conversation.kind.is_room() }
-    }
-}
-
-/// Whom news of a conversation reach.
-#[derive(Debug, Default)]
-pub(crate) struct Reach {
-    /// The topic of the room, if it is open.
-    pub(crate) room: Option<Arc<str>>,
-    /// The topics of people.
-    pub(crate) people: Vec<Arc<str>>,
-}
 
 /// That somebody's presence is another one.
 #[derive(Debug, Default)]
@@ -40,15 +25,6 @@ pub(crate) struct Announcement {
     pub(crate) topics: Vec<Arc<str>>,
     /// What.
     pub(crate) payload: String,
-}
-
-/// What has happened since conversations were read.
-#[derive(Debug, Default)]
-pub(crate) struct Newer {
-    /// Those with newer messages, with the place from which on.
-    pub(crate) after: Vec<(ConversationId, Seq)>,
-    /// Whether there are others.
-    pub(crate) others: bool,
 }
 
 #[derive(Default)]
@@ -138,13 +114,6 @@ impl Gathered {
         self.people.get(person).map(Present::status).unwrap_or_default()
     }
 
-    pub(super) fn spend(&mut self, person: &PersonId, per_minute: u32, now: Instant) -> Result<(), u64> {
-        match self.people.get_mut(person) {
-            Some(present) => present.budget.spend(per_minute, now),
-            None => Ok(()),
-        }
-    }
-
     fn announce_if_new(&mut self, person: &PersonId) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
         let status = present.status().for_others();
@@ -201,250 +170,6 @@ impl Gathered {
         self.people.get(person).map(|present| present.presence(person))
     }
 
-    // What they follow.
-
-    pub(super) fn begin_following(&mut self, person: &PersonId) {
-        let Some(present) = self.people.get_mut(person) else { return };
-        present.stale = false;
-        present.reading += 1;
-        self.reading += 1;
-        present.left_meanwhile.get_or_insert_default();
-    }
-
-    pub(super) fn abandon_following(&mut self, person: &PersonId) {
-        drop(self.end_following(person));
-    }
-
-    /// What they left meanwhile. Two devices may read at the same time: until both have, it is kept.
-    fn end_following(&mut self, person: &PersonId) -> Vec<ConversationId> {
-        let Some(present) = self.people.get_mut(person) else { return Vec::new() };
-        if present.reading == 0 {
-            return Vec::new();
-        }
-        present.reading -= 1;
-        self.reading = self.reading.saturating_sub(1);
-        if present.reading > 0 {
-            return present.left_meanwhile.clone().unwrap_or_default();
-        }
-        present.left_meanwhile.take().unwrap_or_default()
-    }
-
-    pub(super) fn follow_all(&mut self, person: &PersonId, followed: &[Followed]) -> Announcement {
-        let left = self.end_following(person);
-        let mut new = false;
-        for followed in followed.iter().filter(|followed| !left.contains(&followed.id)) {
-            new |= self.follow(person, followed);
-        }
-        // Somebody who has just come is told of to those with whom they share these.
-        let seen = self.people.get(person).filter(|present| new && present.told != Status::Offline);
-        let Some(present) = seen else { return Announcement::default() };
-        let payload = json!(present.presence(person)).to_string();
-        Announcement { topics: self.acquaintances(person), payload }
-    }
-
-    pub(super) fn follow(&mut self, person: &PersonId, followed: &Followed) -> bool {
-        let Some(present) = self.people.get_mut(person) else { return false };
-        let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
-        present.conversations.insert(place, followed.id);
-        let gathering = self.conversations.entry(followed.id).or_default();
-        gathering.is_room = followed.is_room;
-        gathering.people.insert(person.clone());
-        if let Some((seq, _)) = self.recent.get(&followed.id) {
-            gathering.head = gathering.head.max(*seq);
-        }
-        true
-    }
-
-    pub(super) fn unfollow(&mut self, person: &PersonId, conversation: ConversationId) {
-        let Some(present) = self.people.get_mut(person) else { return };
-        if let Some(left) = &mut present.left_meanwhile {
-            left.push(conversation);
-        }
-        if let Ok(place) = present.conversations.binary_search(&conversation) {
-            present.conversations.remove(place);
-            self.remove_from(conversation, person);
-        }
-    }
-
-    pub(super) fn newer(&self, person: &PersonId, read: &[(ConversationId, Seq)]) -> Newer {
-        let after = read.iter().filter(|(id, seq)| self.head(*id) > *seq && self.is_in(*id, person)).copied();
-        let known: HashSet<ConversationId> = read.iter().map(|(id, _)| *id).collect();
-        let present = self.people.get(person);
-        let others =
-            present.is_some_and(|present| !present.conversations.iter().all(|id| known.contains(id)));
-        Newer { after: after.collect(), others }
-    }
-
-    pub(super) fn follow_again(&mut self, person: &PersonId) {
-        if let Some(present) = self.people.get_mut(person) {
-            present.stale = true;
-        }
-    }
-
-    fn remove_from(&mut self, conversation: ConversationId, person: &PersonId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.people.remove(person);
-            if gathering.is_empty() {
-                self.conversations.remove(&conversation);
-            }
-        }
-    }
-
-    pub(super) fn open_room(
-        &mut self,
-        conversation: ConversationId,
-        topic: Arc<str>,
-        person: &PersonId,
-        device: DeviceId,
-    ) {
-        let gathering = self.conversations.entry(conversation).or_default();
-        gathering.is_room = true;
-        gathering.topic = Some(topic);
-        let make = || Joined { person: person.clone(), joins: 0, evicted: false, visits: false };
-        let joined = gathering.joined.entry(device).or_insert_with(make);
-        joined.joins += 1;
-        // Who comes again is judged again.
-        joined.evicted = false;
-        gathering.visitors -= usize::from(std::mem::take(&mut joined.visits));
-    }
-
-    pub(super) fn close_room(&mut self, conversation: ConversationId, device: DeviceId) {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
-        if let Some(joined) = gathering.joined.get_mut(&device) {
-            joined.joins -= 1;
-            if joined.joins == 0 {
-                gathering.visitors -= usize::from(joined.visits);
-                gathering.joined.remove(&device);
-            }
-        }
-        if gathering.joined.is_empty() {
-            gathering.topic = None;
-        }
-        if gathering.is_empty() {
-            self.conversations.remove(&conversation);
-        }
-    }
-
-    pub(super) fn visit(&mut self, conversation: ConversationId, device: DeviceId) {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return };
-        if let Some(joined) = gathering.joined.get_mut(&device).filter(|joined| !joined.visits) {
-            joined.visits = true;
-            gathering.visitors += 1;
-        }
-    }
-
-    pub(super) fn evict(
-        &mut self,
-        conversation: ConversationId,
-        person: &PersonId,
-    ) -> Vec<(DeviceId, Arc<str>)> {
-        let Some(gathering) = self.conversations.get_mut(&conversation) else { return Vec::new() };
-        let Some(topic) = gathering.topic.clone() else { return Vec::new() };
-        let theirs = gathering.joined.iter_mut().filter(|(_, joined)| joined.person == *person);
-        let evicted = theirs.map(|(device, joined)| {
-            joined.evicted = true;
-            (*device, topic.clone())
-        });
-        evicted.collect()
-    }
-
-    pub(super) fn evict_later(&mut self, conversation: ConversationId, person: &PersonId) {
-        let some = !self.evict(conversation, person).is_empty();
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.to_evict |= some;
-        }
-    }
-
-    pub(super) fn is_evicted(&self, conversation: ConversationId, device: DeviceId) -> bool {
-        let gathering = self.conversations.get(&conversation);
-        gathering.and_then(|gathering| gathering.joined.get(&device)).is_some_and(|joined| joined.evicted)
-    }
-
-    pub(super) fn judge_again(&mut self, conversation: ConversationId) {
-        if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.to_judge = true;
-        }
-    }
-
-    /// Who has a room open.
-    fn joined_in(gathering: &Gathering) -> Vec<PersonId> {
-        let people: HashSet<&PersonId> = gathering.joined.values().map(|joined| &joined.person).collect();
-        people.into_iter().cloned().collect()
-    }
-
-    // Whom to tell.
-
-    pub(super) fn topic_of(&self, person: &PersonId) -> Option<Arc<str>> {
-        self.people.get(person).map(|present| present.topic.clone())
-    }
-
-    pub(super) fn is_in(&self, conversation: ConversationId, person: &PersonId) -> bool {
-        self.people.get(person).is_some_and(|present| present.is_in(conversation))
-    }
-
-    pub(super) fn said(&mut self, message: &Message, payload: &str) -> Reach {
-        if self.reading > 0 {
-            self.recent.insert(message.conversation, (message.seq, Instant::now()));
-        }
-        let Some(gathering) = self.conversations.get_mut(&message.conversation) else {
-            return Reach::default();
-        };
-        gathering.head = gathering.head.max(message.seq);
-        let crowd = gathering.is_room && gathering.people.len() > TABS_EACH_MAX;
-        if crowd {
-            gathering.tab = Some(payload.into());
-        }
-        let Some(gathering) = self.conversations.get(&message.conversation) else { return Reach::default() };
-        let room = gathering.topic.clone();
-        let people = if crowd {
-            message.mentions.iter().filter(|person| gathering.people.contains(*person)).collect()
-        } else {
-            gathering.people.iter().collect::<Vec<_>>()
-        };
-        Reach { room, people: self.topics(people) }
-    }
-
-    pub(super) fn reach(&self, conversation: ConversationId) -> Reach {
-        let Some(gathering) = self.conversations.get(&conversation) else { return Reach::default() };
-        // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.
-        let people = if gathering.is_room { Vec::new() } else { gathering.people.iter().collect() };
-        Reach { room: gathering.topic.clone(), people: self.topics(people) }
-    }
-
-    pub(super) fn others_in(&self, conversation: ConversationId, person: &PersonId) -> Vec<Arc<str>> {
-        let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
-        if gathering.people.len() > chat::limits::RECEIPTS_EACH_MAX {
-            return Vec::new();
-        }
-        self.topics(gathering.people.iter().filter(|other| *other != person).collect())
-    }
-
-    pub(super) fn revised(&mut self, message: &Message) {
-        if let Some(gathering) = self.conversations.get_mut(&message.conversation) {
-            gathering.revision = gathering.revision.max(message.revision);
-        }
-    }
-
-    pub(super) fn revision(&self, conversation: ConversationId) -> Revision {
-        self.conversations.get(&conversation).map(|gathering| gathering.revision).unwrap_or_default()
-    }
-
-    pub(super) fn head(&self, conversation: ConversationId) -> Seq {
-        self.conversations.get(&conversation).map(|gathering| gathering.head).unwrap_or_default()
-    }
-
-    pub(super) fn heads(&self, heads: &mut Vec<(Arc<str>, ConversationId, Seq)>) {
-        for (id, gathering) in &self.conversations {
-            if let Some(topic) = gathering.topic.clone().filter(|_| gathering.head > Seq(0)) {
-                heads.push((topic, *id, gathering.head));
-            }
-        }
-    }
-
-    fn topics(&self, people: Vec<&PersonId>) -> Vec<Arc<str>> {
-        people.into_iter().filter_map(|person| self.topic_of(person)).collect()
-    }
-
     // What is over.
 
     pub(super) fn sweep(&mut self, community: &CommunityId, now: Instant, moment: Moment, due: &mut Due) {
@@ -474,7 +199,7 @@ impl Gathered {
                 due.evictions.extend(evicted.map(|(device, _)| (*device, topic.clone())));
             }
             if std::mem::take(&mut gathering.to_judge) {
-                due.to_judge.push((community.clone(), *id, Self::joined_in(gathering)));
+                due.to_judge.push((community.clone(), *id, gathering.joined_people()));
             }
             if let Some(payload) = gathering.tab.take() {
                 tabs.push((gathering.people.iter().cloned().collect::<Vec<_>>(), payload));

@@ -33,6 +33,12 @@ impl Gathering {
     pub(super) fn is_empty(&self) -> bool {
         self.joined.is_empty() && self.people.is_empty()
     }
+
+    /// Who has it open.
+    pub(super) fn joined_people(&self) -> Vec<PersonId> {
+        let people: HashSet<&PersonId> = self.joined.values().map(|joined| &joined.person).collect();
+        people.into_iter().cloned().collect()
+    }
 }
 
 /// A connection that has a room open.

@@ -278,21 +278,6 @@ impl Audience {
         self.with(community, |gathered| gathered.people())
     }
 
-    /// Takes a token of a person's budget of messages, or says how many milliseconds to wait.
-    pub(crate) fn spend(
-        &self,
-        community: &CommunityId,
-        person: &PersonId,
-        per_minute: u32,
-        now: Instant,
-    ) -> Result<(), u64> {
-        let mut part = self.part(community);
-        match part.get_mut(community) {
-            Some(gathered) => gathered.spend(person, per_minute, now),
-            None => Ok(()),
-        }
-    }
-
     /// Ends what is over, and takes what is due: announcements, lines for conversations tabs, people to be read again.
     pub(crate) fn sweep(&self, now: Instant, moment: Moment) -> Due {
         let mut due = Due::default();

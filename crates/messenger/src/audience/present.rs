@@ -35,7 +35,6 @@ pub(super) struct Present {
     pub(super) seen: Option<Moment>,
     /// What others were told last.
     pub(super) told: Status,
-    pub(super) budget: Budget,
 }
 
 impl Present {
@@ -51,7 +50,6 @@ impl Present {
             lease: None,
             seen: None,
             told: Status::Offline,
-            budget: Budget::default(),
         }
     }
 
@@ -70,45 +68,5 @@ impl Present {
 
     pub(super) fn is_in(&self, conversation: ConversationId) -> bool {
         self.conversations.binary_search(&conversation).is_ok()
-    }
-}
-
-/// A person's messages of a minute, on all devices together: a bucket that fills evenly.
-#[derive(Debug, Default)]
-pub(super) struct Budget {
-    spent: f64,
-    since: Option<Instant>,
-}
-
-impl Budget {
-    /// Takes one, or says how many milliseconds to wait for it.
-    pub(super) fn spend(&mut self, per_minute: u32, now: Instant) -> Result<(), u64> {
-        let (size, per_ms) = (f64::from(per_minute), f64::from(per_minute) / 60_000.0);
-        let passed =
-            self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64() * 1_000.0);
-        let spent = (self.spent - passed * per_ms).max(0.0);
-        (self.spent, self.since) = (spent, Some(now));
-        if spent + 1.0 > size {
-            return Err(((spent + 1.0 - size) / per_ms).ceil() as u64);
-        }
-        self.spent += 1.0;
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn a_minutes_messages_may_come_at_once_and_then_evenly() {
-        let (mut budget, start) = (Budget::default(), Instant::now());
-        for _ in 0..60 {
-            assert_eq!(budget.spend(60, start), Ok(()));
-        }
-        assert_eq!(budget.spend(60, start), Err(1_000));
-        assert_eq!(budget.spend(60, start + Duration::from_millis(1_001)), Ok(()));
-        assert!(budget.spend(60, start + Duration::from_millis(1_002)).is_err());
     }
 }

@@ -8,6 +8,7 @@ mod person;
 mod request;
 mod room;
 mod throttle;
+mod turns;
 mod waiting;
 
 pub use request::{EVENTS, EventRow, Surface};

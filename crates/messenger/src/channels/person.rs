@@ -6,6 +6,7 @@
 use super::connection::{Connection, Me};
 use super::request::{self, Asker};
 use super::throttle::Throttle;
+use super::turns::Turns;
 use super::waiting::Waiting;
 use super::{connection, read, refuse};
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer};
@@ -30,6 +31,7 @@ struct Stands {
     device: Device,
     me: Arc<Me>,
     waiting: Waiting,
+    turns: Turns,
     typing: Throttle,
     /// What was read of their conversations, until the join stands.
     read: Vec<(ConversationId, Seq)>,
@@ -142,7 +144,8 @@ impl Channel for PersonChannel {
         if event == "token:refresh" {
             return stands.refresh(cx, payload);
         }
-        let asker = Asker { messenger: stands.device.messenger(), me: &stands.me, room: None };
+        let asker =
+            Asker { messenger: stands.device.messenger(), me: &stands.me, room: None, turns: &stands.turns };
         match request::answer(&asker, event, payload) {
             Ok(answer) => stands.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
@@ -261,7 +264,8 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
         "presence": audience.friends(&me.community, me.id()),
     });
     let read = all.iter().map(|(followed, seq)| (followed.id, *seq)).collect();
-    Ok((Stands { device, me, waiting: Waiting::default(), typing: Throttle::default(), read }, response))
+    let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
+    Ok((Stands { device, me, waiting, turns, typing, read }, response))
 }
 
 /// Whether a token is for the room of that line, too.

@@ -7,6 +7,7 @@
 use super::connection::{Connection, Me};
 use super::request::{self, Asker};
 use super::throttle::Throttle;
+use super::turns::Turns;
 use super::waiting::Waiting;
 use super::{connection, read, refuse};
 use crate::fault::{ErrorCode, Fault};
@@ -30,6 +31,7 @@ struct Stands {
     place: Place,
     me: Arc<Me>,
     waiting: Waiting,
+    turns: Turns,
     typing: Throttle,
     /// Whether they are in it, and not only look.
     speaks: bool,
@@ -148,6 +150,7 @@ impl Channel for RoomChannel {
             messenger: stands.place.messenger(),
             me: &stands.me,
             room: Some(stands.place.conversation),
+            turns: &stands.turns,
         };
         match request::answer(&asker, event, payload) {
             Ok(answer) => stands.waiting.answer_later(cx, answer),
@@ -234,6 +237,7 @@ async fn enter(
     let conversation = messenger.room(community, &room).await?;
     // Before it is asked whether they may: who has to leave from here on is known to be on the way in.
     let place = Place::take(connection, conversation, &room, &me);
+    messenger.permit_join(community, me.id(), conversation).await?;
     become_member(messenger, &me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
@@ -258,8 +262,8 @@ async fn enter(
         "presence": presence.map(|(count, people)| json!({ "count": count, "people": people })),
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
-    let (waiting, typing) = (Waiting::default(), Throttle::default());
-    Ok((Stands { place, me, waiting, typing, speaks, last, revision }, response))
+    let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
+    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision }, response))
 }
 
 /// Who may become a member by coming becomes one, unless they only look.

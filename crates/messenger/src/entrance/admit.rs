@@ -5,7 +5,7 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
 use chat::verbs::Meet;
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role, RoomName};
-use identity::{Claims, Code, GuestRefusal, Issuer, Refusal, Revocation, RevocationsFull, Token, Verified};
+use identity::{Action, Claims, Code, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
 /// For so long somebody who was met need not be met again when they say the same of themselves.
@@ -33,6 +33,13 @@ pub enum Rejection {
     Guest(GuestRefusal),
     /// The community holds as many people as it may.
     Full,
+    /// The community's own site says no.
+    Site {
+        /// Why, in its words.
+        reason: Option<String>,
+    },
+    /// The community's own site does not say, and must.
+    SiteAway,
     /// By a rule, or the store cannot be asked.
     Failure(Failure),
 }
@@ -77,6 +84,17 @@ impl From<Rejection> for Fault {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
             }
             Rejection::Full => Self::new(ErrorCode::CommunityFull, "the community is full: come back later"),
+            Rejection::Site { reason } => {
+                let fault = Self::new(ErrorCode::RefusedBySite, "the community's site does not permit it");
+                match reason {
+                    Some(reason) => fault.with("reason", reason),
+                    None => fault,
+                }
+            }
+            Rejection::SiteAway => Self::new(
+                ErrorCode::SiteUnavailable,
+                "the community's site cannot be asked now: come back later",
+            ),
             Rejection::Failure(failure) => failure.into(),
         }
     }
@@ -101,7 +119,17 @@ impl Messenger {
         self.welcome(credentials, id, verified, token).await
     }
 
-    /// The same without looking at how many people are online.
+    /// A token for a guest who has not come in yet: a new one, or the one whom the credentials' token names.
+    ///
+    /// # Errors
+    /// [`Rejection::Token`], [`Rejection::Guest`]; [`Rejection::Failure`] without such a community.
+    pub async fn welcome_guest(&self, credentials: &Credentials) -> Result<(Token, Verified), Rejection> {
+        let directory = self.directory(&credentials.community).await?;
+        let (verified, token) = self.read_credentials(&directory, credentials).await?;
+        Ok((token.ok_or(GuestRefusal::NotAGuest)?, verified))
+    }
+
+    /// As [`Messenger::admit`], without looking at how many people are online.
     pub(crate) async fn recognise(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
@@ -128,22 +156,11 @@ impl Messenger {
         verified: Verified,
         token: Option<Token>,
     ) -> Result<Admitted, Rejection> {
+        self.permit(&credentials.community, &id, Action::Connect, credentials.community.as_str()).await?;
         let person = self.meet(&credentials.community, id, profile(&verified)).await?;
         let rooms = verified.claims.rooms.as_ref();
         let rooms = rooms.map(|rooms| rooms.iter().filter_map(|room| RoomName::parse(room).ok()).collect());
         Ok(Admitted { person, rooms, verified, token })
-    }
-
-    /// Revokes tokens of a person, and closes the connections that stand on them.
-    ///
-    /// # Errors
-    /// As much is revoked as may be.
-    pub fn revoke(&self, revocation: &Revocation) -> Result<usize, RevocationsFull> {
-        let ended = self.inner.entrance.revoke(revocation)?;
-        for (socket, code) in &ended {
-            self.inner.out.close(socket, *code);
-        }
-        Ok(ended.len())
     }
 
     async fn verify(
@@ -164,6 +181,8 @@ impl Messenger {
         match verified.issuer {
             Issuer::HostSite => Ok((verified, None)),
             Issuer::Guests => {
+                // Judged before it is renewed: the newer one is no part of what was revoked.
+                self.inner.entrance.judge(&verified)?;
                 let renewal = entropy.first_chunk().copied().unwrap_or_default();
                 let (token, _) = guests.renew(&policy, &verified, renewal, now)?;
                 Ok((directory.authority.verify(&token, now).await?, Some(token)))

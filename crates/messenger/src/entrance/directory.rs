@@ -1,6 +1,7 @@
 //! A community, as coming in needs it.
 
 use super::keys::{key_set, published_at};
+use super::site::{self, Site};
 use crate::cache::{Found, Key};
 use crate::messenger::Messenger;
 use chat::verbs::{Keys, ReadCommunity};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(crate) struct Directory {
     pub(crate) community: Community,
     pub(crate) authority: Authority,
+    /// Its own site, if that is to be asked.
+    pub(crate) site: Option<Arc<Site>>,
 }
 
 impl Directory {
@@ -52,14 +55,17 @@ impl Messenger {
             let (community, keys) =
                 (self.ask(id, By::Service, ReadCommunity), self.ask(id, By::Service, Keys));
             let (community, keys) = (community.await?, keys.await?);
+            self.recall_revocations(id).await?;
             let entrance = &self.inner.entrance;
             let name = identity::Community::new(id.as_str());
             let set = key_set(&keys, entrance.guests.keys(&name));
             let mut authority = Authority::new(name, set, entrance.rules);
-            if let Some(jwks) = entrance.published.of(id, published_at(&keys)) {
+            let outbound = entrance.outbound.as_ref();
+            if let Some(jwks) = entrance.published.of(id, published_at(&keys), outbound) {
                 authority = authority.with_published(jwks);
             }
-            Ok(Found::Community(Arc::new(Directory { community, authority })))
+            let site = entrance.sites.of(id, site::configured(&keys), outbound);
+            Ok(Found::Community(Arc::new(Directory { community, authority, site })))
         });
         match found.await? {
             Found::Community(directory) => Ok(directory),

@@ -1,13 +1,10 @@
 //! The keys with which host sites sign tokens, as [`chat::Key::purpose`] has them.
 
 use chat::CommunityId;
-use identity::{
-    AddressPolicy, Algorithm, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds,
-    system_trust,
-};
+use identity::{Algorithm, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a key is for, as far as tokens go. Keys of other kinds are other surfaces' and are passed over.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +97,6 @@ pub(super) fn published_at(stored: &[chat::Key]) -> Option<String> {
 /// The published keys of communities, kept while their settings are read again.
 #[derive(Default)]
 pub(super) struct Published {
-    outbound: OnceLock<Option<Outbound>>,
     by_community: Mutex<HashMap<CommunityId, (String, Arc<Jwks>)>>,
 }
 
@@ -109,7 +105,12 @@ const PUBLISHED_MAX: usize = 10_000;
 
 impl Published {
     /// Those of a community, at that URL.
-    pub(super) fn of(&self, community: &CommunityId, url: Option<String>) -> Option<Arc<Jwks>> {
+    pub(super) fn of(
+        &self,
+        community: &CommunityId,
+        url: Option<String>,
+        outbound: Option<&Outbound>,
+    ) -> Option<Arc<Jwks>> {
         let mut known = self.by_community.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(url) = url else {
             known.remove(community);
@@ -118,23 +119,12 @@ impl Published {
         if let Some((_, jwks)) = known.get(community).filter(|(known, _)| *known == url) {
             return Some(jwks.clone());
         }
-        let outbound = self.outbound.get_or_init(outbound).clone()?;
-        let jwks = Jwks::new(Target::parse(&url).ok()?, outbound, JwksSettings::default());
+        let jwks = Jwks::new(Target::parse(&url).ok()?, outbound?.clone(), JwksSettings::default());
         if known.len() >= PUBLISHED_MAX {
             known.clear();
         }
         known.insert(community.clone(), (url, jwks.clone()));
         Some(jwks)
-    }
-}
-
-fn outbound() -> Option<Outbound> {
-    match system_trust() {
-        Ok(tls) => Some(Outbound::new(tls, AddressPolicy::public())),
-        Err(error) => {
-            tracing::error!(%error, "published keys of host sites cannot be fetched");
-            None
-        }
     }
 }
 

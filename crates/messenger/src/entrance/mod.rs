@@ -8,12 +8,15 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+mod revoking;
+mod site;
 #[cfg(test)]
 mod tests;
 
 pub use admit::{Admitted, Rejection};
 pub use credentials::{Credentials, InstallationSecret};
 pub use keys::TokenKey;
+pub use site::{AskedAction, AuthorizerKey, Unanswered};
 
 pub(crate) use directory::Directory;
 pub(crate) use live::SocketId;
@@ -21,7 +24,8 @@ pub(crate) use live::SocketId;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
-    Ended, GuestBook, GuestSecret, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds, Verified,
+    Ended, GuestBook, GuestSecret, Outbound, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds,
+    Verified,
 };
 use live::Live;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,16 +41,20 @@ pub(crate) struct Entrance {
     rules: Rules,
     guests: GuestBook,
     published: keys::Published,
+    sites: site::Sites,
+    outbound: Option<Outbound>,
     live: Mutex<Live>,
 }
 
 impl Entrance {
-    pub(crate) fn new(secret: InstallationSecret) -> Self {
+    pub(crate) fn new(secret: InstallationSecret, outbound: Option<Outbound>) -> Self {
         let rules = Rules::default();
         Self {
             rules,
             guests: GuestBook::new(GuestSecret::new(secret.expose()), Vec::new(), GUEST_LIFETIME),
             published: keys::Published::default(),
+            sites: site::Sites::default(),
+            outbound,
             live: Mutex::new(Live::new(rules)),
         }
     }
@@ -83,6 +91,11 @@ impl Entrance {
     /// Connections whose tokens have expired, with the code to close them with; a part of them, if they are many.
     pub(crate) fn expire(&self) -> Vec<(String, u16)> {
         named(self.live().expire(seconds(), EXPIRED_PER_SECOND_MAX))
+    }
+
+    /// When nobody need remember a revocation any more.
+    pub(crate) fn ends(&self, revocation: &Revocation) -> UnixSeconds {
+        revocation.ends(self.rules, seconds())
     }
 
     /// Revokes tokens, and says which connections end.

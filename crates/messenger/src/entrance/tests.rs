@@ -1,16 +1,17 @@
 //! Who comes in, and who does not.
 
-use super::{Credentials, seconds};
+use super::{Credentials, Rejection, seconds};
 use crate::fault::Fault;
-use crate::messenger::Messenger;
+use crate::messenger::{Messenger, Settings};
 use crate::scene::{self, id, run, somebody};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{ChangeCommunity, CreateKey, Punish, RevokeKey};
-use chat::{By, GuestPolicy, KeyId, Role, SanctionKind};
-use identity::{CLOSE_TOKEN_REVOKED, Community, Revocation, Revoked, Token};
+use chat::{By, GuestPolicy, KeyId, MemoryStore, Role, SanctionKind, Store};
+use identity::{CLOSE_TOKEN_REVOKED, Revoked, Token};
 use ring::hmac;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const SECRET: &str = "a secret of at least thirty-two bytes";
 
@@ -102,6 +103,62 @@ fn a_guest_of_one_community_is_nobody_in_another_and_none_where_there_are_none()
 }
 
 #[test]
+fn a_guest_whose_tokens_were_revoked_cannot_have_them_renewed() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
+        let until = Revoked::IssuedUntil(seconds());
+        messenger.revoke(&id("one"), &guest.person.id, until).await.expect("revoked");
+        assert_eq!(code(&messenger, credentials("one", guest.token.clone())).await, "token_revoked");
+        let renewed = messenger.welcome_guest(&credentials("one", guest.token)).await;
+        assert!(matches!(renewed, Err(Rejection::Token(identity::Refusal::Revoked))), "{renewed:?}");
+    });
+}
+
+#[test]
+fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
+    run(async {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+        let start = || Messenger::new(store.clone(), Settings::default());
+        let before = start();
+        scene::community(&before, "one").await;
+        let purpose = json!({"kind": "token", "algorithm": "HS256", "material": SECRET});
+        let key = CreateKey { name: "site".to_owned(), purpose, hash: Vec::new() };
+        before.ask(&id("one"), By::Service, key).await.expect("a key");
+        let mut stolen = claims("one", "ann");
+        stolen["jti"] = json!("stolen");
+        let of = |claims: &Value| credentials("one", Some(token(claims)));
+        for person in ["ann", "bob"] {
+            assert_eq!(code(&before, of(&claims("one", person))).await, "in");
+        }
+        let one = Revoked::TokenId("stolen".to_owned());
+        before.revoke(&id("one"), &somebody("ann"), one).await.expect("revoked");
+        before.revoke(&id("one"), &somebody("bob"), Revoked::IssuedUntil(seconds())).await.expect("revoked");
+        drop(before);
+        let after = start();
+        for (shown, comes) in [
+            (&stolen, "token_revoked"),
+            (&claims("one", "ann"), "in"),
+            (&claims("one", "bob"), "token_revoked"),
+        ] {
+            let identified = after.identify(&of(shown)).await;
+            let found = identified.map_or_else(|rejection| Fault::from(rejection).code, |_| "in");
+            assert_eq!(found, comes, "{shown}");
+        }
+    });
+}
+
+#[test]
+fn a_person_of_the_host_site_is_no_guest() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let of_site = credentials("one", Some(token(&claims("one", "ann"))));
+        let refused = messenger.welcome_guest(&of_site).await;
+        assert!(matches!(refused, Err(Rejection::Guest(identity::GuestRefusal::NotAGuest))), "{refused:?}");
+    });
+}
+
+#[test]
 fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
     run(async {
         let (messenger, told, _) = begin().await;
@@ -115,9 +172,8 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
             ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
         }
         told.take();
-        let what = Revoked::IssuedUntil(seconds());
-        let revocation = Revocation { community: Community::new("one"), subject: "ann".to_owned(), what };
-        assert_eq!(messenger.revoke(&revocation), Ok(1));
+        let revoked = messenger.revoke(&id("one"), &somebody("ann"), Revoked::IssuedUntil(seconds())).await;
+        assert_eq!(revoked, Ok(1));
         assert_eq!(told.take(), ends[..1]);
         let ban = Punish {
             person: somebody("bob"),

@@ -6,7 +6,7 @@ use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
     Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    Reports, Rooms, Sanctions, SearchMessages, Settle,
+    Reports, Revocations, Revoke, Rooms, Sanctions, SearchMessages, Settle,
 };
 
 macro_rules! quiet {
@@ -40,6 +40,8 @@ quiet! {
     Asked<ReadPerson>
     Asked<ReadReceipts>
     Asked<Reports>
+    Asked<Revocations>
+    Asked<Revoke>
     Asked<Rooms>
     Asked<Sanctions>
     Asked<SearchMessages>

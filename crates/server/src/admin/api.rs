@@ -6,12 +6,11 @@
 //! | `POST /api/topics/{topic}/messages` with `{"event": "…", "payload": {…}}` | 202: broadcasts to the topic; 503: too much waits, try again |
 //! | `GET /api/topics?limit=100` | 200: topics by size, largest first: `{"topics": [{"topic": "…", "members": 1}]}` |
 //! | `GET /api/status?topics=10&readers=10` | 200: counts, shards, memory, largest topics and slowest readers |
-//! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id |
+//! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id, on all nodes; 503: on this one alone, since the bus is away |
 
 use super::problem::Problem;
 use super::status::status;
 use super::token::Token;
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
@@ -20,6 +19,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use gateway::{Handle, Outgoing};
 use serde::Deserialize;
 use serde_json::json;
@@ -35,7 +35,7 @@ const TOPICS_DEFAULT: usize = 100;
 const TOPICS_MAX: usize = 10_000;
 
 /// The API's paths, below `/api`.
-pub(crate) fn router(handle: Handle, token: Token, rest: Router) -> Router {
+pub(crate) fn router(handle: Handle, bus: Option<bus::Status>, token: Token, rest: Router) -> Router {
     let own = Router::new()
         .route("/api/status", get(status))
         .route("/api/topics", get(topics))
@@ -44,6 +44,7 @@ pub(crate) fn router(handle: Handle, token: Token, rest: Router) -> Router {
         .route("/api/{*rest}", axum::routing::any(|| async { Problem::not_found() }))
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(Extension(bus))
         .with_state(handle);
     // Not `layer`: that would ask for the token on paths outside the API, too.
     own.merge(rest).route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))
@@ -124,9 +125,16 @@ async fn topics(
     Ok((headers, json!({ "topics": topics }).to_string()).into_response())
 }
 
-async fn disconnect(State(handle): State<Handle>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
+async fn disconnect(
+    State(handle): State<Handle>,
+    Extension(bus): Extension<Option<bus::Status>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
     handle.disconnect(&name("socket id", id)?);
-    Ok(StatusCode::ACCEPTED)
+    match bus.map(|bus| bus.state()) {
+        None | Some(bus::State::Up { .. }) => Ok(StatusCode::ACCEPTED),
+        Some(bus::State::Away { .. }) => Err(Problem::other_nodes_not_told()),
+    }
 }
 
 fn name(what: &str, name: String) -> Result<String, Problem> {

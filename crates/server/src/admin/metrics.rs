@@ -97,7 +97,13 @@ fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "reason",
         snapshot.rejected.iter().copied(),
     )?;
-    page.gauge("throng_longpoll_sessions", "Long-polling sessions.", snapshot.longpoll_sessions)
+    page.gauge("throng_longpoll_sessions", "Long-polling sessions.", snapshot.longpoll_sessions)?;
+    page.counters(
+        "throng_longpoll_forwarded",
+        "Requests of long-polling clients for sessions of other nodes, by what came of them.",
+        "outcome",
+        snapshot.longpoll_forwarded.iter().copied(),
+    )
 }
 
 fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {

@@ -43,6 +43,15 @@ impl Problem {
         }
     }
 
+    /// It was done on this node, and the bus to the others is away.
+    pub(crate) fn other_nodes_not_told() -> Problem {
+        Problem {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            detail: "the sockets of this node are closed; the bus is away, and the other nodes do not know: try again later"
+                .into(),
+        }
+    }
+
     /// The path exists, and takes another method.
     pub(crate) fn method_not_allowed() -> Problem {
         Problem { status: StatusCode::METHOD_NOT_ALLOWED, detail: "this path takes another method".into() }

@@ -278,6 +278,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "The bus between nodes: \"redis://USER:PASSWORD@HOST:6379\" (Redis 7.0 or Valkey; \"rediss://…\" for TLS), or a list\nof them among which topics are divided; or \"nats://…\" (NATS 2.9, with JetStream where topics have a history;\n\"tls://…\"), or the servers of one cluster. All nodes write the same. \"off\" is one node.",
     },
     Key {
+        path: "bus.listen",
+        default: r#""off""#,
+        about: "Address for the other nodes, such as \"10.0.0.11:4002\", or \"off\". They forward what long-polling clients say\nto sessions of this one, so that a balancer may give each request to any node. Without TLS: for a private network.",
+    },
+    Key {
+        path: "bus.announce",
+        default: r#""auto""#,
+        about: "Where other nodes reach `bus.listen`. \"auto\" is that address itself; of 0.0.0.0, the one by which this machine\nreaches the bus.",
+    },
+    Key {
         path: "bus.prefix",
         default: r#""throng""#,
         about: "What the names of all keys and channels there begin with; clusters that share it need one each.",
@@ -296,6 +306,11 @@ pub(crate) static KEYS: &[Key] = &[
         path: "store.cache",
         default: r#""64MiB""#,
         about: "Memory for what was read of it lately: people, rooms, newest messages.",
+    },
+    Key {
+        path: "sites.networks",
+        default: "[]",
+        about: "Networks beside public addresses in which communities' own sites may be: where webhooks, questions and requests for\npublished keys may go, for every community, such as [\"10.1.2.0/24\"]. Nothing else should be in them.",
     },
     Key {
         path: "log.level",

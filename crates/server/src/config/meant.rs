@@ -31,6 +31,8 @@ pub(crate) struct Config {
     /// `None`: this is the only node.
     pub(crate) bus: Option<BusConfig>,
     pub(crate) store: StoreConfig,
+    /// Where host sites may be beside public addresses.
+    pub(crate) sites_networks: Vec<identity::Network>,
     pub(crate) log: LogConfig,
     pub(crate) shutdown: ShutdownConfig,
 }
@@ -113,6 +115,10 @@ pub(crate) struct HistoryConfig {
 pub(crate) struct BusConfig {
     /// Topics are divided among them.
     pub(crate) instances: Vec<Address>,
+    /// For other nodes. `None`: nothing is forwarded here.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where they reach it. `None`: there, or by the address that leads to the bus.
+    pub(crate) announce: Option<SocketAddr>,
     pub(crate) prefix: String,
     /// `None`: the system's.
     pub(crate) certificate_authority: Option<PathBuf>,

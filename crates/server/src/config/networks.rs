@@ -2,19 +2,25 @@
 
 use super::raw::Raw;
 use super::shape::Shape;
-use gateway::Network;
+use std::marker::PhantomData;
+use std::str::FromStr;
 
-/// A list of networks, or none; the environment writes it with commas.
-pub(crate) struct Networks;
+/// A list of networks, or none; the environment writes it with commas. `N` is whose networks they are.
+pub(crate) struct Networks<N>(PhantomData<N>);
 
-impl Shape for Networks {
-    type Value = Vec<Network>;
+impl<N> Networks<N> {
+    /// The shape.
+    pub(crate) const SHAPE: Self = Self(PhantomData);
+}
+
+impl<N: FromStr> Shape for Networks<N> {
+    type Value = Vec<N>;
 
     fn expected(&self) -> String {
         "a list of networks, each with the bits of its hosts 0, such as [\"10.0.0.0/8\", \"fd00::/8\"]".into()
     }
 
-    fn parse(&self, raw: &Raw) -> Option<Vec<Network>> {
+    fn parse(&self, raw: &Raw) -> Option<Vec<N>> {
         let entries: Vec<&str> = match raw {
             Raw::Text(text) if text.trim().is_empty() => Vec::new(),
             Raw::Text(text) => text.split(',').map(str::trim).collect(),
@@ -28,16 +34,19 @@ impl Shape for Networks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gateway::Network;
+
+    const SHAPE: Networks<Network> = Networks::SHAPE;
 
     #[test]
     fn networks_are_a_list_or_text_with_commas() {
-        let parsed = |text: &str| Networks.parse(&Raw::Text(text.into())).map(|networks| networks.len());
+        let parsed = |text: &str| SHAPE.parse(&Raw::Text(text.into())).map(|networks| networks.len());
         assert_eq!(parsed("10.0.0.0/8, fd00::/8,127.0.0.1"), Some(3));
         assert_eq!(parsed(""), Some(0));
         for text in ["10.0.0.1/8", "10.0.0.0/8,", "balancer.example", "10.0.0.0/40"] {
             assert_eq!(parsed(text), None, "{text}");
         }
-        assert_eq!(Networks.parse(&Raw::List(vec![Raw::Text("::1".into())])).map(|list| list.len()), Some(1));
-        assert_eq!(Networks.parse(&Raw::List(vec![Raw::Integer(10)])), None);
+        assert_eq!(SHAPE.parse(&Raw::List(vec![Raw::Text("::1".into())])).map(|list| list.len()), Some(1));
+        assert_eq!(SHAPE.parse(&Raw::List(vec![Raw::Integer(10)])), None);
     }
 }

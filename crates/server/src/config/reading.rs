@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
             profile: self.read("profile", &Profile::SHAPE),
             listen: self.read("listen", &Address),
             proxy_protocol: self.read("proxy_protocol", &PROXY_PROTOCOLS),
-            trusted_proxies: self.read("trusted_proxies", &Networks),
+            trusted_proxies: self.read("trusted_proxies", &Networks::SHAPE),
             data_dir: self.data_dir(environment),
             shards: self.read("shards", &Or("auto", Whole(1..=1024))).map(|shards| shards as usize),
             descriptor_tables: self.read("descriptor_tables", &Or("auto", TABLES)),
@@ -82,6 +82,7 @@ impl<'a> Reader<'a> {
             history: self.history(),
             bus: self.bus(),
             store: self.store(),
+            sites_networks: self.read("sites.networks", &Networks::SHAPE),
             log: self.log(),
             shutdown: self.shutdown(),
         }
@@ -217,9 +218,11 @@ impl<'a> Reader<'a> {
 
     fn bus(&mut self) -> Option<BusConfig> {
         let instances = self.read("bus.url", &Or("off", Addresses));
+        let listen = self.read("bus.listen", &Or("off", Address));
+        let announce = self.read("bus.announce", &Or("auto", Address));
         let prefix = self.read("bus.prefix", &Prefix);
         let certificate_authority = self.read("bus.certificate_authority", &Or("system", File));
-        Some(BusConfig { instances: instances?, prefix, certificate_authority })
+        Some(BusConfig { instances: instances?, listen, announce, prefix, certificate_authority })
     }
 
     fn log(&mut self) -> LogConfig {
@@ -229,10 +232,14 @@ impl<'a> Reader<'a> {
     fn check_relations(&mut self, config: &Config) {
         self.check_proxies_are_named(config);
         let tls_listen = config.tls.as_ref().map(|tls| tls.listen);
+        let bus_listen = config.bus.as_ref().and_then(|bus| bus.listen);
         let same = [
             ("admin.listen", config.admin_listen == Some(config.listen), "listen"),
             ("tls.listen", tls_listen == Some(config.listen), "listen"),
             ("tls.listen", tls_listen.is_some() && tls_listen == config.admin_listen, "admin.listen"),
+            ("bus.listen", bus_listen == Some(config.listen), "listen"),
+            ("bus.listen", bus_listen.is_some() && bus_listen == config.admin_listen, "admin.listen"),
+            ("bus.listen", bus_listen.is_some() && bus_listen == tls_listen, "tls.listen"),
             ("echo.path", config.echo_path.as_ref() == Some(&config.socket.path), "socket.path"),
         ];
         for (key, clashes, other) in same {
@@ -262,8 +269,13 @@ fn is_any_port(key: &str, config: &Config) -> bool {
     match key {
         "admin.listen" => config.admin_listen.is_some_and(|address| address.port() == 0),
         "tls.listen" => config.tls.as_ref().is_some_and(|tls| tls.listen.port() == 0),
+        "bus.listen" => bus_port(config) == Some(0),
         _ => false,
     }
+}
+
+fn bus_port(config: &Config) -> Option<u16> {
+    Some(config.bus.as_ref()?.listen?.port())
 }
 
 /// A filter for log lines: a level, or parts with a level each.

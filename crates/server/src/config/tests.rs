@@ -92,6 +92,15 @@ fn a_mistake_in_the_file_is_named_with_line_key_and_remedy() {
         ),
         ("data_dir = \"\"", "throng.toml:1:12: `data_dir` is \"\": write the path of a folder, or \"auto\""),
         (
+            "[bus]\nurl = \"redis://host\"\nlisten = \"127.0.0.1:4001\"",
+            "throng.toml:3:10: `bus.listen` is the same as `admin.listen`: write two different ones",
+        ),
+        (
+            "bus.announce = \"node-1:4002\"",
+            "throng.toml:1:16: `bus.announce` is \"node-1:4002\": write an IP address with a port, such as \
+             \"127.0.0.1:4000\" or \"[::1]:4000\", or \"auto\"",
+        ),
+        (
             "admin.listen = \"127.0.0.1:4000\"",
             "throng.toml:1:16: `admin.listen` is the same as `listen`: write two different ones",
         ),

@@ -8,8 +8,13 @@ use std::net::{SocketAddr, TcpListener};
 /// A check for each address of the configuration.
 pub(super) fn check(config: &Config) -> Vec<Check> {
     let tls = config.tls.as_ref().map(|tls| tls.listen);
-    let addresses =
-        [("listen", Some(config.listen)), ("admin.listen", config.admin_listen), ("tls.listen", tls)];
+    let bus = config.bus.as_ref().and_then(|bus| bus.listen);
+    let addresses = [
+        ("listen", Some(config.listen)),
+        ("admin.listen", config.admin_listen),
+        ("tls.listen", tls),
+        ("bus.listen", bus),
+    ];
     addresses.into_iter().filter_map(|(key, address)| Some(check_one(key, address?))).collect()
 }
 

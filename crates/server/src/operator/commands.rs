@@ -185,6 +185,14 @@ pub(crate) enum PersonCommand {
     },
     /// Show a person
     Show { community: String, person: String },
+    /// Revoke a person's tokens, and close what stands on them
+    Revoke {
+        community: String,
+        person: String,
+        /// The one token with this `jti` [default: all that were issued until now]
+        #[arg(long)]
+        token_id: Option<String>,
+    },
     /// Write what there is of a person to standard output, a record of JSON a line
     Export { community: String, person: String },
     /// Erase a person: what they wrote becomes tombstones of nobody
@@ -208,6 +216,10 @@ impl Commanded for PersonCommand {
                 part.of(Errand::new(Method::GET, &["communities", community, "people"], form))
             }
             Self::Show { community, person } => one(Method::GET, community, person, Form::Fields),
+            Self::Revoke { community, person, token_id } => {
+                let path = ["communities", community, "people", person, "revocations"];
+                Errand::new(Method::POST, &path, Form::Fields).body(json!({ "token_id": token_id }))
+            }
             Self::Export { community, person } => {
                 Errand::new(Method::GET, &["communities", community, "people", person, "export"], Form::Lines)
             }

@@ -3,10 +3,12 @@
 
 pub(crate) mod files;
 
+mod authorizer;
 mod commands;
 mod errand;
 mod show;
 
+pub(crate) use authorizer::AuthorizerCommand;
 pub(crate) use commands::{
     BanCommand, CommunityCommand, KeyCommand, PersonCommand, RoomCommand, StatsCommand, WebhookCommand,
 };

@@ -112,6 +112,11 @@ impl Engine {
                 let nodes = (!random.percent(3)).then(|| of.map(|(_, people)| people.clone()).collect());
                 self.answer(node, shard, BusEvent::People { topic, nodes });
             }
+            BusEffect::Dismiss(dismissal) => {
+                for (_, link) in self.links.iter_mut().filter(|(other, link)| **other != node && link.up) {
+                    link.published.push_back((None, BusEvent::Dismissed(dismissal.clone())));
+                }
+            }
             BusEffect::PresenceHeads(heads) => {
                 for (topic, version) in heads {
                     self.publish(

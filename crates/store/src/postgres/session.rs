@@ -2,8 +2,8 @@
 
 use super::arrays::{Columns as Arrays, Type, unnest};
 use super::errors::trouble;
-use crate::sql::{Columns, Entity, Param, Session, columns_of, corrupt, entry, scope};
-use chat::rows::{Appendix, Found, Search, Sending, SendingFacts, Within};
+use crate::sql::{Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, scope};
+use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
 use chat::{CommunityId, Conversation, Member, Mention, Message, Person, Sanction};
 use postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
 use postgres::{Client, Row, Statement};
@@ -111,39 +111,14 @@ impl Session for PostgresSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let mut params =
-            vec![Param::from(community.as_str()), Param::from(question(community, &search.words))];
-        let mut sql = format!(
-            "SELECT {} FROM messages t WHERE t.community = ?1 AND t.words @@ CAST(CAST(?2 AS text) AS tsquery)",
-            columns_of::<Message>("t")
-        );
+        let question = question(community, &search.words);
+        let mut select = Select::of(community)
+            .and("t.words @@ CAST(CAST(? AS text) AS tsquery)", [question.into()])
+            .within(&search.within);
         if let Some(before) = search.before {
-            params.push(Param::id(before.0));
-            let _ = write!(sql, " AND t.id < ?{}", params.len());
+            select = select.and("t.id < ?", [Param::id(before.0)]);
         }
-        let next = params.len() + 1;
-        match &search.within {
-            Within::One(id) => {
-                let _ = write!(sql, " AND t.conversation = ?{next}");
-                params.push(Param::id(id.0));
-            }
-            Within::Of(person) => {
-                let _ = write!(
-                    sql,
-                    " AND EXISTS (SELECT 1 FROM members m WHERE m.community = t.community \
-                     AND m.conversation = t.conversation AND m.person = ?{next})"
-                );
-                params.push(person.as_str().into());
-            }
-            Within::Everywhere => {}
-        }
-        let _ = write!(sql, " ORDER BY t.id DESC LIMIT {}", search.limit);
-        let mut found = Vec::new();
-        self.query(&sql, &params, &mut |row| {
-            found.push(Message::read(row, 0)?);
-            Ok(())
-        })?;
-        Ok(found)
+        select.order("t.id DESC", search.limit).rows(self)
     }
 
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {

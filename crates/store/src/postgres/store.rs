@@ -1,15 +1,12 @@
-//! The store: a writer's connection and thread, readers' connections and threads, their queues.
+//! The store: its options, and its connections at work.
 
 use super::connection::{Reconnecting, connect};
 use super::errors::trouble;
 use super::migrations::migrate;
-use crate::group;
 use crate::opening::OpenError;
-use crate::queue::Queue;
-use crate::threads::Threads;
+use crate::workers::Workers;
 use chat::{Request, Store};
 use std::fmt;
-use std::sync::Arc;
 
 /// The oldest version that is supported, as `server_version_num`.
 const VERSION_MIN: i32 = 150_000;
@@ -45,10 +42,7 @@ impl PostgresOptions {
 /// Dropping it waits for what was submitted before.
 pub struct PostgresStore {
     epoch: String,
-    writes: Arc<Queue<Request>>,
-    reads: Arc<Queue<Request>>,
-    // Dropped last: its threads end when the queues are closed.
-    _threads: Threads<Request>,
+    workers: Workers,
 }
 
 impl PostgresStore {
@@ -64,25 +58,13 @@ impl PostgresStore {
             return Err(OpenError::Unsupported { found: version, oldest: VERSION_MIN });
         }
         let epoch = migrate(&mut client)?;
-        let writes = Arc::new(Queue::new(options.queue_max));
-        let reads = Arc::new(Queue::new(options.queue_max));
-        let mut threads = Threads::new([writes.clone(), reads.clone()]);
-        let mut writer = Reconnecting::new(options.clone(), Some(client));
-        threads.start("store-writer", &writes, move |queue| {
-            while let Some(requests) = queue.take(group::REQUESTS_MAX) {
-                group::run(&mut writer, requests);
-            }
-        })?;
+        let mut workers = Workers::new(options.queue_max);
+        workers.start_writer(Reconnecting::new(options.clone(), Some(client)))?;
         for _ in 0..options.readers.max(1) {
             // It connects when it is first asked.
-            let mut reader = Reconnecting::new(options.clone(), None);
-            threads.start("store-reader", &reads, move |queue| {
-                while let Some(requests) = queue.take(1) {
-                    group::run(&mut reader, requests);
-                }
-            })?;
+            workers.start_reader(Reconnecting::new(options.clone(), None))?;
         }
-        Ok(Self { epoch, writes, reads, _threads: threads })
+        Ok(Self { epoch, workers })
     }
 }
 
@@ -92,12 +74,6 @@ impl Store for PostgresStore {
     }
 
     fn submit(&self, request: Request) {
-        let queue = match request {
-            Request::Append(_) | Request::Write(_) => &self.writes,
-            Request::Read(_) => &self.reads,
-        };
-        if let Err((request, trouble)) = queue.push(request) {
-            request.refuse(trouble);
-        }
+        self.workers.submit(request);
     }
 }

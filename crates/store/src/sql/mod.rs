@@ -9,9 +9,10 @@ mod rows;
 mod scan;
 mod select;
 mod session;
+mod values;
 mod words;
 
 pub(crate) use rows::{SqlRows, insert_mentions};
-pub(crate) use select::{Entity, columns_of};
+pub(crate) use select::{Entity, Select, columns_of};
 pub(crate) use session::{Columns, Param, Session, corrupt};
 pub(crate) use words::{entry, scope};

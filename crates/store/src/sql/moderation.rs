@@ -1,12 +1,12 @@
 //! How rows of moderation stand in tables.
 
-use super::entities::{optional_text, read_at};
 use super::select::Entity;
 use super::session::{Columns, Param};
+use super::values::{optional_text, read_at};
 use chat::rows::Found;
 use chat::{
-    Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Sanction, SanctionKind, Seq,
-    Settlement, Ulid,
+    Audit, AuditId, ConversationId, Deed, Moment, PersonId, Report, ReportId, Revocation, Sanction,
+    SanctionKind, Seq, Settlement, Ulid,
 };
 
 /// Stands for the whole community where a key needs a conversation.
@@ -49,6 +49,33 @@ impl Entity for Sanction {
             by: reader.person()?,
             at: reader.moment()?,
             reason: reader.text()?.to_owned(),
+        })
+    }
+}
+
+impl Entity for Revocation {
+    const TABLE: &'static str = "revocations";
+    const COLUMNS: &'static [&'static str] = &["person", "token", "until_s", "at_ms", "ends_ms"];
+    const KEY: usize = 2;
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            self.person.as_str().into(),
+            self.token_or_all().into(),
+            Param::number(self.until_s),
+            Param::number(self.at.millis()),
+            Param::number(self.ends.millis()),
+        ]
+    }
+
+    fn read(row: &dyn Columns, at: usize) -> Found<Self> {
+        let mut reader = read_at(row, at);
+        Ok(Self {
+            person: reader.person()?,
+            token: Some(reader.text()?).filter(|token| !token.is_empty()).map(str::to_owned),
+            until_s: reader.number()?,
+            at: reader.moment()?,
+            ends: reader.moment()?,
         })
     }
 }

@@ -11,7 +11,7 @@ use chat::rows::{
 use chat::{
     Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Edit, Invitation,
     InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Reaction,
-    Report, ReportId, Revision, Role, RoomName, Sanction, Seq,
+    Report, ReportId, Revision, Revocation, Role, RoomName, Sanction, Seq,
 };
 use std::ops::RangeInclusive;
 
@@ -94,6 +94,23 @@ impl<S: Session> Rows for SqlRows<'_, S> {
 
     fn blocks(&mut self, community: &CommunityId, by: &PersonId) -> Found<Vec<Block>> {
         Select::of(community).and("t.by_person = ?", [by.as_str().into()]).order("t.person", ALL).rows(self.0)
+    }
+
+    fn revocations(
+        &mut self,
+        community: &CommunityId,
+        after: Option<(&PersonId, &str)>,
+        limit: usize,
+    ) -> Found<Vec<Revocation>> {
+        let mut select = Select::of(community);
+        if let Some((person, token)) = after {
+            select = select.and("(t.person, t.token) > (?, ?)", [person.as_str().into(), token.into()]);
+        }
+        select.order("t.person, t.token", limit).rows(self.0)
+    }
+
+    fn revocations_count(&mut self, community: &CommunityId) -> Found<u64> {
+        Select::of(community).number(self.0, "count(*)", Revocation::TABLE)
     }
 
     fn conversation(&mut self, community: &CommunityId, of: ConversationId) -> Found<Option<Conversation>> {
@@ -373,6 +390,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
             Record::Key(row) => insert(session, community, &KeyRow(row.clone())),
             Record::Person(row) => insert(session, community, row),
             Record::Block(row) => insert(session, community, row),
+            Record::Revocation(row) => insert(session, community, row),
             Record::Conversation(row) => insert(session, community, row),
             Record::Member(row) => insert(session, community, row),
             Record::Invitation(row) => insert(session, community, row),
@@ -393,12 +411,17 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
         let of = Select::of(community);
         match target {
+            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, KeyRow::TABLE),
             Target::Person(person) => {
                 of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
             }
             Target::Block { by, person } => {
                 let params = [by.as_str().into(), person.as_str().into()];
                 of.and("t.by_person = ? AND t.person = ?", params).delete(self.0, Block::TABLE)
+            }
+            Target::Revocations { ended_before } => {
+                let ended = of.and("t.ends_ms <= ?", [Param::number(ended_before.millis())]);
+                ended.delete(self.0, Revocation::TABLE)
             }
             Target::Member { conversation, person } => {
                 let params = [id(*conversation), person.as_str().into()];

@@ -7,7 +7,7 @@ use super::session::{Param, Session, corrupt};
 use chat::rows::{Found, Record, Rows as _, Scanned, Table};
 use chat::{
     Audit, Block, CommunityId, Conversation, Edit, Invitation, Member, Mention, Message, Person, PersonId,
-    Reaction, Report, Sanction,
+    Reaction, Report, Revocation, Sanction,
 };
 use std::borrow::Cow;
 
@@ -39,6 +39,7 @@ pub(super) fn scan<S: Session>(
         Table::Block => {
             read::<Block, _>(rows.0, community, part, "(t.by_person = ? OR t.person = ?)", Into::into)
         }
+        Table::Revocation => read::<Revocation, _>(rows.0, community, part, "t.person = ?", Into::into),
         Table::Conversation => {
             let own = "t.id IN (SELECT conversation FROM members m WHERE m.community = t.community AND m.person = ?)";
             read::<Conversation, _>(rows.0, community, part, own, Into::into)

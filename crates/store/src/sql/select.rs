@@ -2,7 +2,7 @@
 
 use super::session::{Columns, Param, Session};
 use chat::CommunityId;
-use chat::rows::Found;
+use chat::rows::{Found, Within};
 use std::fmt::Write as _;
 
 /// A type with a table of its own. Each has the column `community` before all others.
@@ -79,6 +79,19 @@ impl<'a> Select<'a> {
         self
     }
 
+    /// Only messages of conversations that are searched.
+    pub(crate) fn within(self, within: &'a Within) -> Self {
+        match within {
+            Within::One(conversation) => self.and("t.conversation = ?", [Param::id(conversation.0)]),
+            Within::Of(person) => self.and(
+                "EXISTS (SELECT 1 FROM members m WHERE m.community = t.community \
+                 AND m.conversation = t.conversation AND m.person = ?)",
+                [Param::from(person.as_str())],
+            ),
+            Within::Everywhere => self,
+        }
+    }
+
     /// In that order, so many.
     pub(crate) fn order(mut self, order: &str, limit: usize) -> Self {
         self.tail = format!(" ORDER BY {order} LIMIT {limit}");
@@ -87,8 +100,13 @@ impl<'a> Select<'a> {
 
     /// The rows; their table is called `t` in conditions.
     pub(crate) fn rows<E: Entity>(&self, session: &mut impl Session) -> Found<Vec<E>> {
+        self.rows_from(session, &format!("{} t", E::TABLE))
+    }
+
+    /// The rows, of tables that are joined: theirs is called `t`.
+    pub(crate) fn rows_from<E: Entity>(&self, session: &mut impl Session, tables: &str) -> Found<Vec<E>> {
         let columns = columns_of::<E>("t");
-        let sql = format!("SELECT {columns} FROM {} t WHERE {}{}", E::TABLE, self.conditions, self.tail);
+        let sql = format!("SELECT {columns} FROM {tables} WHERE {}{}", self.conditions, self.tail);
         let mut found = Vec::new();
         session.query(&sql, &self.params, &mut |row| {
             found.push(E::read(row, 0)?);

@@ -1,6 +1,6 @@
 //! A copy of the file while it is in use.
 
-use super::connection::{Purpose, open};
+use super::connection::{Purpose, make_private, open};
 use super::errors::trouble;
 use super::store::SqliteStore;
 use chat::{Trouble, TroubleKind};
@@ -34,6 +34,7 @@ impl SqliteStore {
         // `VACUUM INTO` writes nothing in this file, but `query_only` knows nothing of that.
         connection.pragma_update(None, "query_only", false).map_err(trouble)?;
         let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
+        make_private(to)?;
         connection.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
         let copy = Connection::open(to).map_err(trouble)?;
         copy.execute("UPDATE store SET epoch = ''", []).map_err(trouble)?;

@@ -10,6 +10,9 @@ use crate::sql::SqlRows;
 use chat::rows::Found;
 use chat::{Rows, Trouble, TroubleKind};
 use rusqlite::{Connection, OpenFlags};
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// How long a transaction waits for another process that writes.
@@ -120,6 +123,17 @@ fn set_up(connection: &Connection, options: &SqliteOptions, purpose: Purpose) ->
     Ok(())
 }
 
+/// Makes an empty file that its owner alone may read, where there is none. SQLite gives the files beside it the same
+/// permissions.
+pub(super) fn make_private(path: &Path) -> Result<(), Trouble> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(Trouble::new(TroubleKind::ReadOnly, format!("{} cannot be made: {error}", path.display())))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// Opens the file for writing, makes it if there is none, and brings it to this program's version.
 pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String), OpenError> {
     if let Some(folder) = options.path.parent().filter(|folder| *folder != Path::new("")) {
@@ -128,7 +142,9 @@ pub(super) fn open_first(options: &SqliteOptions) -> Result<(Connection, String)
             Trouble::new(kind, format!("the folder {} cannot be made: {error}", folder.display()))
         })?;
     }
-    if options.path.exists() {
+    if !options.path.exists() {
+        make_private(&options.path)?;
+    } else {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         migrations::check(&Connection::open_with_flags(&options.path, flags).map_err(trouble)?)?;
     }

@@ -5,7 +5,7 @@ use chat::TroubleKind;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step n makes version n of version n − 1; each is one transaction. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("migrations/0001.sql")];
+const STEPS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".
 const APPLICATION_ID: i32 = 0x7468_7267;

@@ -2,9 +2,9 @@
 
 use super::errors::trouble;
 use crate::sql::{
-    Columns, Entity, Param, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope,
+    Columns, Entity, Param, Select, Session, SqlRows, columns_of, corrupt, entry, insert_mentions, scope,
 };
-use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts, Within};
+use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
 use chat::{CommunityId, Conversation, Member, Message, Person};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, ToSql};
@@ -85,44 +85,18 @@ impl Session for SqliteSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let mut params =
-            vec![Param::from(question(community, &search.words)), Param::from(community.as_str())];
-        let mut sql = format!(
-            "SELECT {} FROM message_words w JOIN messages t ON t.row = w.rowid \
-             WHERE w.message_words MATCH ?1 AND t.community = ?2",
-            columns_of::<Message>("t")
-        );
+        let question = question(community, &search.words);
+        let mut select =
+            Select::of(community).and("w.message_words MATCH ?", [question.into()]).within(&search.within);
         if let Some(before) = search.before {
             // A message that is gone still has a place in time.
-            sql.push_str(
-                " AND t.id < ?3 AND w.rowid < coalesce((SELECT row FROM messages WHERE community = ?2 AND id = ?3), \
-                 9223372036854775807)",
+            select = select.and("t.id < ?", [Param::id(before.0)]).and(
+                "w.rowid < coalesce((SELECT row FROM messages WHERE community = ? AND id = ?), 9223372036854775807)",
+                [community.as_str().into(), Param::id(before.0)],
             );
-            params.push(Param::id(before.0));
         }
-        let next = params.len() + 1;
-        match &search.within {
-            Within::One(id) => {
-                let _ = write!(sql, " AND t.conversation = ?{next}");
-                params.push(Param::id(id.0));
-            }
-            Within::Of(person) => {
-                let _ = write!(
-                    sql,
-                    " AND EXISTS (SELECT 1 FROM members m WHERE m.community = t.community \
-                     AND m.conversation = t.conversation AND m.person = ?{next})"
-                );
-                params.push(person.as_str().into());
-            }
-            Within::Everywhere => {}
-        }
-        let _ = write!(sql, " ORDER BY w.rowid DESC LIMIT {}", search.limit);
-        let mut found = Vec::new();
-        self.query(&sql, &params, &mut |row| {
-            found.push(Message::read(row, 0)?);
-            Ok(())
-        })?;
-        Ok(found)
+        let select = select.order("w.rowid DESC", search.limit);
+        select.rows_from(self, "message_words w JOIN messages t ON t.row = w.rowid")
     }
 
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {

@@ -1,13 +1,10 @@
-//! The store: a writer's thread, readers' threads, their queues.
+//! The store: its options, and its connections at work.
 
 use super::connection::{Purpose, Reopening, open, open_first};
-use crate::group::{self, Database as _};
 use crate::opening::OpenError;
-use crate::queue::Queue;
-use crate::threads::Threads;
+use crate::workers::Workers;
 use chat::{Request, Store};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Where the file is and how much of the machine the store may use.
 #[derive(Clone, Debug)]
@@ -36,10 +33,7 @@ impl SqliteOptions {
 pub struct SqliteStore {
     options: SqliteOptions,
     epoch: String,
-    writes: Arc<Queue<Request>>,
-    reads: Arc<Queue<Request>>,
-    // Dropped last: its threads end when the queues are closed.
-    _threads: Threads<Request>,
+    workers: Workers,
 }
 
 impl SqliteStore {
@@ -49,26 +43,13 @@ impl SqliteStore {
     /// The file is newer than this program, is no store, or cannot be read and written.
     pub fn open(options: SqliteOptions) -> Result<Self, OpenError> {
         let (connection, epoch) = open_first(&options)?;
-        let writes = Arc::new(Queue::new(options.queue_max));
-        let reads = Arc::new(Queue::new(options.queue_max));
-        let mut threads = Threads::new([writes.clone(), reads.clone()]);
-        let mut writer = Reopening::new(options.clone(), Purpose::Write, connection);
-        threads.start("store-writer", &writes, move |queue| {
-            while let Some(requests) = queue.take(group::REQUESTS_MAX) {
-                group::run(&mut writer, requests);
-            }
-        })?;
+        let mut workers = Workers::new(options.queue_max);
+        workers.start_writer(Reopening::new(options.clone(), Purpose::Write, connection))?;
         for _ in 0..options.readers.max(1) {
             let connection = open(&options, Purpose::Read)?;
-            let mut reader = Reopening::new(options.clone(), Purpose::Read, connection);
-            threads.start("store-reader", &reads, move |queue| {
-                while let Some(requests) = queue.take(1) {
-                    group::run(&mut reader, requests);
-                }
-                reader.reopen();
-            })?;
+            workers.start_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
         }
-        Ok(Self { options, epoch, writes, reads, _threads: threads })
+        Ok(Self { options, epoch, workers })
     }
 
     /// How it was opened.
@@ -83,12 +64,6 @@ impl Store for SqliteStore {
     }
 
     fn submit(&self, request: Request) {
-        let queue = match request {
-            Request::Append(_) | Request::Write(_) => &self.writes,
-            Request::Read(_) => &self.reads,
-        };
-        if let Err((request, trouble)) = queue.push(request) {
-            request.refuse(trouble);
-        }
+        self.workers.submit(request);
     }
 }

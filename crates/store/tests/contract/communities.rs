@@ -62,6 +62,23 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.service(FindKey { key: key.id }), absent);
         assert_eq!(scene.service(Keys).expect("a key may").len(), 1);
     }),
+    ("the key that was revoked first makes room for another", |scene| {
+        let create = |name: String| CreateKey { name, purpose: serde_json::json!({}), hash: Vec::new() };
+        let made: Vec<KeyId> = (0..limits::KEYS_MAX)
+            .map(|nth| scene.service(create(format!("key {nth}"))).expect("a key may").id)
+            .collect();
+        let full = Err(Failure::Refused(Refusal::LimitReached { limit: "keys_max", max: 100 }));
+        assert_eq!(scene.service(create("too many".into())), full);
+        for key in [made[7], made[3]] {
+            scene.wait_ms(1);
+            scene.service(RevokeKey { key }).expect("a key may");
+        }
+        scene.service(create("one more".into())).expect("there is room");
+        let kept = scene.service(Keys).expect("a key may");
+        assert_eq!(kept.len(), limits::KEYS_MAX);
+        let has = |id: KeyId| kept.iter().any(|key| key.id == id);
+        assert!(!has(made[7]) && has(made[3]));
+    }),
     ("nobody has a name that stands for nobody", |scene| {
         let meet = Meet { profile: crate::scene::profile("x") };
         for name in ["~erased", "~service", "~x"] {

@@ -38,6 +38,9 @@ fn moves(scene: &Scene) {
     scene.ask("ann", chat::verbs::Append { conversation: room, draft }).expect("she may");
     let react = chat::verbs::React { conversation: room, seq: Seq(2), emoji: "👍".into(), on: true };
     scene.ask("bob", react).expect("he may");
+    let ends = scene.now().after_ms(60_000);
+    let revoke = chat::verbs::Revoke { person: person("bob"), token: None, until_s: 7, ends };
+    scene.service(revoke).expect("a key may");
     let records = all(scene);
     let into = scene.on(std::sync::Arc::new(MemoryStore::default()));
     // Twice: an import that was interrupted is repeated.

@@ -15,6 +15,7 @@ mod moderation;
 #[path = "../postgres_server/mod.rs"]
 mod postgres_server;
 mod retries;
+mod revocations;
 mod rooms;
 mod scene;
 mod search;
@@ -41,6 +42,7 @@ const CASES: &[&[Case]] = &[
     history::CASES,
     moderation::CASES,
     retries::CASES,
+    revocations::CASES,
     rooms::CASES,
     search::CASES,
 ];

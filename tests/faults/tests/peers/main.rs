@@ -5,6 +5,7 @@ mod adoption;
 mod channels;
 mod frames;
 mod longpoll;
+mod nodes;
 mod opening;
 mod proxies;
 mod silence;

@@ -24,6 +24,31 @@ fn a_run_that_is_interrupted_is_complete_to_the_last_line() {
 }
 
 #[test]
+fn who_has_not_come_when_a_run_is_stopped_by_hand_is_no_error() {
+    let (server, messages) = echo();
+    // Who runs the tests may have them ignore a hangup, as by `nohup`.
+    let lab = Lab::under(&["env", "--default-signal=HUP"]);
+    let scenario =
+        crate::echoes(&server.url(), 1, 1, "1ms").replace("burst: 1", "rate: 50/s\n    duration: 10m");
+    for signal in [Signal::SIGINT, Signal::SIGHUP] {
+        let run = lab.start_scenario(&scenario, &["--threshold", "errors == 0"]);
+        messages.wait_for(messages.count() + 20);
+        run.program.signal(signal);
+        let ended = run.ended();
+        let summary = ended.summary();
+        assert_eq!(
+            (summary.count("errors"), summary.count("users_dropped")),
+            (0, 0),
+            "{}",
+            summary.0["errors"]
+        );
+        assert_eq!(summary.0["ended_by"], "stopped", "{signal}");
+        assert!(!summary.reasons().contains("not started"), "{}", summary.reasons());
+        assert_log_and_summary_agree(&lab, &ended, &summary);
+    }
+}
+
+#[test]
 fn a_second_signal_ends_the_run_at_once() {
     let (server, messages) = echo();
     let lab = Lab::new();

@@ -1,6 +1,6 @@
 //! wss: an authority of one's own is trusted where it is named, and nobody else is.
 
-use stampede_tests::{Authority, Lab, echo_by_tls};
+use stampede_tests::{Authority, Lab, Server, echo_by_tls};
 
 #[test]
 fn wss_trusts_the_authority_that_is_named() {
@@ -24,6 +24,27 @@ fn wss_trusts_the_authority_that_is_named() {
     let other = lab.file("other.pem", &Authority::new().pem());
     let ended = lab.start_scenario(&scenario, &["--ca", other.to_str().expect("text")]).ended();
     assert_eq!(ended.summary().errors("connect", "tls").0, 5);
+}
+
+#[test]
+fn requests_by_https_trust_the_same() {
+    let authority = Authority::new();
+    let config = authority.server();
+    let server = Server::start(move |peer| {
+        peer.begin_tls(&config)?;
+        loop {
+            peer.request()?;
+            peer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")?;
+        }
+    });
+    let lab = Lab::new();
+    let ca = lab.file("ca.pem", &authority.pem());
+    let url = format!("https://localhost:{}/page", server.address().port());
+    let flags = ["http", &url, "--concurrent", "2", "--repetitions", "3"];
+    let trusting = lab.run(&[&flags[..], &["--ca", ca.to_str().expect("its name is text")]].concat());
+    assert_eq!(trusting.summary().count("http"), 6, "{}", trusting.summary().0["errors"]);
+    let summary = lab.run(&flags).summary();
+    assert_eq!((summary.count("http"), summary.errors("http", "tls").0), (0, 6), "{}", summary.0["errors"]);
 }
 
 #[test]

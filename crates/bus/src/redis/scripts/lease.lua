@@ -1,7 +1,8 @@
 -- Begins or renews a node's lease, and clears away whose lease is over: their people go with them.
--- KEYS: leases. ARGV: node, milliseconds of a lease, 'begin' or 'renew', what keys of topics and of people begin with,
--- channel of the nodes, most topics to clear.
--- Returns 1 and the nodes whose leases stand, or 0 if this node's does not.
+-- KEYS: leases, where nodes listen. ARGV: node, milliseconds of a lease, 'begin' or 'renew', what keys of topics and of
+-- people begin with, channel of the nodes, most topics to clear, and where a node that begins listens and what has to be
+-- shown there, or ''.
+-- Returns 1 and the nodes whose leases stand, each with what it said of where it listens, or 0 if this node's does not.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local is_news = ARGV[3] == 'begin'
@@ -10,6 +11,9 @@ if ends <= now and not is_news then
   return { 0 }
 end
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
+if ARGV[3] == 'begin' then
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[8])
+end
 local left = tonumber(ARGV[7])
 for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))) do
   local topics = ARGV[4] .. node
@@ -17,6 +21,7 @@ for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format
     local topic = redis.call('SPOP', topics)
     if not topic then
       redis.call('ZREM', KEYS[1], node)
+      redis.call('HDEL', KEYS[2], node)
       is_news = true
       break
     end
@@ -27,6 +32,9 @@ end
 if is_news then
   redis.call('PUBLISH', ARGV[6], ARGV[1])
 end
-local live = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')
-table.insert(live, 1, 1)
-return live
+local answer = { 1 }
+for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')) do
+  table.insert(answer, node)
+  table.insert(answer, redis.call('HGET', KEYS[2], node) or '')
+end
+return answer

@@ -8,6 +8,7 @@ local calls = {
   { 'GET', key },
   { 'DEL', key },
   { 'HSET', key, 'a', 'b' },
+  { 'HGET', key, 'a' },
   { 'HMGET', key, 'a' },
   { 'HGETALL', key },
   { 'HLEN', key },

@@ -292,7 +292,7 @@ impl JsonSchema for Step {
                 properties.insert("label".to_owned(), label);
             }
         }
-        variants.push(json!({ "enum": ["connect", "wait", "close", "cut"] }));
+        variants.push(json!({ "enum": ["connect", "wait", "close", "cut", "stay"] }));
         schema
     }
 }

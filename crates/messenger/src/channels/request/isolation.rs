@@ -4,6 +4,7 @@
 use super::{Asker, EVENTS, Surface, answer};
 use crate::audience::{DeviceId, Followed};
 use crate::channels::connection::Me;
+use crate::channels::turns::Turns;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, id, run, somebody};
@@ -95,7 +96,8 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
 }
 
 async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) -> Result<Value, Fault> {
-    let asker = Asker { messenger, me, room: None };
+    let turns = Turns::default();
+    let asker = Asker { messenger, me, room: None, turns: &turns };
     answer(&asker, event, Payload::Json(&payload.to_string()))?.await
 }
 

@@ -33,7 +33,7 @@ pub(super) fn send(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     let conversation = asker.conversation(conversation)?;
     asker.spend()?;
     let draft = Draft { client_id, text, reply_to, mentions, attachments };
-    Ok(asker.ask_about(conversation, Append { conversation, draft }, |Appended { message, repeated }| {
+    Ok(asker.ask_to_send(conversation, Append { conversation, draft }, |Appended { message, repeated }| {
         json!({
             "conversation": message.conversation,
             "seq": message.seq,
@@ -59,7 +59,7 @@ pub(super) fn edit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     let EditRequest { conversation, seq, text, mentions } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     asker.spend()?;
-    Ok(asker.ask_about(conversation, EditText { conversation, seq, text, mentions }, changed))
+    Ok(asker.ask_to_send(conversation, EditText { conversation, seq, text, mentions }, changed))
 }
 
 /// One message of a conversation.
@@ -90,7 +90,7 @@ pub(super) fn react(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, F
     let ReactRequest { conversation, seq, emoji, on } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     asker.spend()?;
-    Ok(asker.ask_about(conversation, React { conversation, seq, emoji, on }, changed))
+    Ok(asker.ask_to_send(conversation, React { conversation, seq, emoji, on }, changed))
 }
 
 fn changed(Changed { message, reactions, changed }: Changed) -> Value {

@@ -18,11 +18,13 @@ pub(super) use listing::{tab, tab_position};
 
 use super::connection::Me;
 use super::read;
+use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::news::News;
 use chat::{Asked, ConversationId, Verb};
 use gateway::Payload;
+use identity::Action;
 use serde::Deserialize;
 use serde_json::Value;
 use std::future::Future;
@@ -38,6 +40,8 @@ pub(super) struct Asker<'a> {
     pub(super) me: &'a Arc<Me>,
     /// The room whose topic it is; none on a person's topic.
     pub(super) room: Option<ConversationId>,
+    /// The order of its messages.
+    pub(super) turns: &'a Turns,
 }
 
 /// That somebody types, or has stopped.
@@ -90,8 +94,8 @@ impl Asker<'_> {
     /// They have sent as many as they may.
     pub(super) fn spend(&self) -> Result<(), Fault> {
         let limit = self.messenger.messages_per_minute(&self.me.community);
-        let audience = &self.messenger.inner.audience;
-        let spent = audience.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
+        let budgets = &self.messenger.inner.budgets;
+        let spent = budgets.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
         spent.map_err(|retry_after_ms| {
             let fault = Fault::new(ErrorCode::RateLimited, "too many messages in a minute");
             fault.with("retry_after_ms", retry_after_ms)
@@ -121,6 +125,35 @@ impl Asker<'_> {
                 return Err(Fault::not_found());
             }
             Ok(write(messenger.ask(&me.community, me.by(), command).await?))
+        })
+    }
+
+    /// The same for what others are told: the community's own site is asked whether it may be said, where it wants to be.
+    pub(super) fn ask_to_send<C>(
+        &self,
+        conversation: ConversationId,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
+        if self.messenger.asks_nobody(&self.me.community, Action::Send) {
+            return self.ask_about(conversation, command, write);
+        }
+        let (messenger, me, on_room) = (self.messenger.clone(), self.me.clone(), self.room.is_some());
+        let mut turn = self.turns.next();
+        Box::pin(async move {
+            let standing = messenger.standing(&me.community, conversation, me.id()).await?;
+            if !on_room && standing.conversation.name.as_ref().is_some_and(|room| !me.may_enter(room)) {
+                return Err(Fault::not_found());
+            }
+            messenger.permit_send(&me.community, me.id(), conversation).await?;
+            turn.comes().await;
+            let answer = messenger.ask(&me.community, me.by(), command);
+            drop(turn);
+            Ok(write(answer.await?))
         })
     }
 

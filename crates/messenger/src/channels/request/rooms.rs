@@ -3,9 +3,10 @@
 use super::{Answering, Asker, payload};
 use crate::fault::{ErrorCode, Fault};
 use chat::verbs::{
-    ChangeRoom, CreateRoom, Invitations, Invite, Join, Joined, Leave, OpenDirect, OpenGroup, Withdraw,
+    ChangeRoom, CreateRoom, Invitations, Invite, Join, Joined, Leave, OpenDirect, OpenGroup,
+    ReadConversation, Withdraw,
 };
-use chat::{Conversation, ConversationId, Invitation, InvitationId, Kind, Moment, PersonId, RoomName};
+use chat::{By, Conversation, ConversationId, Invitation, InvitationId, Kind, Moment, PersonId, RoomName};
 use gateway::Payload;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -90,9 +91,17 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     Ok(Box::pin(async move {
         let conversation = match (conversation, room) {
             (Some(conversation), _) => conversation,
-            (None, Some(room)) if me.may_enter(&room) => messenger.room(&me.community, &room).await?,
-            (None, Some(_) | None) => return Err(Fault::not_found()),
+            (None, Some(room)) => messenger.room(&me.community, &room).await?,
+            (None, None) => return Err(Fault::not_found()),
         };
+        if me.rooms.is_some() {
+            let read = ReadConversation { conversation };
+            let (found, _) = messenger.ask(&me.community, By::Service, read).await?;
+            if found.name.is_some_and(|room| !me.may_enter(&room)) {
+                return Err(Fault::not_found());
+            }
+        }
+        messenger.permit_join(&me.community, me.id(), conversation).await?;
         let join = Join { conversation, invitation };
         let Joined { member, conversation, came } = messenger.ask(&me.community, me.by(), join).await?;
         Ok(json!({ "conversation": conversation, "member": member, "came": came }))

@@ -1,0 +1,127 @@
+//! Whether a community's own site is asked if somebody may.
+
+use super::paths::AtPerson;
+use crate::caller::Callers;
+use crate::desk::{Desk, invalid};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::{Code, Problem};
+use crate::purpose::{self, Purpose};
+use crate::reply::{Done, Found};
+use crate::shapes::{Authorizer, NewAuthorizer, Scope, authorizer};
+use axum::http::Method;
+use chat::KeyId;
+use chat::verbs::{CreateKey, Keys, RevokeKey};
+use identity::SigningSecret;
+use messenger::AuthorizerKey;
+use std::ops::RangeInclusive;
+
+/// How long a site may take, in milliseconds.
+const TIMEOUT_MS: RangeInclusive<u16> = 100..=10_000;
+const TIMEOUT_DEFAULT_MS: u16 = 3_000;
+/// As what it stands among the community's keys.
+const NAME: &str = "authorizer";
+
+pub(super) fn group() -> Group {
+    let one = "/communities/{community}/authorizer";
+    Group {
+        name: "Authorizer",
+        about: "A community's own site can be asked whether somebody may connect, join or send. Questions are signed as Standard \
+                Webhooks says. People need the role of an owner in the whole community.",
+        operations: vec![
+            operation(Method::GET, one, "read_authorizer", "See how the community's site is asked")
+                .by(Callers::OWNERS)
+                .runs(read),
+            operation(Method::PUT, one, "put_authorizer", "Have the community's site asked")
+                .by(Callers::OWNERS)
+                .about(
+                    "The secret that questions are signed with is in the first answer and never told again; it stays \
+                     until the authorizer is deleted.",
+                )
+                .runs(put),
+            operation(Method::DELETE, one, "delete_authorizer", "Have the community's site asked no more")
+                .by(Callers::OWNERS)
+                .runs(delete),
+            operation(
+                Method::DELETE,
+                "/communities/{community}/people/{person}/permissions",
+                "forget_permissions",
+                "Forget what the community's site answered about a person",
+            )
+            .by(Callers::keys(Scope::ManagePeople))
+            .about("So that it is asked again, though its answer is still to be remembered.")
+            .runs(forget),
+        ],
+    }
+}
+
+/// Those that stand, the newest last: it counts.
+async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
+    let keys = desk.ask(Keys).await?;
+    Ok(keys.iter().filter_map(|key| Some((key.id, authorizer(key)?))).collect())
+}
+
+async fn read(desk: Desk, _: Input) -> Result<Found<Authorizer>, Problem> {
+    let (_, key) = stored(&desk).await?.pop().ok_or_else(Problem::not_found)?;
+    let counts = desk.shared.messenger.asked_so_far(desk.community()?).await?;
+    Ok(Found(Authorizer::of(key, counts)))
+}
+
+async fn put(
+    desk: Desk,
+    input: Input<Nothing, Nothing, Json<NewAuthorizer>>,
+) -> Result<Found<Authorizer>, Problem> {
+    let NewAuthorizer { url, actions, unanswered, timeout_ms } = input.body.0;
+    purpose::target(&url).map_err(Problem::field)?;
+    if actions.is_empty() {
+        return Err(invalid("actions", "length", "must name at least one action"));
+    }
+    let timeout_ms = timeout_ms.unwrap_or(TIMEOUT_DEFAULT_MS);
+    if !TIMEOUT_MS.contains(&timeout_ms) {
+        let message = format!("must be from {} to {}", TIMEOUT_MS.start(), TIMEOUT_MS.end());
+        return Err(invalid("timeout_ms", "range", message));
+    }
+    let before = stored(&desk).await?;
+    let known = before.last().map(|(_, key)| key.secret.clone());
+    let minted = if known.is_none() { Some(mint()?) } else { None };
+    let secret = known.or_else(|| minted.clone()).unwrap_or_default();
+    let actions = actions.into_iter().map(messenger::AskedAction::from).collect();
+    let key =
+        AuthorizerKey { url, secret, actions, unanswered: unanswered.into(), timeout_ms: timeout_ms.into() };
+    let purpose = Purpose::Authorizer(key.clone()).to_json();
+    desk.ask(CreateKey { name: NAME.to_owned(), purpose, hash: Vec::new() }).await?;
+    revoke(&desk, before).await?;
+    let shown = Authorizer::of(key, None);
+    Ok(Found(match minted {
+        Some(secret) => shown.with_secret(secret),
+        None => shown,
+    }))
+}
+
+fn mint() -> Result<String, Problem> {
+    let mut entropy = [0; 32];
+    getrandom::fill(&mut entropy)
+        .map_err(|_| Problem::new(Code::Internal, "the machine has no random numbers"))?;
+    Ok(SigningSecret::mint(entropy).expose())
+}
+
+async fn delete(desk: Desk, _: Input) -> Result<Done, Problem> {
+    let stored = stored(&desk).await?;
+    if stored.is_empty() {
+        return Err(Problem::not_found());
+    }
+    revoke(&desk, stored).await?;
+    Ok(Done)
+}
+
+async fn revoke(desk: &Desk, keys: Vec<(KeyId, AuthorizerKey)>) -> Result<(), Problem> {
+    for (key, _) in keys {
+        desk.ask(RevokeKey { key }).await?;
+    }
+    Ok(())
+}
+
+async fn forget(desk: Desk, input: Input<AtPerson>) -> Result<Done, Problem> {
+    desk.shared.messenger.forget_permissions(desk.community()?, &input.path.person).await?;
+    Ok(Done)
+}

@@ -1,0 +1,109 @@
+//! Tokens of guests.
+
+use crate::caller::{Caller, Callers};
+use crate::desk::{Desk, invalid};
+use crate::input::{Input, Json, Nothing};
+use crate::operation::{Group, operation};
+use crate::problem::{Code, Problem};
+use crate::reply::Made;
+use crate::shapes::{Scope, ids};
+use axum::http::HeaderMap;
+use axum::http::Method;
+use chat::{Failure, Thing};
+use identity::{GuestRefusal, Token};
+use messenger::{Credentials, Rejection};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) fn group() -> Group {
+    Group {
+        name: "Guests",
+        about: "People without an account, where a community takes them.",
+        operations: vec![
+            operation(
+                Method::POST,
+                "/communities/{community}/guests",
+                "welcome_guest",
+                "Get a token for a new guest, or a newer one for the same",
+            )
+            .by(Callers::everybody(Scope::ManagePeople))
+            .about(
+                "Who shows a guest's token gets a newer one of the same guest, and keeps their name; everybody else is a new \
+                 guest. With the token one connects, or calls this API as that guest.",
+            )
+            .runs(welcome),
+        ],
+    }
+}
+
+/// A guest who is to be.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewGuest {
+    /// How they want to be called; absent: by some letters of their id.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    name: Option<String>,
+}
+
+/// A guest's token.
+#[derive(Serialize, JsonSchema)]
+struct GuestToken {
+    /// The token.
+    token: String,
+    /// Who they are.
+    #[schemars(with = "ids::Person")]
+    person: String,
+    /// How they are called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The second, since 1970, in which it expires.
+    expires_s: u64,
+}
+
+async fn welcome(
+    desk: Desk,
+    input: Input<Nothing, Nothing, Json<NewGuest>>,
+) -> Result<Made<GuestToken>, Problem> {
+    let shown = match &desk.caller {
+        Caller::Person { .. } => shown(&input.headers),
+        Caller::Operator | Caller::Key { .. } | Caller::Stranger => None,
+    };
+    let credentials =
+        Credentials { community: desk.community()?.clone(), token: shown, name: input.body.0.name };
+    let (token, verified) = desk.shared.messenger.welcome_guest(&credentials).await.map_err(refused)?;
+    Ok(Made(GuestToken {
+        token: token.expose().to_owned(),
+        person: verified.claims.subject,
+        name: verified.claims.name,
+        expires_s: verified.claims.expires.0,
+    }))
+}
+
+/// The token that was found good already.
+fn shown(headers: &HeaderMap) -> Option<Token> {
+    match crate::caller::Credentials::of(headers) {
+        Ok(crate::caller::Credentials::Token(token)) => Some(token),
+        Ok(crate::caller::Credentials::Key(_)) | Err(_) => None,
+    }
+}
+
+fn refused(rejection: Rejection) -> Problem {
+    match rejection {
+        Rejection::Guest(GuestRefusal::Name(_)) => {
+            invalid("name", "form", "must have 1 to 200 bytes, none of them control characters")
+        }
+        Rejection::Guest(GuestRefusal::NotAGuest) => {
+            Problem::new(Code::CallerRefused, "this token is no guest's: it is renewed by who signed it")
+        }
+        // Whether there is such a community is told to nobody without credentials that count there.
+        Rejection::Guest(GuestRefusal::Off) | Rejection::Failure(Failure::Absent(Thing::Community)) => {
+            Problem::new(Code::GuestsRefused, "this community takes no guests")
+        }
+        Rejection::Token(_)
+        | Rejection::Full
+        | Rejection::Site { .. }
+        | Rejection::SiteAway
+        | Rejection::Failure(_) => rejection.into(),
+    }
+}

@@ -1,0 +1,91 @@
+//! Revoked tokens. Judging tokens is not for here: what is kept is what outlives a restart.
+
+use super::listing::{Listed, with_one_more};
+use super::moderating::{Entry, log_entry};
+use crate::access;
+use crate::failure::Refusal;
+use crate::ids::PersonId;
+use crate::limits::{REVOCATIONS_MAX, TOKEN_NAME_BYTES_MAX};
+use crate::moderation::Deed;
+use crate::moment::Moment;
+use crate::permissions::Action;
+use crate::problem::Problem;
+use crate::revocation::Revocation;
+use crate::rows::{Rows, Target};
+use crate::{By, Call, Command, Failure};
+
+/// Revokes a token of a person, or all up to a second, in place of an earlier such revocation. For keys. What could not be
+/// valid any more makes room; nothing else does, or it would be undone.
+#[derive(Clone, Debug)]
+pub struct Revoke {
+    /// Whose.
+    pub person: PersonId,
+    /// The token's name; none: all that were issued up to `until_s`.
+    pub token: Option<String>,
+    /// See [`Revocation::until_s`].
+    pub until_s: u64,
+    /// See [`Revocation::ends`].
+    pub ends: Moment,
+}
+
+impl Command for Revoke {
+    type Answer = Revocation;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Revocation, Failure> {
+        access::community(rows, call)?;
+        for_keys(call)?;
+        if self.token.as_ref().is_some_and(|token| !(1..=TOKEN_NAME_BYTES_MAX).contains(&token.len())) {
+            return Err(Failure::Invalid(vec![
+                Problem::length(1, TOKEN_NAME_BYTES_MAX, "bytes").at("token"),
+            ]));
+        }
+        rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
+        if rows.revocations_count(&call.community)? >= REVOCATIONS_MAX as u64 {
+            return Err(
+                Refusal::LimitReached { limit: "revocations_max", max: REVOCATIONS_MAX as u64 }.into()
+            );
+        }
+        let revocation = Revocation {
+            person: self.person.clone(),
+            token: self.token.clone(),
+            until_s: self.until_s,
+            at: call.now,
+            ends: self.ends,
+        };
+        rows.put(&call.community, &revocation.clone().into())?;
+        let entry = Entry::of(Deed::RevokeTokens, None);
+        log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })?;
+        Ok(revocation)
+    }
+}
+
+/// What is revoked, by person and token, those that have ended included. For keys.
+#[derive(Clone, Debug)]
+pub struct Revocations {
+    /// The last one of the page before: its person, and its token or nothing.
+    pub after: Option<(PersonId, String)>,
+    /// How many.
+    pub limit: usize,
+}
+
+impl Command for Revocations {
+    type Answer = Listed<Revocation, (PersonId, String)>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        access::community(rows, call)?;
+        for_keys(call)?;
+        let after = self.after.as_ref().map(|(person, token)| (person, token.as_str()));
+        let found = rows.revocations(&call.community, after, with_one_more(self.limit))?;
+        let position = |row: &Revocation| (row.person.clone(), row.token_or_all().to_owned());
+        Ok(Listed::of(found, self.limit, position))
+    }
+}
+
+fn for_keys(call: &Call) -> Result<(), Failure> {
+    match call.by {
+        By::Service => Ok(()),
+        By::Person(_) => Err(Refusal::NotPermitted(Action::Administer).into()),
+    }
+}

@@ -1,0 +1,138 @@
+//! What clients have to do with a session, wherever their requests came in: on its own node, or on another that forwards.
+
+use super::answer::{answer, bad_request, status};
+use super::body::{self, BODY_BYTES_MAX, BodyError};
+use super::respond::Place;
+use crate::control::Control;
+use crate::relay::Reply;
+use crate::shard::{Mail, PollAnswer, PostAnswer, SessionToken};
+use bytes::Bytes;
+use engine::ShardIndex;
+use http_body_util::{BodyExt, Limited};
+use hub::NodeId;
+use hyper::Response;
+use hyper::body::Body;
+use serde_json::{Value, json};
+use std::error::Error;
+use tokio::sync::SemaphorePermit;
+
+/// A request's body, whoever reads it.
+pub(crate) trait PostBody:
+    Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin
+{
+}
+
+impl<B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin> PostBody for B {}
+
+/// Where a session lives, if it does.
+pub(super) enum Home {
+    Here(SessionToken),
+    There(NodeId),
+}
+
+pub(super) fn home(control: &Control, token: &str) -> Option<Home> {
+    let token = SessionToken::parse(token)?;
+    if !control.nodes.is_own(token.node) {
+        return Some(Home::There(token.node));
+    }
+    (usize::from(token.shard.0) < control.mailboxes.len()).then_some(Home::Here(token))
+}
+
+/// The session that a token names on this node.
+pub(crate) fn own_session(control: &Control, token: Option<&str>) -> Option<SessionToken> {
+    match home(control, token?)? {
+        Home::Here(session) => Some(session),
+        Home::There(_) => None,
+    }
+}
+
+/// Asks a shard and waits; `None` when the shard has no answer to give.
+pub(super) async fn ask<T: Send + 'static>(
+    control: &Control,
+    shard: ShardIndex,
+    mail: impl FnOnce(Reply<T>) -> Mail,
+) -> Option<T> {
+    let (reply, answer) = control.relay.question();
+    control.mailboxes.post(shard, mail(reply));
+    answer.await.ok()
+}
+
+/// What waits for a session's client, now or within the window. `None` if there is no such session.
+pub(crate) async fn poll(control: &Control, session: SessionToken) -> Option<Response<Bytes>> {
+    let (shard, token) = (ShardIndex(session.shard.0), session.text());
+    match ask(control, shard, |reply| Mail::Poll { token: session, reply }).await? {
+        PollAnswer::Messages(messages) => {
+            let messages = messages.iter().map(|message| String::from_utf8_lossy(message));
+            let messages: Vec<Value> = messages.map(|message| Value::from(&*message)).collect();
+            Some(answer(&json!({"status": 200, "token": token, "messages": messages})))
+        }
+        PollAnswer::Nothing => Some(answer(&json!({"status": 204, "token": token, "messages": []}))),
+        PollAnswer::Gone => None,
+    }
+}
+
+/// Hands a client's messages to its session. `None` if there is no such session.
+pub(crate) async fn post(
+    control: &Control,
+    place: Place,
+    session: SessionToken,
+    content_type: Option<&str>,
+    body: impl PostBody,
+) -> Option<Response<Bytes>> {
+    // The room for the body is held until its messages have been handled.
+    let (_room, body) = match receive(control, place, body).await {
+        Ok(received) => received,
+        Err(refusal) => return Some(refusal),
+    };
+    hand_on(control, place, session, content_type, body).await
+}
+
+/// Waits for room for a request's body, and then for the body; or says why there is none.
+pub(super) async fn receive(
+    control: &Control,
+    Place { window, .. }: Place,
+    body: impl PostBody,
+) -> Result<(SemaphorePermit<'_>, Bytes), Response<Bytes>> {
+    match tokio::time::timeout(window, bounded(control, body)).await {
+        Ok(Some(received)) => Ok(received),
+        Ok(None) => Err(bad_request()),
+        Err(_) => Err(status(408)),
+    }
+}
+
+/// `None` if it is too large or ends early.
+async fn bounded(control: &Control, body: impl PostBody) -> Option<(SemaphorePermit<'_>, Bytes)> {
+    let announced = body.size_hint().upper().unwrap_or(BODY_BYTES_MAX as u64);
+    if announced > BODY_BYTES_MAX as u64 {
+        return None;
+    }
+    let room = control.bodies.acquire_many(announced.div_ceil(1 << 10) as u32).await.ok()?;
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.ok()?;
+    Some((room, body.to_bytes()))
+}
+
+/// The messages of a whole body, to a session of this node.
+pub(super) async fn hand_on(
+    control: &Control,
+    Place { mount, window }: Place,
+    session: SessionToken,
+    content_type: Option<&str>,
+    body: Bytes,
+) -> Option<Response<Bytes>> {
+    let message_bytes_max = control.shared.handshakes.mount(mount).message_bytes_max;
+    let messages = match body::messages(content_type, body, message_bytes_max) {
+        Ok(messages) => messages,
+        Err(BodyError::Unreadable) => return Some(status(400)),
+        Err(BodyError::MessageTooLarge) => return Some(bad_request()),
+    };
+    let shard = ShardIndex(session.shard.0);
+    let handled = ask(control, shard, |reply| Mail::Post { token: session, messages, reply });
+    match tokio::time::timeout(window, handled).await {
+        Ok(answer) => match answer? {
+            PostAnswer::Taken => Some(status(200)),
+            PostAnswer::Undecodable => Some(status(400)),
+            PostAnswer::Gone => None,
+        },
+        Err(_) => Some(status(408)),
+    }
+}

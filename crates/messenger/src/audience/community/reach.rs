@@ -1,0 +1,93 @@
+//! Whom news reach.
+
+use super::Gathered;
+use crate::audience::TABS_EACH_MAX;
+use chat::{ConversationId, Message, PersonId, Revision, Seq};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Whom news of a conversation reach.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// The topic of the room, if it is open.
+    pub(crate) room: Option<Arc<str>>,
+    /// The topics of people.
+    pub(crate) people: Vec<Arc<str>>,
+}
+
+impl Gathered {
+    pub(in crate::audience) fn topic_of(&self, person: &PersonId) -> Option<Arc<str>> {
+        self.people.get(person).map(|present| present.topic.clone())
+    }
+
+    pub(in crate::audience) fn is_in(&self, conversation: ConversationId, person: &PersonId) -> bool {
+        self.people.get(person).is_some_and(|present| present.is_in(conversation))
+    }
+
+    pub(in crate::audience) fn said(&mut self, message: &Message, payload: &str) -> Reach {
+        if self.reading > 0 {
+            self.recent.insert(message.conversation, (message.seq, Instant::now()));
+        }
+        let Some(gathering) = self.conversations.get_mut(&message.conversation) else {
+            return Reach::default();
+        };
+        gathering.head = gathering.head.max(message.seq);
+        let crowd = gathering.is_room && gathering.people.len() > TABS_EACH_MAX;
+        if crowd {
+            gathering.tab = Some(payload.into());
+        }
+        let Some(gathering) = self.conversations.get(&message.conversation) else { return Reach::default() };
+        let room = gathering.topic.clone();
+        let people = if crowd {
+            message.mentions.iter().filter(|person| gathering.people.contains(*person)).collect()
+        } else {
+            gathering.people.iter().collect::<Vec<_>>()
+        };
+        Reach { room, people: self.topics(people) }
+    }
+
+    pub(in crate::audience) fn reach(&self, conversation: ConversationId) -> Reach {
+        let Some(gathering) = self.conversations.get(&conversation) else { return Reach::default() };
+        // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.
+        let people = if gathering.is_room { Vec::new() } else { gathering.people.iter().collect() };
+        Reach { room: gathering.topic.clone(), people: self.topics(people) }
+    }
+
+    pub(in crate::audience) fn others_in(
+        &self,
+        conversation: ConversationId,
+        person: &PersonId,
+    ) -> Vec<Arc<str>> {
+        let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
+        if gathering.people.len() > chat::limits::RECEIPTS_EACH_MAX {
+            return Vec::new();
+        }
+        self.topics(gathering.people.iter().filter(|other| *other != person).collect())
+    }
+
+    pub(in crate::audience) fn revised(&mut self, message: &Message) {
+        if let Some(gathering) = self.conversations.get_mut(&message.conversation) {
+            gathering.revision = gathering.revision.max(message.revision);
+        }
+    }
+
+    pub(in crate::audience) fn revision(&self, conversation: ConversationId) -> Revision {
+        self.conversations.get(&conversation).map(|gathering| gathering.revision).unwrap_or_default()
+    }
+
+    pub(in crate::audience) fn head(&self, conversation: ConversationId) -> Seq {
+        self.conversations.get(&conversation).map(|gathering| gathering.head).unwrap_or_default()
+    }
+
+    pub(in crate::audience) fn heads(&self, heads: &mut Vec<(Arc<str>, ConversationId, Seq)>) {
+        for (id, gathering) in &self.conversations {
+            if let Some(topic) = gathering.topic.clone().filter(|_| gathering.head > Seq(0)) {
+                heads.push((topic, *id, gathering.head));
+            }
+        }
+    }
+
+    pub(super) fn topics(&self, people: Vec<&PersonId>) -> Vec<Arc<str>> {
+        people.into_iter().filter_map(|person| self.topic_of(person)).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! Revoked tokens: judged in memory, kept by the store so that they stay revoked when the process starts anew.
+
+use crate::messenger::Messenger;
+use chat::limits::{PAGE_MAX, REVOCATIONS_MAX};
+use chat::verbs::{Revocations, Revoke};
+use chat::{By, CommunityId, Failure, Moment, PersonId, Refusal, Trouble, TroubleKind};
+use identity::{Community, Revocation, RevocationsFull, Revoked, UnixSeconds};
+
+impl Messenger {
+    /// Revokes tokens of a person, and closes the connections that stand on them: at once here, and for good when the answer
+    /// is there. Says how many connections were closed.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`]: nothing is revoked then. When the store is in trouble the tokens are revoked as long as
+    /// this process lasts; asking again is what mends it.
+    pub async fn revoke(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        what: Revoked,
+    ) -> Result<usize, Failure> {
+        // What was revoked before is known with it, so that the limit is one and the same here and in the store.
+        self.directory(community).await?;
+        let name = Community::new(community.as_str());
+        let revocation = Revocation { community: name, subject: person.to_string(), what };
+        let closed = self.close_revoked(&revocation).map_err(|full| match full {
+            RevocationsFull::Community => {
+                Refusal::LimitReached { limit: "revocations_max", max: REVOCATIONS_MAX as u64 }.into()
+            }
+            RevocationsFull::Server => no_room(),
+        })?;
+        let ends = Moment::from_millis(self.inner.entrance.ends(&revocation).0.saturating_mul(1_000));
+        let (token, until_s) = match revocation.what {
+            Revoked::TokenId(token) => (Some(token), super::seconds().0),
+            Revoked::IssuedUntil(until) => (None, until.0),
+        };
+        self.ask(community, By::Service, Revoke { person: person.clone(), token, until_s, ends }).await?;
+        Ok(closed)
+    }
+
+    /// Remembers what was revoked in a community, also by processes before this one. Its tokens are not judged before.
+    pub(super) async fn recall_revocations(&self, community: &CommunityId) -> Result<(), Failure> {
+        let (name, now, mut after) = (Community::new(community.as_str()), super::seconds(), None);
+        loop {
+            let page = self.ask(community, By::Service, Revocations { after, limit: PAGE_MAX }).await?;
+            for row in page.rows.into_iter().filter(|row| row.ends.millis() / 1_000 > now.0) {
+                let what = match row.token {
+                    Some(token) => Revoked::TokenId(token),
+                    None => Revoked::IssuedUntil(UnixSeconds(row.until_s)),
+                };
+                let revocation =
+                    Revocation { community: name.clone(), subject: row.person.to_string(), what };
+                // Who cannot remember what was revoked lets nobody in.
+                self.close_revoked(&revocation).map_err(|_| no_room())?;
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn close_revoked(&self, revocation: &Revocation) -> Result<usize, RevocationsFull> {
+        let ended = self.inner.entrance.revoke(revocation)?;
+        for (socket, code) in &ended {
+            self.inner.out.close(socket, *code);
+        }
+        Ok(ended.len())
+    }
+}
+
+fn no_room() -> Failure {
+    Trouble::new(TroubleKind::Busy, "no more revocations of tokens can be remembered").into()
+}

@@ -1,0 +1,292 @@
+//! Asking a community's own site whether somebody may: what its owner configured, and the authorizer that does it.
+
+use crate::entrance::Rejection;
+use crate::messenger::Messenger;
+use crate::topics::room_topic;
+use chat::verbs::ReadConversation;
+use chat::{By, CommunityId, Conversation, ConversationId, Failure, PersonId, Thing};
+use identity::{
+    Action, Authorizer, AuthorizerCounts, AuthorizerSettings, Failing, Outbound, Question, SigningSecret,
+    Target, Verdict,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What a community's own site is asked, as [`chat::Key::purpose`] has it; of several the newest counts.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuthorizerKey {
+    /// Where.
+    pub url: String,
+    /// What questions are signed with, which must be stored to sign anything.
+    pub secret: String,
+    /// What it is asked about.
+    pub actions: Vec<AskedAction>,
+    /// What counts when it does not answer.
+    pub unanswered: Unanswered,
+    /// How long a question may take.
+    pub timeout_ms: u64,
+}
+
+/// What a site can be asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedAction {
+    /// Coming in at all.
+    Connect,
+    /// Coming into a room.
+    Join,
+    /// Sending, editing, and reacting to messages.
+    Send,
+}
+
+/// What counts when a site does not answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unanswered {
+    /// Nobody may.
+    #[default]
+    Refuse,
+    /// Everybody may, as if it was not asked.
+    Allow,
+}
+
+/// The kind of key that it is kept as.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum SiteKey {
+    Authorizer(AuthorizerKey),
+}
+
+impl AskedAction {
+    const fn of(action: Action) -> Self {
+        match action {
+            Action::Connect => Self::Connect,
+            Action::Join => Self::Join,
+            Action::Send => Self::Send,
+        }
+    }
+}
+
+impl AuthorizerKey {
+    /// What a stored key is for; none if it is for something else.
+    pub fn of(key: &chat::Key) -> Option<Self> {
+        let SiteKey::Authorizer(key) = serde_json::from_value(key.purpose.clone()).ok()?;
+        Some(key)
+    }
+
+    fn failing(&self) -> Failing {
+        match self.unanswered {
+            Unanswered::Refuse => Failing::Closed,
+            Unanswered::Allow => Failing::Open,
+        }
+    }
+}
+
+impl std::fmt::Debug for AuthorizerKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthorizerKey")
+            .field("url", &self.url)
+            .field("actions", &self.actions)
+            .field("unanswered", &self.unanswered)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a community's site is asked, if anything.
+pub(super) fn configured(stored: &[chat::Key]) -> Option<AuthorizerKey> {
+    stored.iter().rev().filter(|key| key.revoked.is_none()).find_map(AuthorizerKey::of)
+}
+
+/// A community's site.
+#[derive(Debug)]
+pub(crate) struct Site {
+    key: AuthorizerKey,
+    /// None where nothing can be sent there: then it does not answer.
+    authorizer: Option<Arc<Authorizer>>,
+}
+
+impl Site {
+    fn new(key: AuthorizerKey, outbound: Option<&Outbound>) -> Self {
+        let settings = AuthorizerSettings {
+            timeout: Duration::from_millis(key.timeout_ms),
+            failing: key.failing(),
+            ..AuthorizerSettings::default()
+        };
+        let parts = (Target::parse(&key.url).ok(), SigningSecret::parse(&key.secret).ok(), outbound);
+        let authorizer = match parts {
+            (Some(target), Some(secret), Some(outbound)) => {
+                Some(Authorizer::new(target, secret.into(), outbound.clone(), settings))
+            }
+            _ => {
+                tracing::error!(
+                    url = key.url,
+                    "a community's site cannot be asked, and counts as one that does not answer"
+                );
+                None
+            }
+        };
+        Self { key, authorizer }
+    }
+
+    pub(crate) fn is_asked(&self, action: Action) -> bool {
+        self.key.actions.contains(&AskedAction::of(action))
+    }
+
+    async fn ask(&self, question: Question) -> Verdict {
+        match (&self.authorizer, self.key.unanswered) {
+            (Some(authorizer), _) => authorizer.ask(question).await,
+            (None, Unanswered::Refuse) => Verdict::Unavailable,
+            (None, Unanswered::Allow) => Verdict::AllowedUnasked,
+        }
+    }
+}
+
+/// The sites of communities, kept with what they answered while the communities' settings are read again.
+#[derive(Default)]
+pub(super) struct Sites {
+    by_community: Mutex<HashMap<CommunityId, Arc<Site>>>,
+}
+
+/// Communities whose sites' answers are kept. Past it all are asked anew.
+const SITES_MAX: usize = 10_000;
+
+impl Sites {
+    /// That of a community.
+    pub(super) fn of(
+        &self,
+        community: &CommunityId,
+        key: Option<AuthorizerKey>,
+        outbound: Option<&Outbound>,
+    ) -> Option<Arc<Site>> {
+        let mut known = self.by_community.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(key) = key else {
+            known.remove(community);
+            return None;
+        };
+        if let Some(site) = known.get(community).filter(|site| site.key == key) {
+            return Some(site.clone());
+        }
+        let site = Arc::new(Site::new(key, outbound));
+        if known.len() >= SITES_MAX {
+            known.clear();
+        }
+        known.insert(community.clone(), site.clone());
+        Some(site)
+    }
+}
+
+/// What a site is asked about a conversation by: a room's topic, or the id of what has none.
+fn object(community: &CommunityId, conversation: &Conversation) -> String {
+    match &conversation.name {
+        Some(room) => room_topic(community, room).to_string(),
+        None => format!("conversation:{community}/{}", conversation.id),
+    }
+}
+
+impl Messenger {
+    /// Asks the community's own site whether somebody may, where it wants to be asked.
+    ///
+    /// # Errors
+    /// [`Rejection::Site`], [`Rejection::SiteAway`]; [`Rejection::Failure`] if it cannot be found out whether it wants to be.
+    pub(super) async fn permit(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        action: Action,
+        object: &str,
+    ) -> Result<(), Rejection> {
+        let directory = self.directory(community).await?;
+        let Some(site) = directory.site.as_ref().filter(|site| site.is_asked(action)) else { return Ok(()) };
+        let question = Question {
+            community: community.to_string(),
+            person: person.to_string(),
+            action,
+            object: object.to_owned(),
+        };
+        match site.ask(question).await {
+            Verdict::Allowed | Verdict::AllowedUnasked => Ok(()),
+            Verdict::Denied { reason } => Err(Rejection::Site { reason }),
+            Verdict::Unavailable => Err(Rejection::SiteAway),
+        }
+    }
+
+    /// Whether somebody may come into a conversation, as far as the community's own site says. For who may not know of it
+    /// there is none, whatever the site says.
+    ///
+    /// # Errors
+    /// As [`Messenger::admit`].
+    pub async fn permit_join(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        conversation: ConversationId,
+    ) -> Result<(), Rejection> {
+        if self.asks_nobody(community, Action::Join) {
+            return Ok(());
+        }
+        let read = ReadConversation { conversation };
+        let (found, _) = self.ask(community, By::Service, read).await?;
+        let permitted = self.permit(community, person, Action::Join, &object(community, &found)).await;
+        match permitted {
+            Err(Rejection::Site { .. } | Rejection::SiteAway)
+                if self.standing(community, conversation, person).await.is_err() =>
+            {
+                Err(Failure::Absent(Thing::Conversation).into())
+            }
+            permitted => permitted,
+        }
+    }
+
+    /// Whether somebody may say something in a conversation, as far as the community's own site says. Of one that they may
+    /// not read it is not asked.
+    ///
+    /// # Errors
+    /// As [`Messenger::admit`].
+    pub async fn permit_send(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        conversation: ConversationId,
+    ) -> Result<(), Rejection> {
+        if self.asks_nobody(community, Action::Send) {
+            return Ok(());
+        }
+        let standing = self.standing(community, conversation, person).await?;
+        self.permit(community, person, Action::Send, &object(community, &standing.conversation)).await
+    }
+
+    /// Whether it is known, without asking anybody, that the community's site is not to be asked about that.
+    pub(crate) fn asks_nobody(&self, community: &CommunityId, action: Action) -> bool {
+        let known = self.inner.cache.known_community(community);
+        known.is_some_and(|known| known.site.as_ref().is_none_or(|site| !site.is_asked(action)))
+    }
+
+    /// Forgets what the community's site answered about somebody, and says whether there is a site to be asked.
+    ///
+    /// # Errors
+    /// The store cannot be asked.
+    pub async fn forget_permissions(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+    ) -> Result<bool, Failure> {
+        let directory = self.directory(community).await?;
+        if let Some(authorizer) = directory.site.as_ref().and_then(|site| site.authorizer.as_ref()) {
+            authorizer.forget(person.as_str());
+        }
+        Ok(directory.site.is_some())
+    }
+
+    /// How the community's site answers; none if it is not asked.
+    ///
+    /// # Errors
+    /// The store cannot be asked.
+    pub async fn asked_so_far(&self, community: &CommunityId) -> Result<Option<AuthorizerCounts>, Failure> {
+        let directory = self.directory(community).await?;
+        let authorizer = directory.site.as_ref().and_then(|site| site.authorizer.as_ref());
+        Ok(authorizer.map(|authorizer| authorizer.counts()))
+    }
+}

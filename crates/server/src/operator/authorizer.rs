@@ -1,0 +1,98 @@
+//! The commands by which a community's own site is asked whether somebody may.
+
+use super::errand::{Errand, Form};
+use super::{Commanded, OperatorError};
+use clap::{Subcommand, ValueEnum};
+use hyper::Method;
+use serde_json::json;
+
+/// Whether a community's own site is asked.
+#[derive(Subcommand, Debug)]
+pub(crate) enum AuthorizerCommand {
+    /// Show how the site is asked, and how it answered so far
+    Show { community: String },
+    /// Have the site asked; the secret that questions are signed with is shown the first time
+    Set {
+        community: String,
+        /// Where; begins with https://
+        #[arg(long)]
+        url: String,
+        /// What it is asked about
+        #[arg(long, value_enum, value_delimiter = ',', required = true)]
+        actions: Vec<AskedAction>,
+        /// What counts when it does not answer
+        #[arg(long, value_enum, default_value_t = Unanswered::Refuse)]
+        unanswered: Unanswered,
+        /// How long an answer may take, in milliseconds
+        #[arg(long, default_value_t = 3_000, value_parser = clap::value_parser!(u16).range(100..=10_000))]
+        timeout_ms: u16,
+    },
+    /// Have the site asked no more
+    Remove { community: String },
+    /// Forget what the site answered about a person
+    Forget { community: String, person: String },
+}
+
+/// What a site is asked about.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AskedAction {
+    /// Coming in at all
+    Connect,
+    /// Coming into a room or group
+    Join,
+    /// Sending, editing, and reacting to messages
+    Send,
+}
+
+/// What counts when a site does not answer.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Unanswered {
+    /// Nobody may
+    Refuse,
+    /// Everybody may
+    Allow,
+}
+
+impl AskedAction {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Join => "join",
+            Self::Send => "send",
+        }
+    }
+}
+
+impl Unanswered {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+impl Commanded for AuthorizerCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        let one = |method, community: &str, form| {
+            Errand::new(method, &["communities", community, "authorizer"], form)
+        };
+        Ok(match self {
+            Self::Show { community } => one(Method::GET, community, Form::Fields),
+            Self::Set { community, url, actions, unanswered, timeout_ms } => {
+                let actions: Vec<&str> = actions.iter().map(|action| action.name()).collect();
+                one(Method::PUT, community, Form::Fields).body(json!({
+                    "url": url,
+                    "actions": actions,
+                    "unanswered": unanswered.name(),
+                    "timeout_ms": timeout_ms,
+                }))
+            }
+            Self::Remove { community } => one(Method::DELETE, community, Form::Done("removed".to_owned())),
+            Self::Forget { community, person } => {
+                let path = ["communities", community, "people", person, "permissions"];
+                Errand::new(Method::DELETE, &path, Form::Done("forgotten".to_owned()))
+            }
+        })
+    }
+}

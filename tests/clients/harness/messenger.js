@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { answer } from "./answers.js";
+import { connect, newest } from "./clients.js";
+
+/** What a server has without any configuration. */
+export const COMMUNITY = "default";
+export const LOBBY = `room:${COMMUNITY}/lobby`;
+
+/** A device of somebody, in the lobby and on their own topic: `params` say who they are. */
+export async function comeIn(t, throng, params) {
+  const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
+  const room = await join(socket, LOBBY);
+  const me = room.response.me;
+  const person = await join(socket, `person:${COMMUNITY}/${me.id}`);
+  return { socket, me, room: room.channel, lobby: room.response, person: person.channel, home: person.response };
+}
+
+export async function join(socket, topic, parameters = {}) {
+  const channel = socket.channel(topic, parameters);
+  const { status, response } = await answer(channel.join());
+  assert.equal(status, "ok", `${topic}: ${JSON.stringify(response)}`);
+  return { channel, response };
+}
+
+export async function ok(channel, event, payload = {}) {
+  const { status, response } = await answer(channel.push(event, payload));
+  assert.equal(status, "ok", `${event}: ${JSON.stringify(response)}`);
+  return response;
+}
+
+export async function refused(channel, event, payload, code) {
+  return isRefused(await answer(channel.push(event, payload)), code, event);
+}
+
+/** Insists that an answer is an error with that code, and returns it. */
+export function isRefused({ status, response }, code, what) {
+  assert.equal(status, "error", `${what}: ${JSON.stringify(response)}`);
+  assert.equal(response.code, code);
+  assert.equal(typeof response.message, "string");
+  assert.equal(typeof response.details, "object");
+  return response;
+}
+
+const SITE_SECRET = "a secret that only the site and the server know";
+
+/** Lets the server believe the tokens of a host site. */
+export async function trustSite(throng) {
+  const purpose = { kind: "token", algorithm: "HS256", material: SITE_SECRET };
+  await throng.operate("POST", `/communities/${COMMUNITY}/keys`, { name: "site", purpose });
+}
+
+/** A token as the host site signs it; `jti` is one of its own. */
+export function tokenOf(person, claims = {}) {
+  const now = Math.floor(Date.now() / 1000);
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const all = { sub: person, name: person, aud: COMMUNITY, iat: now, exp: now + 3600, ...claims };
+  const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(all)}`;
+  return `${signed}.${createHmac("sha256", SITE_SECRET).update(signed).digest("base64url")}`;
+}
