@@ -9,9 +9,11 @@
 //! in words ([`Status`]).
 
 mod address;
+mod announced;
 mod backoff;
 mod bus;
 mod engine;
+mod everybody;
 mod failure;
 mod frame;
 mod limits;

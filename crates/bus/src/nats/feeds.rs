@@ -131,8 +131,8 @@ impl Feed {
                 BusEvent::Present { topic, node, version, previous, change: Box::new(change) }
             }
             Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
-            // Only another engine writes these.
-            Frame::Ordered { .. } => return None,
+            // Only another engine writes the first; the second is not said of a topic.
+            Frame::Ordered { .. } | Frame::Dismissed { .. } => return None,
         })
     }
 }

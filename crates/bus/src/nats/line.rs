@@ -1,10 +1,11 @@
 //! What the tasks of a session share, and how they say something.
 
-use super::neighbours::{Neighbours, Said};
+use super::neighbours::{Beat, Neighbours, Said};
 use super::people::Own;
 use super::streams::Streams;
 use super::subjects::Subjects;
 use crate::failure::Failure;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use async_nats::client::RequestErrorKind;
 use async_nats::{Client, PublishErrorKind, Subject, Subscriber};
@@ -20,6 +21,8 @@ pub(crate) struct Line {
     pub(crate) streams: Streams,
     pub(crate) neighbours: Arc<Neighbours>,
     pub(crate) own: Own,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
     /// From when on everybody who lives was heard.
     pub(crate) settled: Instant,
     /// Which session of the node it is.
@@ -66,9 +69,18 @@ impl Line {
 
     /// Says that this node lives.
     pub(crate) async fn beat(&self) -> Result<(), Failure> {
-        let number = self.beats.fetch_add(1, Relaxed);
-        let beat = Said::Beat { node: self.desk.node, session: self.number, number };
-        self.say(self.subjects.nodes(), beat.write()).await
+        let beat = Beat {
+            node: self.desk.node,
+            session: self.number,
+            number: self.beats.fetch_add(1, Relaxed),
+            listening: self.listening.clone(),
+        };
+        self.say(self.subjects.nodes(), Said::Beat(beat).write()).await
+    }
+
+    /// Tells who lives, if that is news.
+    pub(crate) fn tell_who_lives(&self) {
+        self.neighbours.tell(&self.desk, self.listening.as_ref(), Instant::now());
     }
 }
 

@@ -21,6 +21,7 @@ mod session;
 mod streams;
 mod subjects;
 
+use crate::announced::announced;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
 use crate::session::Desk;
@@ -72,6 +73,8 @@ impl Nats {
 
     /// Connects, and checks that the server is what is needed.
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+        let servers: Vec<_> = self.servers.iter().map(|server| (server.host(), server.port())).collect();
+        let listening = announced(desk, &servers).await;
         let certificates = self.certificate_authority.clone();
         let (connection, mut failures) = connect(&self.servers, certificates, desk.times).await?;
         let opening = Opening {
@@ -79,6 +82,7 @@ impl Nats {
             subjects: self.subjects.clone(),
             witnesses: self.witnesses.clone(),
             neighbours: self.neighbours.clone(),
+            listening,
             number: self.sessions.fetch_add(1, Relaxed),
         };
         tokio::select! {

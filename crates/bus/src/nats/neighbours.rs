@@ -3,23 +3,39 @@
 //! A node's session begins with a beat of its own. Who hears a later one of a session that it does not know, or that it
 //! has given up, does not take it back in silence, because it would not know that node's people: it says that the
 //! session is over, and the node begins another, in which it tells everybody all of its people.
+//!
+//! Each beat says where its node listens for the others.
 
+use crate::announced;
 use crate::frame::Reader;
-use crate::session::Desk;
+use crate::port::NodeAddress;
+use crate::session::{Desk, Standing};
 use crate::times::Times;
-use hub::{BusEvent, NodeId};
+use hub::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What nodes say where all of them listen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
-    /// A node lives. The first beat of a session has number 0.
-    Beat { node: NodeId, session: u64, number: u64 },
+    Beat(Beat),
     /// Somebody has given a session up.
-    Over { node: NodeId, session: u64 },
+    Over {
+        node: NodeId,
+        session: u64,
+    },
+}
+
+/// A node lives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Beat {
+    pub(crate) node: NodeId,
+    pub(crate) session: u64,
+    /// From 0 on in each session.
+    pub(crate) number: u64,
+    /// Where it listens for the others; the same in all beats of a session.
+    pub(crate) listening: Option<NodeAddress>,
 }
 
 /// What a beat means to who hears it.
@@ -41,12 +57,13 @@ struct State {
     known: BTreeMap<NodeId, Neighbour>,
     /// From when on this session has heard everybody who lives.
     settled: Option<Instant>,
-    told: Option<BTreeSet<NodeId>>,
+    told: Option<Standing>,
 }
 
 struct Neighbour {
     session: u64,
     heard: Instant,
+    listening: Option<NodeAddress>,
 }
 
 /// How long a session listens before it knows who lives.
@@ -67,7 +84,8 @@ impl Neighbours {
         (state.settled, state.told) = (Some(settled), None);
     }
 
-    pub(crate) fn hear(&self, node: NodeId, session: u64, number: u64, now: Instant) -> Heard {
+    pub(crate) fn hear(&self, beat: Beat, now: Instant) -> Heard {
+        let Beat { node, session, number, listening } = beat;
         let mut state = self.state();
         let is_settled = state.settled.is_some_and(|settled| now >= settled);
         match state.known.get_mut(&node) {
@@ -82,7 +100,7 @@ impl Neighbours {
                 Heard::Over
             }
             Some(_) | None => {
-                state.known.insert(node, Neighbour { session, heard: now });
+                state.known.insert(node, Neighbour { session, heard: now, listening });
                 Heard::New
             }
         }
@@ -107,18 +125,18 @@ impl Neighbours {
         are_silent
     }
 
-    /// Forgets who was silent for too long, and tells the hubs, if it is news and everybody could be heard.
-    pub(crate) fn tell(&self, desk: &Desk, now: Instant) {
+    /// Forgets who was silent for too long, and tells who lives, this node among them, which listens there: if it is news
+    /// and everybody could be heard.
+    pub(crate) fn tell(&self, desk: &Desk, own: Option<&NodeAddress>, now: Instant) {
         let mut state = self.state();
         if state.settled.is_none_or(|settled| now < settled) {
             return;
         }
         state.known.retain(|_, neighbour| now.duration_since(neighbour.heard) < desk.times.lease);
-        let mut live: BTreeSet<NodeId> = state.known.keys().copied().collect();
-        live.insert(desk.node);
+        let others = state.known.iter().map(|(node, neighbour)| (*node, neighbour.listening.clone()));
+        let live: Standing = others.chain([(desk.node, own.cloned())]).collect();
         if state.told.as_ref() != Some(&live) {
-            desk.numbers.nodes.store(live.len() as u64, Relaxed);
-            desk.tell(BusEvent::Leases(live.iter().copied().collect()));
+            desk.tell_standing(&live);
             state.told = Some(live);
         }
     }
@@ -132,13 +150,16 @@ const BEAT: u8 = b'b';
 const OVER: u8 = b'o';
 
 impl Said {
-    pub(crate) fn write(self) -> Vec<u8> {
-        let (kind, numbers) = match self {
-            Said::Beat { node, session, number } => (BEAT, vec![node.0, session, number]),
-            Said::Over { node, session } => (OVER, vec![node.0, session]),
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let (kind, numbers, listening) = match self {
+            Said::Beat(Beat { node, session, number, listening }) => {
+                (BEAT, vec![node.0, *session, *number], listening.as_ref())
+            }
+            Said::Over { node, session } => (OVER, vec![node.0, *session], None),
         };
         let mut bytes = vec![kind];
         numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_be_bytes()));
+        bytes.extend(listening.map(announced::write).unwrap_or_default().into_bytes());
         bytes
     }
 
@@ -148,7 +169,11 @@ impl Said {
         let kind = reader.byte()?;
         let (node, session) = (reader.node()?, reader.number()?);
         match kind {
-            BEAT => Some(Said::Beat { node, session, number: reader.number()? }),
+            BEAT => {
+                let number = reader.number()?;
+                let listening = announced::read(std::str::from_utf8(reader.0).ok()?);
+                Some(Said::Beat(Beat { node, session, number, listening }))
+            }
             OVER => Some(Said::Over { node, session }),
             _ => None,
         }
@@ -161,20 +186,24 @@ mod tests {
 
     const A: NodeId = NodeId(1);
 
+    fn beat(session: u64, number: u64) -> Beat {
+        Beat { node: A, session, number, listening: None }
+    }
+
     #[test]
     fn who_was_given_up_comes_back_only_with_another_session() {
         let (neighbours, start) = (Neighbours::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         neighbours.begin(after(1), start);
-        assert_eq!(neighbours.hear(A, 1, 40, start), Heard::New, "as long as it listens");
-        assert_eq!(neighbours.hear(A, 1, 41, after(2)), Heard::Known);
+        assert_eq!(neighbours.hear(beat(1, 40), start), Heard::New, "as long as it listens");
+        assert_eq!(neighbours.hear(beat(1, 41), after(2)), Heard::Known);
         let missing = BTreeSet::from([A]);
         assert!(!neighbours.give_up(&missing, Duration::from_secs(3), after(4)));
         assert!(neighbours.give_up(&missing, Duration::from_secs(3), after(5)));
         assert_eq!(neighbours.others(), BTreeSet::new());
-        assert_eq!(neighbours.hear(A, 1, 42, after(6)), Heard::Over);
-        assert_eq!(neighbours.hear(A, 2, 0, after(6)), Heard::New);
-        assert_eq!(neighbours.hear(A, 1, 43, after(6)), Heard::Known, "an old word changes nothing");
+        assert_eq!(neighbours.hear(beat(1, 42), after(6)), Heard::Over);
+        assert_eq!(neighbours.hear(beat(2, 0), after(6)), Heard::New);
+        assert_eq!(neighbours.hear(beat(1, 43), after(6)), Heard::Known, "an old word changes nothing");
         assert_eq!(neighbours.others(), missing);
     }
 
@@ -183,16 +212,18 @@ mod tests {
         let (neighbours, start) = (Neighbours::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         neighbours.begin(start, start);
-        neighbours.hear(A, 1, 0, start);
+        neighbours.hear(beat(1, 0), start);
         neighbours.begin(after(101), after(100));
         assert!(!neighbours.give_up(&BTreeSet::from([A]), Duration::from_secs(3), after(102)));
-        assert_eq!(neighbours.hear(A, 2, 0, after(102)), Heard::New);
+        assert_eq!(neighbours.hear(beat(2, 0), after(102)), Heard::New);
     }
 
     #[test]
     fn what_is_said_is_read_as_it_was_written() {
-        let beat = Said::Beat { node: A, session: 2, number: 3 };
-        for said in [beat, Said::Over { node: A, session: 2 }] {
+        let address = "10.0.0.11:4002".parse().expect("an address");
+        let listening = Some(NodeAddress { address, secret: "s3cret".into() });
+        let beats = [beat(2, 3), Beat { listening, ..beat(2, 3) }].map(Said::Beat);
+        for said in beats.into_iter().chain([Said::Over { node: A, session: 2 }]) {
             assert_eq!(Said::read(&said.write()), Some(said));
         }
         assert_eq!((Said::read(b""), Said::read(b"b123"), Said::read(&[b'x'; 30])), (None, None, None));

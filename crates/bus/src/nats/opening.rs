@@ -7,6 +7,7 @@ use super::people::Own;
 use super::streams::{Streams, Witnesses};
 use super::subjects::Subjects;
 use crate::failure::Failure;
+use crate::port::NodeAddress;
 use crate::session::Desk;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -19,6 +20,8 @@ pub(crate) struct Opening {
     pub(crate) subjects: Subjects,
     pub(crate) witnesses: Arc<Witnesses>,
     pub(crate) neighbours: Arc<Neighbours>,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
     /// Which session of the node it is.
     pub(crate) number: u64,
 }
@@ -26,11 +29,12 @@ pub(crate) struct Opening {
 impl Opening {
     /// Does everything that has to be done before the first wish. The tasks that listen run when it returns.
     pub(crate) async fn open(self, desk: &Desk) -> Result<(Arc<Line>, JoinSet<()>), Failure> {
-        let Opening { connection, subjects, witnesses, neighbours, number } = self;
+        let Opening { connection, subjects, witnesses, neighbours, listening, number } = self;
         let Connection { client, run, fail } = connection;
         let streams = Streams::open(&client, run.as_deref(), &subjects, &witnesses, desk).await?;
-        let (nodes, who) = (subscribe(&client, subjects.nodes()), subscribe(&client, subjects.who()));
-        let (nodes, who) = (nodes.await?, who.await?);
+        let nodes = subscribe(&client, subjects.nodes()).await?;
+        let everybody = subscribe(&client, subjects.everybody()).await?;
+        let who = subscribe(&client, subjects.who()).await?;
         let settled = Instant::now() + listening_time(desk.times);
         let line = Arc::new(Line {
             desk: desk.clone(),
@@ -39,6 +43,7 @@ impl Opening {
             streams,
             neighbours,
             own: Own::default(),
+            listening,
             settled,
             number,
             beats: AtomicU64::default(),
@@ -48,6 +53,7 @@ impl Opening {
         line.neighbours.begin(settled, Instant::now());
         let mut tasks = JoinSet::new();
         tasks.spawn(line.clone().listen_to_nodes(nodes));
+        tasks.spawn(line.clone().listen_to_everybody(everybody));
         tasks.spawn(line.clone().answer_who(who));
         line.beat().await?;
         Ok((line, tasks))
@@ -59,8 +65,9 @@ impl Line {
     async fn try_rights(&self) -> Result<(), Failure> {
         let topic = self.subjects.rights();
         let subscription = subscribe(&self.client, topic.clone()).await?;
-        self.say(topic, Vec::new()).await?;
-        self.say(self.subjects.who(), Vec::new()).await?;
+        for subject in [topic, self.subjects.everybody(), self.subjects.who()] {
+            self.say(subject, Vec::new()).await?;
+        }
         drop(subscription);
         self.round_trip().await
     }

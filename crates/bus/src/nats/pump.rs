@@ -104,6 +104,10 @@ impl Pump {
                 self.line.own.replace(&topic, version, people);
                 self.say(&topic, frame::presence_head(node, version)).await?;
             }
+            BusEffect::Dismiss(dismissal) => {
+                let subject = self.line.subjects.everybody();
+                self.line.say(subject, frame::dismissed(node, &dismissal)).await?;
+            }
             // The server takes subscriptions before it, and then nothing is missed behind the answer.
             BusEffect::ReadPeople { topic } => self.questions.people(self.line.clone(), topic),
         }

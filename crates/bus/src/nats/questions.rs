@@ -52,7 +52,7 @@ impl Questions {
             let asked = timeout(patience(times) + times.answer_max, read_people(&line, &topic));
             let nodes = asked.await.ok().flatten();
             // The hub believes what is said of nodes that it knows.
-            line.neighbours.tell(&line.desk, Instant::now());
+            line.tell_who_lives();
             line.desk.tell(BusEvent::People { topic, nodes });
         });
     }

@@ -1,9 +1,10 @@
 //! One connection, from the moment when the server is what is needed to the moment when it is away.
 
 use super::line::Line;
-use super::neighbours::{Heard, Said};
+use super::neighbours::{Beat, Heard, Said};
 use super::people::read_question;
 use super::pump::Pump;
+use crate::everybody;
 use crate::failure::Failure;
 use crate::port::Requests;
 use crate::queue::queue;
@@ -11,6 +12,7 @@ use crate::session::Desk;
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -67,9 +69,8 @@ impl Line {
                 Ok(Err(failure)) => return self.fail(failure),
                 Err(_) => return self.fail(Failure::Late),
             }
-            let now = Instant::now();
-            self.neighbours.tell(&self.desk, now);
-            self.own.forget(now);
+            self.tell_who_lives();
+            self.own.forget(Instant::now());
         }
     }
 
@@ -82,31 +83,47 @@ impl Line {
 
     pub(crate) async fn listen_to_nodes(self: Arc<Line>, mut nodes: Subscriber) {
         while let Some(message) = nodes.next().await {
-            let Some(said) = Said::read(&message.payload) else { continue };
+            let Some(said) = Said::read(&message.payload) else {
+                self.desk.numbers.undecodable.fetch_add(1, Relaxed);
+                continue;
+            };
             if let Err(failure) = self.hear(said).await {
                 return self.fail(failure);
             }
         }
     }
 
+    pub(crate) async fn listen_to_everybody(self: Arc<Line>, mut everybody: Subscriber) {
+        while let Some(message) = everybody.next().await {
+            // Who says nothing tries its rights.
+            if !message.payload.is_empty() {
+                everybody::hear(&self.desk, &message.payload);
+            }
+        }
+    }
+
     async fn hear(&self, said: Said) -> Result<(), Failure> {
-        let now = Instant::now();
         match said {
             Said::Over { node, session } if node == self.desk.node && session == self.number => {
                 Err(Failure::LeaseOver)
             }
             Said::Over { .. } => Ok(()),
-            Said::Beat { node, session, number } => match self.neighbours.hear(node, session, number, now) {
-                Heard::Known => Ok(()),
-                Heard::Over => {
-                    self.neighbours.tell(&self.desk, now);
-                    self.say(self.subjects.nodes(), Said::Over { node, session }.write()).await
-                }
-                Heard::New => {
-                    self.neighbours.tell(&self.desk, now);
-                    self.beat().await
-                }
-            },
+            Said::Beat(beat) => self.hear_beat(beat).await,
+        }
+    }
+
+    async fn hear_beat(&self, beat: Beat) -> Result<(), Failure> {
+        let Beat { node, session, .. } = beat;
+        match self.neighbours.hear(beat, Instant::now()) {
+            Heard::Known => Ok(()),
+            Heard::Over => {
+                self.tell_who_lives();
+                self.say(self.subjects.nodes(), Said::Over { node, session }.write()).await
+            }
+            Heard::New => {
+                self.tell_who_lives();
+                self.beat().await
+            }
         }
     }
 

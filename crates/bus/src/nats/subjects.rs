@@ -51,6 +51,11 @@ impl Subjects {
         format!("{}.nodes", self.prefix)
     }
 
+    /// Where all nodes hear what is to end.
+    pub(crate) fn everybody(&self) -> String {
+        format!("{}.everybody", self.prefix)
+    }
+
     /// Where nodes are asked who is there.
     pub(crate) fn who(&self) -> String {
         format!("{}.who", self.prefix)
