@@ -72,6 +72,7 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
         (enough[0].replace("test-v1.>", "test-v1.order.>"), enough[1].to_owned(), "test-v1.marks"),
         (enough[0].replace("test-v1.>", "test-v1.marks.>"), enough[1].to_owned(), "test-v1.order"),
         (enough[0].to_owned(), enough[1].replace("test-v1.>", "test-v1.who"), "test-v1.nodes"),
+        (enough[0].to_owned(), enough[1].replace("test-v1.>", "test-v1.nodes"), "test-v1.everybody"),
         (enough[0].to_owned(), enough[1].replace("_INBOX.>", "nothing"), "_INBOX"),
     ] {
         let (_server, node) = start(&publish, &subscribe);
