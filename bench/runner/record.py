@@ -122,6 +122,7 @@ def _follow(
         processes.end(pair, signal.SIGINT)
     alive = lambda: crowd.poll() is None  # noqa: E731
     most, stopped_by = _as_many_as_fit(plan, server, binary, folder / "more", watch, alive)
+    moments["most"] = max(watch.rows, key=lambda row: row.connections).at_s
     pair_run = stampede.only_run(folder / "pair")
     pair_verdict = stampede.summary(pair_run)["verdict"]
     return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by)

@@ -67,6 +67,12 @@ impl Crowds {
         }
     }
 
+    /// Whether the thread has a burst with which it has not been seen to have caught up. It has to look again soon: where
+    /// nothing comes for a while, it would sleep, and that time would be the burst's.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.open.iter().any(|crowd| crowd.is_burst() && crowd.caught_up.is_none())
+    }
+
     /// A burst of which all have begun, and with which the thread is done; each is told once.
     pub(crate) fn next_over(&mut self, now: Nanos) -> Option<Crowd> {
         self.over.pop().or_else(|| {
@@ -134,7 +140,9 @@ mod tests {
         crowds.has_looked(100 * MS, 1_000);
         crowds.has_looked(150 * MS, 1_000);
         assert_eq!(crowds.next_over(1_000 * MS), None, "answers lie there unread");
+        assert!(crowds.is_behind(), "it looks again, even if nothing comes");
         crowds.has_looked(200 * MS, CAUGHT_UP_EVENTS_MAX);
+        assert!(!crowds.is_behind());
         crowds.has_looked(300 * MS, 0);
         let burst = crowds.next_over(1_000 * MS).expect("nothing is left to be read");
         assert_eq!((burst.end(), burst.count), (200 * MS, 1_000));

@@ -13,6 +13,9 @@ use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Users that are told in one turn.
 const USERS_PER_TURN_MAX: u32 = 512;
+/// Closes of one shard that wait for their answer at the end. Of a million that leave at one moment the last would wait
+/// for longer than an answer may take, however fast the server is.
+const CLOSES_UNANSWERED_MAX: usize = 10_000;
 
 /// How far a shard's part of the run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +40,8 @@ pub(crate) enum Phase {
     Closing {
         /// The next user to be told.
         place: u32,
+        /// Users that have not been told.
+        untold: usize,
         /// What ends the run.
         why: Why,
     },
@@ -94,7 +99,7 @@ impl Shard {
         match self.phase {
             Phase::Playing => self.look_for_the_end(now),
             Phase::Quieting { place, why } => {
-                let next = self.tell_some(io, place, Self::quiet);
+                let (next, _) = self.tell_some(io, place, Self::quiet);
                 let until = now.saturating_add(nanos(self.stage.plan.drain));
                 self.phase = match next {
                     Some(place) => Phase::Quieting { place, why },
@@ -105,17 +110,20 @@ impl Shard {
             Phase::Draining { until, why } => {
                 let is_over = now >= until || self.clients.len() == 0;
                 if is_over {
-                    self.phase = Phase::Closing { place: 0, why };
+                    self.phase = Phase::Closing { place: 0, untold: self.clients.len(), why };
                 }
                 is_over
             }
-            Phase::Closing { place, why } => {
-                let next = self.tell_some(io, place, Self::close_at_end);
-                self.phase = next.map_or(Phase::Leaving { why }, |place| Phase::Closing { place, why });
+            Phase::Closing { untold, .. } if self.closes_unanswered(untold) >= CLOSES_UNANSWERED_MAX => false,
+            Phase::Closing { place, untold, why } => {
+                let (next, told) = self.tell_some(io, place, Self::close_at_end);
+                let untold = untold.saturating_sub(told);
+                self.phase =
+                    next.map_or(Phase::Leaving { why }, |place| Phase::Closing { place, untold, why });
                 next.is_some() || self.clients.len() == 0
             }
             Phase::Cutting { place } => {
-                let next = self.tell_some(io, place, Self::cut_at_end);
+                let (next, _) = self.tell_some(io, place, Self::cut_at_end);
                 self.phase =
                     next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
                 true
@@ -222,21 +230,28 @@ impl Shard {
         self.see(seen, || "the phase or the run ended before the user's turn".to_owned());
     }
 
-    /// Does something to some users; returns from where on the rest are.
+    /// At the end, while that many have not been told to close. Who leaves untold makes it less than it is.
+    fn closes_unanswered(&self, untold: usize) -> usize {
+        self.clients.len().saturating_sub(untold)
+    }
+
+    /// Does something to some users; returns from where on the rest are, and to how many.
     fn tell_some(
         &mut self,
         io: &mut Io<'_, Self>,
         place: u32,
         tell: fn(&mut Self, &mut Io<'_, Self>, u32, Nanos),
-    ) -> Option<u32> {
+    ) -> (Option<u32>, usize) {
         let end = self.clients.places().min(place.saturating_add(USERS_PER_TURN_MAX));
         let now = self.now();
+        let mut told = 0;
         for place in place..end {
             if self.clients.item(place).is_some() {
                 tell(self, io, place, now);
+                told += 1;
             }
         }
-        (end < self.clients.places()).then_some(end)
+        ((end < self.clients.places()).then_some(end), told)
     }
 
     /// The user says nothing more. What it had begun and not ended leaves no observation of its own: its finish says

@@ -229,9 +229,13 @@ impl Shard {
             [self.next_arrival(now), self.wheel.next_due(), self.next_ending()].into_iter().flatten().min();
         let until_due =
             due.filter(|due| *due != NEVER).map(|due| Duration::from_nanos(due.saturating_sub(now)));
-        until_due.into_iter().chain(batch).min()
+        let behind = self.crowds.is_behind().then_some(LOOK_AGAIN);
+        until_due.into_iter().chain(batch).chain(behind).min()
     }
 }
+
+/// How long a shard sleeps that is behind with a burst: as fine as it is told when it no longer was.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The purpose of the shards' own randomness.
 const NOISE: u32 = 0x6e6f_0000;

@@ -9,6 +9,7 @@ use chat::{
     Invitation, InvitationId, Key, KeyId, Kind, Member, Mention, Message, MessageId, Moment, Pair, Person,
     PersonId, Profile, Reaction, Revision, Role, RoomName, Seq, Settings,
 };
+use std::borrow::Cow;
 
 /// Without the key, which is the community itself.
 impl Entity for Community {
