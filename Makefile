@@ -215,7 +215,7 @@ balancer: programs-for-tests tests/clients/node_modules ## Run two servers behin
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
-cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and kill each
+cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: stampede-tests

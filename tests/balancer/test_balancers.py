@@ -1,6 +1,7 @@
 """Throng behind HAProxy and nginx, with the configurations that are shipped in deploy/.
 
-Needs target/debug/throng (THRONG_BIN names another), both balancers, Redis, and the npm packages of tests/clients."""
+Needs target/debug/throng (THRONG_BIN names another), both balancers, Redis, NATS, and the npm packages of
+tests/clients."""
 
 import signal
 import tempfile
@@ -10,8 +11,8 @@ from pathlib import Path
 
 from balancer import SERVERS, Balancer
 from clients import Client, Crowd
+from harness.engines import Engine, Nats, Redis
 from harness.programs import HOST, free_port, wait_until
-from harness.redis import Redis
 from harness.server import Server
 from harness.websocket import Refused
 
@@ -26,7 +27,9 @@ class Behind(unittest.TestCase):
     def setUp(self) -> None:
         self.clients: list[Client] = []
 
-    def start(self, configuration: Path, settings: dict[str, str] | None = None, bus: bool = False) -> None:
+    def start(
+        self, configuration: Path, settings: dict[str, str] | None = None, bus: type[Engine] | None = None
+    ) -> None:
         """Servers and balancer, and a bus if there is to be one; ended with the test, or by the next start."""
         self.doCleanups()
         folder = tempfile.TemporaryDirectory(prefix="throng-balancer-")
@@ -36,9 +39,9 @@ class Behind(unittest.TestCase):
         by_way = ANNOUNCED if configuration == ROOM_HASH["HAProxy"] else {}
         always = {"THRONG_SOCKET_ROOM_IN_PATH": "true", "THRONG_TRUSTED_PROXIES": HOST}
         if bus:
-            redis = Redis(self.folder)
-            self.addCleanup(redis.process.kill)
-            always["THRONG_BUS_URL"] = redis.url
+            engine = bus(self.folder)
+            self.addCleanup(engine.process.kill)
+            always["THRONG_BUS_URL"] = engine.url
         self.servers = []
         for address in SERVERS:
             own = {**by_way, **always, **(settings or {})}
@@ -129,9 +132,11 @@ class Polling(Behind):
 
     ROOM = "rooms:polled"
     COUNT = 6
+    bus: type[Engine] = Redis
+    balancers = ROUND_ROBIN
 
     def start_polling(self, configuration: Path) -> Crowd:
-        self.start(configuration, bus=True)
+        self.start(configuration, bus=self.bus)
         both = lambda: all(server.metric("throng_bus_nodes") == 2 for server in self.servers)
         wait_until("the servers know each other", both)
         crowd = Crowd(self.balancer.port, self.COUNT, self.folder, "longpoll", self.ROOM)
@@ -154,7 +159,7 @@ class Polling(Behind):
         return [server.metric(f'throng_longpoll_forwarded_total{{outcome="{outcome}"}}') for server in self.servers]
 
     def test_sessions_are_found_whichever_server_a_request_comes_to(self) -> None:
-        for name, configuration in ROUND_ROBIN.items():
+        for name, configuration in self.balancers.items():
             with self.subTest(balancer=name):
                 crowd = self.start_polling(configuration)
                 self.assertEqual(len(self.members_of(self.ROOM)), 2, "both have sessions")
@@ -166,7 +171,7 @@ class Polling(Behind):
                 self.assertEqual(sum(sessions), self.COUNT, "nobody was given a second one")
 
     def test_clients_of_a_server_that_was_killed_begin_anew_on_the_other(self) -> None:
-        for name, configuration in ROUND_ROBIN.items():
+        for name, configuration in self.balancers.items():
             with self.subTest(balancer=name):
                 crowd = self.start_polling(configuration)
                 killed, staying = self.servers
@@ -177,6 +182,13 @@ class Polling(Behind):
                 sessions = lambda: (staying.members().get(self.ROOM), staying.metric("throng_longpoll_sessions"))
                 wait_until("all are on the other", lambda: sessions() == (self.COUNT, self.COUNT))
                 self.all_speak(crowd, "afterwards")
+
+
+class PollingOnNats(Polling):
+    """The same; the balancer makes no difference to the bus."""
+
+    bus = Nats
+    balancers = {"HAProxy": ROUND_ROBIN["HAProxy"]}
 
 
 class ByRoom(Behind):

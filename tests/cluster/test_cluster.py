@@ -1,6 +1,7 @@
-"""Several nodes with Redis between them: what members of one room are told, wherever they are and whatever dies.
+"""Several nodes with an engine between them: what members of one room are told, wherever they are and whatever dies.
 
-Needs target/debug/throng (THRONG_BIN names another) and Redis."""
+Every case runs on Redis, and once more on NATS. Needs target/debug/throng (THRONG_BIN names another) and both
+servers."""
 
 import subprocess
 import tempfile
@@ -11,8 +12,8 @@ from pathlib import Path
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from client import Client
+from harness.engines import Engine, Nats, Proxy, Redis
 from harness.programs import DEADLINE_SECONDS, foreign_variables, free_port, throng, wait_until
-from harness.redis import Proxy, Redis
 from node import Node
 
 KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
@@ -22,6 +23,8 @@ LEASE_SECONDS_MAX = 10
 
 
 class Cluster(unittest.TestCase):
+    engine: type[Engine] = Redis
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="throng-cluster-")
         self.addCleanup(folder.cleanup)
@@ -33,23 +36,23 @@ class Cluster(unittest.TestCase):
         for client in self.clients:
             client.close()
 
-    def start_redis(self, *arguments: str) -> Redis:
-        redis = Redis(self.folder, *arguments)
-        self.addCleanup(lambda: redis.process.kill())
-        return redis
+    def start_engine(self, password: str = "") -> Engine:
+        engine = self.engine(self.folder, password)
+        self.addCleanup(lambda: engine.process.kill())
+        return engine
 
     def start_server(self, name: str, url: str) -> Node:
         server = Node(self.folder, name, {**SETTINGS, "THRONG_BUS_URL": url})
         self.addCleanup(lambda: server.process.kill())
         return server
 
-    def start(self, nodes: int) -> tuple[Redis, list[Node]]:
-        redis = self.start_redis()
-        servers = [self.start_server(f"node-{number}", redis.url) for number in range(nodes)]
+    def start(self, nodes: int) -> tuple[Engine, list[Node]]:
+        engine = self.start_engine()
+        servers = [self.start_server(f"node-{number}", engine.url) for number in range(nodes)]
         for server in servers:
             server.wait_for_bus()
         wait_until("every node knows the others", lambda: all(s.metric("throng_bus_nodes") == nodes for s in servers))
-        return redis, servers
+        return engine, servers
 
     def client(self, server: Node, topic: str, **params) -> Client:
         client = Client(server.port, topic, **params)
@@ -116,17 +119,17 @@ class Dismissals(Cluster):
         bob.say("here")
         self.assert_each_once(bob, ["here"])
 
-    def test_while_redis_is_away_a_node_closes_its_own_and_says_that_the_others_do_not_know(self) -> None:
-        redis, servers = self.start(2)
+    def test_while_the_engine_is_away_a_node_closes_its_own_and_says_that_the_others_do_not_know(self) -> None:
+        engine, servers = self.start(2)
         here, there = (self.client(server, FLEETING, socket="ann") for server in servers)
-        redis.process.kill()
+        engine.process.kill()
         for server in servers:
             server.wait_until_bus_is_away()
         self.assertEqual(servers[0].disconnect("ann"), 503)
         here.wait_until_gone()
         there.say("still here")
         self.assert_each_once(there, ["still here"])
-        redis.start()
+        engine.start()
         for server in servers:
             server.wait_for_bus()
         self.assertEqual(servers[0].disconnect("ann"), 202)
@@ -156,8 +159,8 @@ class Deaths(Cluster):
             client.wait_for_bodies(said)
             self.assertEqual(client.bodies(), said)
 
-    def test_nothing_that_was_accepted_is_lost_when_redis_is_killed_and_comes_back(self) -> None:
-        redis, servers = self.start(2)
+    def test_nothing_that_was_accepted_is_lost_when_the_engine_is_killed_and_comes_back(self) -> None:
+        engine, servers = self.start(2)
         members = [self.client(server, KEPT) for server in servers for _ in range(2)]
         accepted: list[str] = []
 
@@ -178,10 +181,10 @@ class Deaths(Cluster):
         for thread in threads:
             thread.start()
         wait_until("some were accepted", lambda: len(accepted) > 100)
-        redis.process.kill()
+        engine.process.kill()
         for server in servers:
             server.wait_until_bus_is_away()
-        redis.start()
+        engine.start()
         for server in servers:
             server.wait_for_bus()
         before = len(accepted)
@@ -193,24 +196,22 @@ class Deaths(Cluster):
             member.wait_for_bodies(accepted)
             heard = member.bodies()
             self.assertEqual(len(heard), len(set(heard)), "nothing is heard twice")
-        # Of what was under way when Redis died it is not known whether it was taken, but all hear the same.
+        # Of what was under way when the engine died it is not known whether it was taken, but all hear the same.
         orders = [[body for body in member.bodies() if body in set(accepted)] for member in members]
         self.assertTrue(all(order == orders[0] for order in orders))
         self.assertTrue(all(server.metric("throng_bus_connects_total") == 2 for server in servers))
 
-    def test_members_are_told_when_redis_comes_back_with_nothing(self) -> None:
-        redis = self.start_redis("--appendonly", "no")
-        servers = [self.start_server(f"node-{number}", redis.url) for number in range(2)]
-        for server in servers:
-            server.wait_for_bus()
+    def test_members_are_told_when_the_engine_comes_back_with_nothing(self) -> None:
+        engine, servers = self.start(2)
         here, there = self.client(servers[0], KEPT), self.client(servers[1], KEPT)
         here.say("before")
         there.wait_for_bodies(["before"])
         position = dict(there.params["recover"])
-        redis.process.kill()
+        engine.process.kill()
         for server in servers:
             server.wait_until_bus_is_away()
-        redis.start()
+        engine.forget()
+        engine.start()
         for client in (here, there):
             client.wait_for_event("gap")
         here.say_until_accepted("after")
@@ -220,11 +221,11 @@ class Deaths(Cluster):
         reply = there.connect(servers[0].port)
         self.assertEqual((reply["response"]["recover"]["recovered"], reply["response"]["recover"]["reason"]), (False, "epoch"))
 
-    def test_while_redis_is_away_rooms_go_on_within_a_node_and_ordered_ones_say_so(self) -> None:
-        redis, servers = self.start(2)
+    def test_while_the_engine_is_away_rooms_go_on_within_a_node_and_ordered_ones_say_so(self) -> None:
+        engine, servers = self.start(2)
         fleeting = [self.client(servers[0], FLEETING) for _ in range(2)]
         kept = self.client(servers[0], KEPT)
-        redis.process.kill()
+        engine.process.kill()
         said = servers[0].wait_until_bus_is_away("it cannot be reached")
         self.assertTrue(said.startswith("ready\n"), "the node is wanted all the same")
         self.assertEqual(servers[0].metric("throng_bus_up"), 0)
@@ -234,7 +235,7 @@ class Deaths(Cluster):
         late.say("too")
         fleeting[1].wait_for_bodies(["too"])
         self.assertEqual(kept.say("lost"), {"status": "error", "response": {"reason": "unavailable"}})
-        redis.start()
+        engine.start()
         servers[0].wait_for_bus()
         servers[1].wait_for_bus()
         self.assertEqual(servers[0].metric("throng_bus_up"), 1)
@@ -249,24 +250,24 @@ class Deaths(Cluster):
 
     def test_a_node_finds_its_bus_when_that_comes_later(self) -> None:
         port = free_port()
-        server = self.start_server("early", f"redis://127.0.0.1:{port}")
+        server = self.start_server("early", f"{self.engine.scheme}://127.0.0.1:{port}")
         alone = [self.client(server, FLEETING) for _ in range(2)]
         alone[0].say("alone")
         alone[1].wait_for_bodies(["alone"])
         server.wait_until_bus_is_away("it cannot be reached")
-        redis = self.start_redis()
-        redis.process.kill()
-        redis.port = port
-        redis.start()
+        engine = self.start_engine()
+        engine.process.kill()
+        engine.port = port
+        engine.start()
         server.wait_for_bus()
 
 
 class Partitions(Cluster):
     def test_both_sides_of_a_partition_go_on_and_agree_when_it_is_over(self) -> None:
-        redis = self.start_redis()
-        proxy = Proxy(redis.port)
+        engine = self.start_engine()
+        proxy = Proxy(engine)
         self.addCleanup(proxy.end)
-        servers = [self.start_server("near", redis.url), self.start_server("far", proxy.url)]
+        servers = [self.start_server("near", engine.url), self.start_server("far", proxy.url)]
         for server in servers:
             server.wait_for_bus()
         person = lambda server, key: self.client(server, KEPT, name=key, presence=True, key=key)
@@ -360,19 +361,17 @@ class People(Cluster):
             client.wait_for_people({"ann", "bob"})
         self.assertGreaterEqual(servers[0].metric("throng_bus_connects_total"), 2)
 
-    def test_people_are_known_again_after_redis_lost_everything(self) -> None:
-        redis = self.start_redis("--appendonly", "no")
-        servers = [self.start_server(f"node-{number}", redis.url) for number in range(2)]
-        for server in servers:
-            server.wait_for_bus()
+    def test_people_are_known_again_after_the_engine_lost_everything(self) -> None:
+        engine, servers = self.start(2)
         ann, bob = self.person(servers[0], "ann"), self.person(servers[1], "bob")
         for client in (ann, bob):
             client.wait_for_people({"ann", "bob"})
-        redis.process.kill()
+        engine.process.kill()
         for server in servers:
             server.wait_until_bus_is_away()
         bob.cut()
-        redis.start()
+        engine.forget()
+        engine.start()
         for server in servers:
             server.wait_for_bus()
         cat = self.person(servers[1], "cat")
@@ -382,9 +381,8 @@ class People(Cluster):
 
 class Mistakes(Cluster):
     def test_a_wrong_password_is_named_and_never_shown(self) -> None:
-        redis = self.start_redis("--requirepass", "right")
-        url = redis.url.replace("redis://", "redis://:wr0ng@")
-        server = self.start_server("locked-out", url)
+        engine = self.start_engine(password="right")
+        server = self.start_server("locked-out", engine.url_of("somebody", "wr0ng"))
         said = server.wait_until_bus_is_away("it does not let us in")
         self.assertIn("bus.url", said)
         for text in (said, server.log()):
@@ -398,15 +396,48 @@ class Mistakes(Cluster):
             self.assertNotIn("s3cret", ended.stderr)
 
     def test_the_configuration_is_printed_without_passwords(self) -> None:
-        printed = self.run_throng("config print", "redis://ann:s3cret@host:1, redis://:s3cret@other")
+        scheme = self.engine.scheme
+        printed = self.run_throng("config print", f"{scheme}://ann:s3cret@host:1, {scheme}://s3cret:x@other")
         self.assertEqual(printed.returncode, 0, printed.stderr)
-        self.assertIn("redis://…@host:1, redis://…@other", printed.stdout)
+        self.assertIn(f"{scheme}://…@host:1, {scheme}://…@other", printed.stdout)
         self.assertNotIn("s3cret", printed.stdout)
 
     def run_throng(self, command: str, url: str) -> subprocess.CompletedProcess[str]:
         words = [throng(), *command.split(), "--set", f"bus.url={url}"]
         options = {"env": foreign_variables(), "capture_output": True, "text": True, "timeout": DEADLINE_SECONDS}
         return subprocess.run(words, **options)
+
+
+class OnNats(Cluster):
+    engine = Nats
+
+
+class MessagesOnNats(OnNats, Messages):
+    """The same."""
+
+
+class DismissalsOnNats(OnNats, Dismissals):
+    """The same."""
+
+
+class DeathsOnNats(OnNats, Deaths):
+    """The same."""
+
+
+class PartitionsOnNats(OnNats, Partitions):
+    """The same."""
+
+
+class DeploymentsOnNats(OnNats, Deployments):
+    """The same."""
+
+
+class PeopleOnNats(OnNats, People):
+    """The same."""
+
+
+class MistakesOnNats(OnNats, Mistakes):
+    """The same."""
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import names
 import programs
+from harness.engines import Redis
 from harness.programs import find, foreign_variables, free_port, throng, wait_until
-from harness.redis import Redis
 
 # The name that prometheus.yml looks for, and the port that it takes for granted.
 REPLICAS_NAME = "throng-admin"

@@ -1,5 +1,6 @@
 //! Where an engine is, as one URL.
 
+use async_nats::ServerAddr;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
 use std::fmt;
 
@@ -7,7 +8,14 @@ use std::fmt;
 #[derive(Clone)]
 pub struct Address {
     shown: String,
-    pub(crate) redis: ConnectionInfo,
+    pub(crate) server: Server,
+}
+
+/// Which engine, and how it is reached.
+#[derive(Clone)]
+pub(crate) enum Server {
+    Redis(Box<ConnectionInfo>),
+    Nats(ServerAddr),
 }
 
 /// Why a URL is no address; says what to write.
@@ -22,25 +30,32 @@ pub enum BadAddress {
 }
 
 impl Address {
-    /// Reads `redis://[name[:password]@]host[:port][/database]`, `rediss://…` for TLS, or `valkey://…` and `valkeys://…`.
+    /// Reads `redis://[name[:password]@]host[:port][/database]` or `nats://[name:password@|token@]host[:port]`; with TLS it is
+    /// `rediss://…` or `tls://…`. `valkey://…` and `valkeys://…` are Redis, too.
     pub fn parse(url: &str) -> Result<Address, BadAddress> {
         let (scheme, _) = url.split_once("://").ok_or(BadAddress::NotAUrl)?;
-        if !["redis", "rediss", "valkey", "valkeys"].contains(&scheme) {
-            return Err(BadAddress::UnknownScheme);
-        }
         if url.contains('#') {
             return Err(BadAddress::Insecure);
         }
-        let info = url.into_connection_info().map_err(|_| BadAddress::NotAUrl)?;
-        // Publications come beside answers on one connection, which the older protocol cannot do.
-        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
-        Ok(Address { shown: redacted(url), redis: info.set_redis_settings(settings) })
+        let server = match scheme {
+            "redis" | "rediss" | "valkey" | "valkeys" => redis_server(url)?,
+            "nats" | "tls" => Server::Nats(url.parse().map_err(|_| BadAddress::NotAUrl)?),
+            _ => return Err(BadAddress::UnknownScheme),
+        };
+        Ok(Address { shown: redacted(url), server })
     }
+}
 
-    /// Whether it is spoken to by TLS.
-    pub(crate) fn is_encrypted(&self) -> bool {
-        matches!(self.redis.addr(), ConnectionAddr::TcpTls { .. })
-    }
+fn redis_server(url: &str) -> Result<Server, BadAddress> {
+    let info = url.into_connection_info().map_err(|_| BadAddress::NotAUrl)?;
+    // Publications come beside answers on one connection, which the older protocol cannot do.
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    Ok(Server::Redis(Box::new(info.set_redis_settings(settings))))
+}
+
+/// Whether it is spoken to by TLS.
+pub(crate) fn is_encrypted(info: &ConnectionInfo) -> bool {
+    matches!(info.addr(), ConnectionAddr::TcpTls { .. })
 }
 
 /// A URL, or what somebody took for one, without what stands before its `@`.
@@ -69,8 +84,8 @@ impl fmt::Debug for Address {
 impl fmt::Display for BadAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BadAddress::NotAUrl => "not a URL: write redis://HOST:PORT",
-            BadAddress::UnknownScheme => "of an unknown engine: write redis:// or rediss://",
+            BadAddress::NotAUrl => "not a URL: write redis://HOST:PORT or nats://HOST:PORT",
+            BadAddress::UnknownScheme => "of an unknown engine: write redis://, rediss://, nats:// or tls://",
             BadAddress::Insecure => {
                 "with a fragment: a certificate that nobody checks is none; give `bus.certificate_authority`"
             }
@@ -91,6 +106,7 @@ mod tests {
             ("rediss://ann:s3cret@bus.example:6380/2", "rediss://…@bus.example:6380/2"),
             ("redis://:p%40ss@[::1]:6379", "redis://…@[::1]:6379"),
             ("valkey://host", "valkey://host"),
+            ("nats://ann:s3cret@host:4222", "nats://…@host:4222"),
         ] {
             let address = Address::parse(url).expect(url);
             assert_eq!(address.to_string(), shown);
@@ -107,6 +123,7 @@ mod tests {
             ("127.0.0.1:6379", BadAddress::NotAUrl),
             ("redis://", BadAddress::NotAUrl),
             ("redis://host:port", BadAddress::NotAUrl),
+            ("nats://host:port", BadAddress::NotAUrl),
             ("http://127.0.0.1", BadAddress::UnknownScheme),
             ("rediss://host/#insecure", BadAddress::Insecure),
         ] {

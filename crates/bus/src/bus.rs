@@ -2,8 +2,8 @@
 
 use crate::address::Address;
 use crate::backoff::Backoff;
+use crate::engine::Engine;
 use crate::port::{Port, Requests};
-use crate::redis::Redis;
 use crate::session::Desk;
 use crate::status::Status;
 use crate::times::Times;
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// What a bus is to be. All nodes of a cluster are told the same.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Independent servers among which topics are divided by their names, so that the order of the list counts.
+    /// Servers of one engine. Of Redis, independent ones among which topics are divided by their names, so that the order of
+    /// the list counts; of NATS, those of one cluster.
     pub instances: Vec<Address>,
     /// What the names of keys and channels begin with, so that clusters can share an engine.
     pub prefix: String,
@@ -36,13 +37,15 @@ pub struct Settings {
 pub enum BadSettings {
     /// There is no server.
     NoInstance,
+    /// The addresses are not of one engine.
+    SeveralEngines,
     /// The certificates cannot be read, or are no PEM.
     BadCertificates(PathBuf, String),
 }
 
 /// The bus of one node.
 pub struct Bus {
-    redis: Redis,
+    engine: Engine,
     histories: Histories,
     announced: Option<SocketAddr>,
     times: Times,
@@ -55,9 +58,9 @@ impl Bus {
     pub fn new(settings: Settings) -> Result<Bus, BadSettings> {
         let shown: Vec<String> = settings.instances.iter().map(Address::to_string).collect();
         let Settings { instances, prefix, certificate_authority, histories, announced, times } = settings;
-        let redis = Redis::new(&instances, &prefix, certificate_authority)?;
+        let engine = Engine::new(instances, &prefix, certificate_authority)?;
         let (shown, status) = (shown.join(", "), Status::new());
-        Ok(Bus { redis, histories, announced, times, shown, status })
+        Ok(Bus { engine, histories, announced, times, shown, status })
     }
 
     /// What it says of itself, from now on.
@@ -67,7 +70,7 @@ impl Bus {
 
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
-        let Bus { redis, histories, announced, times, shown, status } = self;
+        let Bus { engine, histories, announced, times, shown, status } = self;
         let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories, times);
         if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
             listening.address = announced;
@@ -75,7 +78,7 @@ impl Bus {
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();
-            let Some(opened) = while_discarding(&mut requests, redis.open(&desk)).await else { return };
+            let Some(opened) = while_discarding(&mut requests, engine.open(&desk)).await else { return };
             let failure = match opened {
                 Ok(session) => {
                     backoff.reset();
@@ -121,6 +124,9 @@ impl fmt::Display for BadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BadSettings::NoInstance => f.write_str("the bus has no address: write one in `bus.url`"),
+            BadSettings::SeveralEngines => {
+                f.write_str("the bus has addresses of several engines: write those of one in `bus.url`")
+            }
             BadSettings::BadCertificates(path, detail) => {
                 write!(
                     f,

@@ -20,10 +20,14 @@ pub(crate) enum Failure {
         /// What is needed.
         needed: &'static str,
     },
+    /// It has not what a bus needs.
+    Lacks(&'static str),
     /// It did not answer in time.
     Late,
     /// More waits for it than this node keeps.
     Overrun,
+    /// This node is slower than it, and has lost what came.
+    Behind,
     /// This node's lease was over: it had stopped, or the engine had.
     LeaseOver,
     /// It answered something else, or refused.
@@ -47,10 +51,21 @@ impl fmt::Display for Failure {
                 write!(f, "the user lacks rights: {detail}: docs/operations.md names those that a bus needs")
             }
             Failure::TooOld { found, needed } => write!(f, "it is too old: {found}, and {needed} is needed"),
+            Failure::Lacks(what) => write!(f, "it has no {what}"),
             Failure::Late => f.write_str("it does not answer in time"),
             Failure::Overrun => f.write_str("it is slower than this node: too much waited for it"),
+            Failure::Behind => {
+                f.write_str("this node is too slow for it: too much waited here, and was dropped")
+            }
             Failure::LeaseOver => f.write_str("this node's lease was over: it or the engine had stopped"),
             Failure::Refused(detail) => write!(f, "it refused: {detail}"),
         }
     }
+}
+
+/// Whether a connection's error has to do with TLS, by its words.
+pub(crate) fn is_about_tls(detail: &str) -> bool {
+    ["certificate", "tls", "handshake", "corrupt message", "InvalidContentType"]
+        .iter()
+        .any(|word| detail.to_lowercase().contains(&word.to_lowercase()))
 }

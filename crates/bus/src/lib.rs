@@ -1,4 +1,4 @@
-//! Carries topics between nodes: Redis (or Valkey) under the hub's bus effects.
+//! Carries topics between nodes: Redis (or Valkey) and NATS under the hub's bus effects.
 //!
 //! A [`Bus`] takes what the hubs of a node want ([`hub::BusEffect`]) and tells them what an engine says
 //! ([`hub::BusEvent`]); `hub/src/bus.rs` says what it owes them. It owns connections, their failures and what is on the
@@ -9,11 +9,15 @@
 //! in words ([`Status`]).
 
 mod address;
+mod announced;
 mod backoff;
 mod bus;
+mod engine;
+mod everybody;
 mod failure;
 mod frame;
 mod limits;
+mod nats;
 mod port;
 mod queue;
 mod redis;

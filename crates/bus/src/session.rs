@@ -5,9 +5,13 @@ use crate::port::{NodeAddress, Port, Requests, Tell, TellPeers};
 use crate::status::Numbers;
 use crate::times::Times;
 use hub::{BusEvent, Histories, Micros, NodeId, ShardIndex};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
+
+/// Nodes whose leases stand, and where they listen for the others.
+pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
 
 /// Cheap to hand on.
 #[derive(Clone)]
@@ -64,11 +68,15 @@ impl Desk {
         }
     }
 
-    /// Tells who forwards things to the other nodes.
-    pub(crate) fn tell_peers(&self, peers: Vec<(NodeId, NodeAddress)>) {
-        if !self.closed.load(Relaxed) {
-            (self.tell_peers)(peers);
+    /// Tells the hubs whose leases stand, and who forwards things to nodes, where these listen.
+    pub(crate) fn tell_standing(&self, standing: &Standing) {
+        if self.closed.load(Relaxed) {
+            return;
         }
+        self.numbers.nodes.store(standing.len() as u64, Relaxed);
+        let peers = standing.iter().filter_map(|(node, listening)| Some((*node, listening.clone()?)));
+        (self.tell_peers)(peers.collect());
+        self.tell(BusEvent::Leases(standing.keys().copied().collect()));
     }
 
     /// The hubs' time.

@@ -47,6 +47,11 @@ impl Histories {
         self.rule(topic).map(|rule| rule.retention)
     }
 
+    /// What there is to keep, by pattern.
+    pub fn retentions(&self) -> impl Iterator<Item = Retention> {
+        self.0.iter().map(|(_, retention)| *retention)
+    }
+
     pub(crate) fn rule(&self, topic: &str) -> Option<Rule> {
         let (index, (_, retention)) =
             self.0.iter().enumerate().find(|(_, (pattern, _))| pattern.matches(topic))?;

@@ -6,8 +6,9 @@ use tracing_subscriber::EnvFilter;
 
 /// Starts logging for the whole process.
 pub(crate) fn start(config: &LogConfig) {
-    let lines =
-        tracing_subscriber::fmt().with_env_filter(EnvFilter::new(&config.level)).with_writer(io::stderr);
+    // What it says the bus says, with what can be done about it.
+    let filter = EnvFilter::new(format!("async_nats=off,{}", config.level));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match config.format {
         LogFormat::Json => lines.json().flatten_event(true).init(),
         LogFormat::Text => lines.with_target(false).with_ansi(wants_colours()).init(),

@@ -2,11 +2,11 @@
 
 use super::commands::Question;
 use super::inbox::Inbox;
-use super::instance::{Standing, leases};
+use super::instance::leases;
 use super::keys;
 use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
-use crate::session::Desk;
+use crate::session::{Desk, Standing};
 use ::redis::{Value, from_redis_value};
 use hub::{BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span};
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 use super::instance::Instance;
 use super::keys::name;
 use super::scripts::call;
+use crate::announced;
 use crate::frame;
 use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX};
 use crate::port::NodeAddress;
@@ -115,9 +116,7 @@ pub(crate) fn encode(
 /// Begins the node's lease; other nodes reach it there, if anywhere.
 pub(crate) fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
     let mut begin = lease(instance, desk, "begin");
-    begin.arg(
-        announced.map_or_else(String::new, |NodeAddress { address, secret }| format!("{address} {secret}")),
-    );
+    begin.arg(announced.map(announced::write).unwrap_or_default());
     begin
 }
 

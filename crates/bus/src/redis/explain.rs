@@ -1,6 +1,6 @@
 //! What Redis' errors say about who can mend them.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, is_about_tls};
 use ::redis::{ErrorKind, RedisError, ServerError, Value};
 
 /// What is needed of a server.
@@ -55,10 +55,4 @@ fn refused(code: &str, detail: &str) -> Failure {
     } else {
         Failure::Refused(text)
     }
-}
-
-fn is_about_tls(detail: &str) -> bool {
-    ["certificate", "tls", "handshake", "corrupt message", "InvalidContentType"]
-        .iter()
-        .any(|word| detail.to_lowercase().contains(&word.to_lowercase()))
 }

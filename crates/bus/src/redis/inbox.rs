@@ -1,6 +1,7 @@
 //! What an instance says by itself: publications on the topics that this node subscribed.
 
 use super::keys::Keys;
+use crate::everybody;
 use crate::frame::{self, Frame};
 use crate::limits::HELD_LEN_MAX;
 use crate::session::Desk;
@@ -106,7 +107,7 @@ impl Inbox {
             return;
         }
         if channel == self.everybody_channel {
-            return self.to_everybody(bytes);
+            return everybody::hear(&self.desk, bytes);
         }
         let mut topics = self.topics();
         let Some((topic, feed)) = self.keys.topic_of(channel).and_then(|name| {
@@ -118,20 +119,6 @@ impl Inbox {
         match frame::read(bytes) {
             Some(frame) => self.hand_on(topic, feed, frame),
             None => self.undecodable(),
-        }
-    }
-
-    fn to_everybody(&self, bytes: &[u8]) {
-        match frame::read(bytes) {
-            Some(Frame::Dismissed { dismissal, .. }) => self.desk.tell(BusEvent::Dismissed(dismissal)),
-            Some(
-                Frame::Published { .. }
-                | Frame::Ordered { .. }
-                | Frame::Head { .. }
-                | Frame::Present { .. }
-                | Frame::PresenceHead { .. },
-            )
-            | None => self.undecodable(),
         }
     }
 

@@ -5,14 +5,13 @@ use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
 use super::keys::{self, Keys};
 use super::scripts::{Scripts, call};
+use crate::announced;
 use crate::failure::Failure;
 use crate::port::NodeAddress;
-use crate::session::Desk;
+use crate::session::{Desk, Standing};
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
-use hub::NodeId;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The oldest version with everything that the scripts use.
@@ -131,9 +130,6 @@ impl Instance {
     }
 }
 
-/// Nodes whose leases stand, and where they listen.
-pub(crate) type Standing = BTreeMap<NodeId, Option<NodeAddress>>;
-
 /// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
 pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -145,14 +141,8 @@ pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
     let mut standing = Standing::new();
     while let (Some(name), Some(listening)) = (values.next(), values.next()) {
         if let Some(node) = text(name).as_deref().and_then(keys::node) {
-            standing.insert(node, text(listening).as_deref().and_then(node_address));
+            standing.insert(node, text(listening).as_deref().and_then(announced::read));
         }
     }
     Ok(Some(standing))
-}
-
-/// As [`begin`] writes it.
-fn node_address(text: &str) -> Option<NodeAddress> {
-    let (address, secret) = text.split_once(' ')?;
-    Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
 }

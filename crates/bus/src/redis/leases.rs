@@ -1,9 +1,6 @@
 //! Which nodes' leases stand: those that have one on every instance.
 
-use super::instance::Standing;
-use crate::session::Desk;
-use hub::BusEvent;
-use std::sync::atomic::Ordering::Relaxed;
+use crate::session::{Desk, Standing};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Leases(Mutex<State>);
@@ -30,14 +27,10 @@ impl Leases {
         let mut state = self.state();
         let mut everywhere = state.standing[0].clone();
         everywhere.retain(|node, _| state.standing.iter().all(|standing| standing.contains_key(node)));
-        if state.told.as_ref() == Some(&everywhere) {
-            return;
+        if state.told.as_ref() != Some(&everywhere) {
+            desk.tell_standing(&everywhere);
+            state.told = Some(everywhere);
         }
-        desk.numbers.nodes.store(everywhere.len() as u64, Relaxed);
-        let listening = everywhere.iter().filter_map(|(node, listening)| Some((*node, listening.clone()?)));
-        desk.tell_peers(listening.collect());
-        desk.tell(BusEvent::Leases(everywhere.keys().copied().collect()));
-        state.told = Some(everywhere);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

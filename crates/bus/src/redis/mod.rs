@@ -2,7 +2,6 @@
 //! script appends to; people are hashes under leases. One connection to each instance carries everything, publications
 //! beside answers.
 
-mod announced;
 mod answers;
 mod commands;
 mod explain;
@@ -14,15 +13,17 @@ mod pump;
 mod scripts;
 mod session;
 
-use crate::address::Address;
+use crate::address::is_encrypted;
+use crate::announced::announced;
 use crate::bus::BadSettings;
 use crate::failure::Failure;
-use crate::port::NodeAddress;
 use crate::session::Desk;
 use crate::witness::Witness;
+use ::redis::ConnectionAddr;
 use instance::Instance;
 use keys::Keys;
 use leases::Leases;
+pub(crate) use session::Session as RedisSession;
 use session::Session;
 use std::fs;
 use std::path::PathBuf;
@@ -38,23 +39,20 @@ pub(crate) struct Redis {
 
 impl Redis {
     pub(crate) fn new(
-        instances: &[Address],
+        instances: Vec<::redis::ConnectionInfo>,
         prefix: &str,
         certificate_authority: Option<PathBuf>,
     ) -> Result<Redis, BadSettings> {
-        if instances.is_empty() {
-            return Err(BadSettings::NoInstance);
-        }
         let path = certificate_authority.clone().unwrap_or_default();
         let bad =
             |error: &dyn std::fmt::Display| BadSettings::BadCertificates(path.clone(), error.to_string());
         let root_cert = certificate_authority.map(fs::read).transpose().map_err(|error| bad(&error))?;
         let certificates = ::redis::TlsCertificates { client_tls: None, root_cert };
-        let client = |address: &Address| match address.is_encrypted() {
-            true => ::redis::Client::build_with_tls(address.redis.clone(), certificates.clone()),
-            false => ::redis::Client::open(address.redis.clone()),
+        let client = |info: ::redis::ConnectionInfo| match is_encrypted(&info) {
+            true => ::redis::Client::build_with_tls(info, certificates.clone()),
+            false => ::redis::Client::open(info),
         };
-        let clients = instances.iter().map(client).collect::<Result<Vec<_>, _>>();
+        let clients = instances.into_iter().map(client).collect::<Result<Vec<_>, _>>();
         let clients = clients.map_err(|error| bad(&error))?;
         let witnesses = clients.iter().map(|_| Arc::default()).collect();
         Ok(Redis { clients, keys: Keys::new(prefix), witnesses })
@@ -64,10 +62,9 @@ impl Redis {
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
         let leases = Arc::new(Leases::new(self.clients.len()));
         let mut instances = Vec::with_capacity(self.clients.len());
-        let announced = self.announced(desk).await;
+        let announced = announced(desk, &self.servers()).await;
         for (index, (client, witness)) in self.clients.iter().zip(&self.witnesses).enumerate() {
-            let is_encrypted =
-                matches!(client.get_connection_info().addr(), ::redis::ConnectionAddr::TcpTls { .. });
+            let is_encrypted = is_encrypted(client.get_connection_info());
             let (keys, witness) = (self.keys.clone(), witness.clone());
             let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
             leases.stand(index, instance.begin_lease(desk, announced.as_ref()).await?);
@@ -76,16 +73,16 @@ impl Redis {
         Ok(Session::new(instances, leases))
     }
 
-    /// Where other nodes reach this one; nowhere is better than a wrong place.
-    async fn announced(&self, desk: &Desk) -> Option<NodeAddress> {
-        let NodeAddress { address, secret } = desk.listening.clone()?;
-        let engine = self.clients.first()?.get_connection_info().addr().clone();
-        match announced::announced(address, &engine).await {
-            Ok(address) => Some(NodeAddress { address, secret }),
-            Err(error) => {
-                tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
-                None
-            }
-        }
+    /// Hosts and ports; those that are reached by a socket of this machine have none.
+    fn servers(&self) -> Vec<(&str, u16)> {
+        let addresses = self.clients.iter().map(|client| client.get_connection_info().addr());
+        addresses
+            .filter_map(|address| match address {
+                ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
+                    Some((host.as_str(), *port))
+                }
+                _ => None,
+            })
+            .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! What the tests need of a server.
 
+use crate::node::nats_server::NatsServer;
 use crate::node::redis_server::RedisServer;
 use bus::Settings;
 
@@ -45,5 +46,35 @@ impl Engine for RedisServer {
 
     fn restore_files(&mut self) {
         RedisServer::restore_files(self);
+    }
+}
+
+impl Engine for NatsServer {
+    fn settings(&self) -> Settings {
+        NatsServer::settings(self)
+    }
+
+    fn pause(&self) {
+        NatsServer::pause(self);
+    }
+
+    fn resume(&self) {
+        NatsServer::resume(self);
+    }
+
+    fn kill(&mut self) {
+        NatsServer::kill(self);
+    }
+
+    fn start_again(&mut self) {
+        NatsServer::start_again(self);
+    }
+
+    fn save_files(&mut self) {
+        NatsServer::save_files(self);
+    }
+
+    fn restore_files(&mut self) {
+        NatsServer::restore_files(self);
     }
 }

@@ -22,6 +22,15 @@ macro_rules! contract {
                 }
             )* })*
         }
+
+        mod nats {
+            $(mod $module { $(
+                #[test]
+                fn $test() {
+                    crate::$module::$test(crate::node::nats_server::NatsServer::start());
+                }
+            )* })*
+        }
     };
 }
 

@@ -40,7 +40,7 @@ impl Folder {
 const PATIENT: Times = Times {
     connect_max: Duration::from_secs(30),
     answer_max: Duration::from_secs(30),
-    lease: Duration::from_secs(50),
+    lease: Duration::from_secs(30),
     lease_interval: Duration::from_secs(1),
 };
 

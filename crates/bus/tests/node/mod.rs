@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod child;
+pub(crate) mod nats_server;
 pub(crate) mod redis_server;
 
 use bus::{Bus, NodeAddress, Port, Settings, State, Status};

@@ -1,0 +1,101 @@
+//! Where other nodes reach this one, and how an engine carries that: the address, a blank, and the secret.
+
+use crate::port::NodeAddress;
+use crate::session::Desk;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::{UdpSocket, lookup_host};
+use tokio::time::timeout;
+
+/// Where the node listens; of the unspecified address, the one by which this machine reaches a server of the engine, as the
+/// others do. `servers` are hosts and ports, and none if the engine is reached by a socket of this machine. Nowhere is
+/// better than a wrong place.
+pub(crate) async fn announced(desk: &Desk, servers: &[(&str, u16)]) -> Option<NodeAddress> {
+    let NodeAddress { address, secret } = desk.listening.clone()?;
+    let found = timeout(desk.times.connect_max, reached_at(address, servers)).await;
+    match found.unwrap_or_else(|late| Err(late.into())) {
+        Ok(address) => Some(NodeAddress { address, secret }),
+        Err(error) => {
+            tracing::warn!(%error, "other nodes are not told where this one listens: write `bus.announce`");
+            None
+        }
+    }
+}
+
+pub(crate) fn write(listening: &NodeAddress) -> String {
+    let NodeAddress { address, secret } = listening;
+    format!("{address} {secret}")
+}
+
+/// `None` for what [`write()`] does not write: nothing is announced so.
+pub(crate) fn read(text: &str) -> Option<NodeAddress> {
+    let (address, secret) = text.split_once(' ')?;
+    Some(NodeAddress { address: address.parse().ok()?, secret: secret.into() })
+}
+
+async fn reached_at(listening: SocketAddr, servers: &[(&str, u16)]) -> io::Result<SocketAddr> {
+    if !listening.ip().is_unspecified() {
+        return Ok(listening);
+    }
+    if servers.is_empty() {
+        // All nodes are on this machine.
+        return Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listening.port()));
+    }
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for server in servers {
+        match local_address_towards(*server).await {
+            Ok(here) => return Ok(SocketAddr::new(here, listening.port())),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+async fn local_address_towards(server: (&str, u16)) -> io::Result<IpAddr> {
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for there in lookup_host(server).await? {
+        match way_to(there).await {
+            Ok(here) => return Ok(here),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+/// A datagram's socket is connected without a packet: the kernel only says by which address it would go.
+async fn way_to(there: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr =
+        if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).await?;
+    socket.connect(there).await?;
+    Ok(socket.local_addr()?.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unspecified_address_is_announced_as_the_one_that_leads_to_the_engine() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        for (listening, servers, expected) in [
+            ("0.0.0.0:4002", &[("127.0.0.1", 6379)][..], "127.0.0.1:4002"),
+            ("[::]:4002", &[], "127.0.0.1:4002"),
+            ("10.0.0.11:4002", &[("127.0.0.1", 6379)], "10.0.0.11:4002"),
+        ] {
+            let listening = listening.parse().expect("an address");
+            let reached = runtime.block_on(reached_at(listening, servers)).expect("there is a way");
+            assert_eq!(reached.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_announced_is_read_as_it_was_written() {
+        let address = "[fd00::1]:4002".parse().expect("an address");
+        let listening = NodeAddress { address, secret: "s3cret".into() };
+        assert_eq!(read(&write(&listening)), Some(listening));
+        for text in ["", " ", "10.0.0.11:4002", "host:4002 s3cret"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}

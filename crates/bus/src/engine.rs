@@ -1,0 +1,61 @@
+//! The engines that there are.
+
+use crate::address::{Address, Server};
+use crate::bus::BadSettings;
+use crate::failure::Failure;
+use crate::nats::{Nats, NatsSession};
+use crate::port::Requests;
+use crate::redis::{Redis, RedisSession};
+use crate::session::Desk;
+use std::path::PathBuf;
+
+/// One of them, chosen by the addresses.
+pub(crate) enum Engine {
+    Redis(Redis),
+    Nats(Nats),
+}
+
+pub(crate) enum Session {
+    Redis(RedisSession),
+    Nats(Box<NatsSession>),
+}
+
+impl Engine {
+    pub(crate) fn new(
+        addresses: Vec<Address>,
+        prefix: &str,
+        certificate_authority: Option<PathBuf>,
+    ) -> Result<Engine, BadSettings> {
+        let (mut redis, mut nats) = (Vec::new(), Vec::new());
+        for address in addresses {
+            match address.server {
+                Server::Redis(info) => redis.push(*info),
+                Server::Nats(server) => nats.push(server),
+            }
+        }
+        match (redis.is_empty(), nats.is_empty()) {
+            (true, true) => Err(BadSettings::NoInstance),
+            (false, false) => Err(BadSettings::SeveralEngines),
+            (false, true) => Redis::new(redis, prefix, certificate_authority).map(Engine::Redis),
+            (true, false) => Nats::new(nats, prefix, certificate_authority).map(Engine::Nats),
+        }
+    }
+
+    /// Connects, and does all that has to be done before the first wish.
+    pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+        Ok(match self {
+            Engine::Redis(redis) => Session::Redis(redis.open(desk).await?),
+            Engine::Nats(nats) => Session::Nats(Box::new(nats.open(desk).await?)),
+        })
+    }
+}
+
+impl Session {
+    /// Does what is wanted until the engine is away, and says why; `None` if nobody is left who could want something.
+    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+        match self {
+            Session::Redis(session) => session.serve(desk, requests).await,
+            Session::Nats(session) => session.serve(desk, requests).await,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What all nodes hear, whatever topics they asked for.
+
+use crate::frame::{self, Frame};
+use crate::session::Desk;
+use hub::BusEvent;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Another node said this to everybody.
+pub(crate) fn hear(desk: &Desk, bytes: &[u8]) {
+    match frame::read(bytes) {
+        Some(Frame::Dismissed { dismissal, .. }) => desk.tell(BusEvent::Dismissed(dismissal)),
+        Some(
+            Frame::Published { .. }
+            | Frame::Ordered { .. }
+            | Frame::Head { .. }
+            | Frame::Present { .. }
+            | Frame::PresenceHead { .. },
+        )
+        | None => {
+            desk.numbers.undecodable.fetch_add(1, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What the tasks of a session share, and how they say something.
+
+use super::neighbours::{Beat, Neighbours, Said};
+use super::people::Own;
+use super::streams::Streams;
+use super::subjects::Subjects;
+use crate::failure::Failure;
+use crate::port::NodeAddress;
+use crate::session::Desk;
+use async_nats::client::RequestErrorKind;
+use async_nats::{Client, PublishErrorKind, Subject, Subscriber};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+use tokio::sync::mpsc::UnboundedSender;
+
+pub(crate) struct Line {
+    pub(crate) desk: Desk,
+    pub(crate) client: Client,
+    pub(crate) subjects: Subjects,
+    pub(crate) streams: Streams,
+    pub(crate) neighbours: Arc<Neighbours>,
+    pub(crate) own: Own,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
+    /// From when on everybody who lives was heard.
+    pub(crate) settled: Instant,
+    /// Which session of the node it is.
+    pub(crate) number: u64,
+    pub(crate) beats: AtomicU64,
+    pub(crate) fail: UnboundedSender<Failure>,
+}
+
+impl Line {
+    pub(crate) fn fail(&self, failure: Failure) {
+        // Refused only when the session is over.
+        let _ = self.fail.send(failure);
+    }
+
+    /// Says something to whom it may concern. What is larger than the server takes is dropped and counted.
+    pub(crate) async fn say(&self, subject: impl Into<Subject>, message: Vec<u8>) -> Result<(), Failure> {
+        match self.client.publish(subject.into(), message.into()).await {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                self.refuse("a message that is larger than its `max_payload`");
+                Ok(())
+            }
+            Err(error) => Err(Failure::Unreachable(error.to_string())),
+        }
+    }
+
+    /// Something of this node is not taken, while everything else goes on.
+    pub(crate) fn refuse(&self, what: &str) {
+        if self.desk.numbers.dropped.fetch_add(1, Relaxed) == 0 {
+            tracing::warn!("the bus does not take {what}; `throng_bus_dropped_total` counts what follows");
+        }
+    }
+
+    /// The server has seen everything that was said before.
+    pub(crate) async fn round_trip(&self) -> Result<(), Failure> {
+        match self.client.request(self.subjects.nobody(), Vec::new().into()).await {
+            Ok(_) => Ok(()),
+            // Nobody listens there, which it says at once.
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(()),
+            Err(error) if error.kind() == RequestErrorKind::TimedOut => Err(Failure::Late),
+            Err(error) => Err(Failure::Unreachable(error.to_string())),
+        }
+    }
+
+    /// Says that this node lives.
+    pub(crate) async fn beat(&self) -> Result<(), Failure> {
+        let beat = Beat {
+            node: self.desk.node,
+            session: self.number,
+            number: self.beats.fetch_add(1, Relaxed),
+            listening: self.listening.clone(),
+        };
+        self.say(self.subjects.nodes(), Said::Beat(beat).write()).await
+    }
+
+    /// Tells who lives, if that is news.
+    pub(crate) fn tell_who_lives(&self) {
+        self.neighbours.tell(&self.desk, self.listening.as_ref(), Instant::now());
+    }
+}
+
+pub(crate) async fn subscribe(client: &Client, subject: String) -> Result<Subscriber, Failure> {
+    client.subscribe(subject).await.map_err(|error| Failure::Unreachable(error.to_string()))
+}

@@ -1,0 +1,95 @@
+//! NATS 2.9 and later. Topics are core subjects; what recoverable ones keep is in JetStream streams, one for all that
+//! keep the same, which publish again what they have kept, with its place. Leases are beats, and people are asked of the
+//! nodes that have them.
+
+mod connect;
+mod explain;
+mod feeds;
+mod history;
+mod ledger;
+mod line;
+mod marks;
+mod neighbours;
+mod opening;
+mod order;
+mod people;
+mod places;
+mod pump;
+mod questions;
+mod rule;
+mod session;
+mod streams;
+mod subjects;
+
+use crate::announced::announced;
+use crate::bus::BadSettings;
+use crate::failure::Failure;
+use crate::session::Desk;
+use connect::connect;
+use neighbours::Neighbours;
+use opening::Opening;
+pub(crate) use session::Session as NatsSession;
+use session::Session;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use streams::Witnesses;
+use subjects::Subjects;
+
+/// The servers of one NATS cluster.
+pub(crate) struct Nats {
+    servers: Vec<async_nats::ServerAddr>,
+    subjects: Subjects,
+    certificate_authority: Option<PathBuf>,
+    sessions: AtomicU64,
+    // They outlive sessions.
+    witnesses: Arc<Witnesses>,
+    neighbours: Arc<Neighbours>,
+}
+
+impl Nats {
+    pub(crate) fn new(
+        servers: Vec<async_nats::ServerAddr>,
+        prefix: &str,
+        certificate_authority: Option<PathBuf>,
+    ) -> Result<Nats, BadSettings> {
+        if let Some(path) = &certificate_authority {
+            let bad = |detail: String| BadSettings::BadCertificates(path.clone(), detail);
+            let text = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+            let begins = b"-----BEGIN CERTIFICATE-----";
+            if !text.windows(begins.len()).any(|bytes| bytes == begins) {
+                return Err(bad("no certificate is in it".to_owned()));
+            }
+        }
+        Ok(Nats {
+            servers,
+            subjects: Subjects::new(prefix),
+            certificate_authority,
+            sessions: AtomicU64::default(),
+            witnesses: Arc::default(),
+            neighbours: Arc::default(),
+        })
+    }
+
+    /// Connects, and checks that the server is what is needed.
+    pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
+        let servers: Vec<_> = self.servers.iter().map(|server| (server.host(), server.port())).collect();
+        let listening = announced(desk, &servers).await;
+        let certificates = self.certificate_authority.clone();
+        let (connection, mut failures) = connect(&self.servers, certificates, desk.times).await?;
+        let opening = Opening {
+            connection,
+            subjects: self.subjects.clone(),
+            witnesses: self.witnesses.clone(),
+            neighbours: self.neighbours.clone(),
+            listening,
+            number: self.sessions.fetch_add(1, Relaxed),
+        };
+        tokio::select! {
+            biased;
+            // Who lacks a right waits for an answer that does not come, and is told why beside it.
+            failure = failures.recv() => Err(failure.unwrap_or(Failure::Late)),
+            line = opening.open(desk) => Ok(Session::new(line?, failures)),
+        }
+    }
+}

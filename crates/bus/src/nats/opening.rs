@@ -1,0 +1,74 @@
+//! Everything that has to be done before a session's first wish.
+
+use super::connect::Connection;
+use super::line::{Line, subscribe};
+use super::neighbours::{Neighbours, listening_time};
+use super::people::Own;
+use super::streams::{Streams, Witnesses};
+use super::subjects::Subjects;
+use crate::failure::Failure;
+use crate::port::NodeAddress;
+use crate::session::Desk;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+use tokio::task::JoinSet;
+
+/// What a session begins with.
+pub(crate) struct Opening {
+    pub(crate) connection: Connection,
+    pub(crate) subjects: Subjects,
+    pub(crate) witnesses: Arc<Witnesses>,
+    pub(crate) neighbours: Arc<Neighbours>,
+    /// Where the node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
+    /// Which session of the node it is.
+    pub(crate) number: u64,
+}
+
+impl Opening {
+    /// Does everything that has to be done before the first wish. The tasks that listen run when it returns.
+    pub(crate) async fn open(self, desk: &Desk) -> Result<(Arc<Line>, JoinSet<()>), Failure> {
+        let Opening { connection, subjects, witnesses, neighbours, listening, number } = self;
+        let Connection { client, run, fail } = connection;
+        let streams = Streams::open(&client, run.as_deref(), &subjects, &witnesses, desk).await?;
+        let nodes = subscribe(&client, subjects.nodes()).await?;
+        let everybody = subscribe(&client, subjects.everybody()).await?;
+        let who = subscribe(&client, subjects.who()).await?;
+        let settled = Instant::now() + listening_time(desk.times);
+        let line = Arc::new(Line {
+            desk: desk.clone(),
+            client,
+            subjects,
+            streams,
+            neighbours,
+            own: Own::default(),
+            listening,
+            settled,
+            number,
+            beats: AtomicU64::default(),
+            fail,
+        });
+        line.try_rights().await?;
+        line.neighbours.begin(settled, Instant::now());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(line.clone().listen_to_nodes(nodes));
+        tasks.spawn(line.clone().listen_to_everybody(everybody));
+        tasks.spawn(line.clone().answer_who(who));
+        line.beat().await?;
+        Ok((line, tasks))
+    }
+}
+
+impl Line {
+    /// Does what a session will do, so that a right that is missing is noticed before it is needed.
+    async fn try_rights(&self) -> Result<(), Failure> {
+        let topic = self.subjects.rights();
+        let subscription = subscribe(&self.client, topic.clone()).await?;
+        for subject in [topic, self.subjects.everybody(), self.subjects.who()] {
+            self.say(subject, Vec::new()).await?;
+        }
+        drop(subscription);
+        self.round_trip().await
+    }
+}

@@ -1,0 +1,208 @@
+//! Does what is wanted, in its order; what has to wait for an answer waits beside.
+
+use super::explain::explain_publish;
+use super::feeds::{Feed, Feeds};
+use super::line::{Line, subscribe};
+use super::order::Order;
+use super::questions::Questions;
+use super::rule::Rule;
+use crate::failure::Failure;
+use crate::frame;
+use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
+use crate::queue::Queue;
+use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
+use async_nats::jetstream::message::PublishMessage;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use hub::{AppendError, AppendToken, BusEffect, BusEvent, Draft, ShardIndex, SubscriptionId};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+pub(crate) struct Pump {
+    line: Arc<Line>,
+    queue: Queue,
+    feeds: Feeds,
+    questions: Questions,
+    /// What was said since the server last confirmed something: as much as the client may hold.
+    unconfirmed: (usize, usize),
+}
+
+/// An answer that is waited for when everything that goes out together is on its way.
+enum Awaited {
+    Append {
+        shard: ShardIndex,
+        token: AppendToken,
+        order: Arc<Order>,
+        ack: PublishAckFuture,
+    },
+    Subscribed {
+        topic: Arc<str>,
+        subscription: SubscriptionId,
+        order: Option<Arc<Order>>,
+        begin: oneshot::Sender<u64>,
+    },
+}
+
+impl Pump {
+    pub(crate) fn new(line: Arc<Line>, queue: Queue) -> Pump {
+        Pump { line, queue, feeds: Feeds::default(), questions: Questions::new(), unconfirmed: (0, 0) }
+    }
+
+    /// Goes on until something is wrong, which it says.
+    pub(crate) async fn run(mut self) {
+        while let Some(batch) = self.queue.next().await {
+            let amount = batch.amount();
+            let mut awaited = Vec::new();
+            for wish in batch.wishes {
+                if let Err(failure) = self.begin(wish, &mut awaited).await {
+                    return self.line.fail(failure);
+                }
+            }
+            self.unconfirmed = (self.unconfirmed.0 + amount.0, self.unconfirmed.1 + amount.1);
+            let answers = timeout(self.line.desk.times.answer_max, self.answers(awaited)).await;
+            self.queue.done(&self.line.desk, amount);
+            if let Err(failure) = answers.unwrap_or(Err(Failure::Late)) {
+                return self.line.fail(failure);
+            }
+        }
+    }
+
+    async fn begin(
+        &mut self,
+        (shard, effect): (ShardIndex, BusEffect),
+        awaited: &mut Vec<Awaited>,
+    ) -> Result<(), Failure> {
+        let node = self.line.desk.node;
+        match effect {
+            BusEffect::Publish(publication) => {
+                let message = frame::published(node, &publication.event, &publication.payload);
+                self.say(&publication.topic, message).await?;
+            }
+            BusEffect::Append { draft, token } => awaited.extend(self.append(shard, token, &draft).await?),
+            BusEffect::Interest { topic, on: None } => self.feeds.remove(&self.line.desk, &topic),
+            BusEffect::Interest { topic, on: Some(subscription) } => {
+                awaited.push(self.subscribe(topic, subscription).await?);
+            }
+            BusEffect::ReadHistory { topic, span, token } => {
+                self.questions.history(self.line.clone(), topic, span, token);
+            }
+            BusEffect::Heads(heads) => {
+                for (topic, position) in heads {
+                    self.say(&topic, frame::head(node, &position)).await?;
+                }
+            }
+            BusEffect::PresenceHeads(heads) => {
+                for (topic, version) in heads {
+                    self.say(&topic, frame::presence_head(node, version)).await?;
+                }
+            }
+            BusEffect::Present { topic, version, previous, change } => {
+                self.line.own.change(&topic, version, &change);
+                self.say(&topic, frame::present(node, version, previous, &change)).await?;
+            }
+            BusEffect::People { topic, version, people } => {
+                self.line.own.replace(&topic, version, people);
+                self.say(&topic, frame::presence_head(node, version)).await?;
+            }
+            BusEffect::Dismiss(dismissal) => {
+                let subject = self.line.subjects.everybody();
+                self.line.say(subject, frame::dismissed(node, &dismissal)).await?;
+            }
+            // The server takes subscriptions before it, and then nothing is missed behind the answer.
+            BusEffect::ReadPeople { topic } => self.questions.people(self.line.clone(), topic),
+        }
+        Ok(())
+    }
+
+    async fn say(&self, topic: &str, message: Vec<u8>) -> Result<(), Failure> {
+        self.line.say(self.line.subjects.topic(topic), message).await
+    }
+
+    /// Sends it to its stream; nothing is awaited of what cannot be sent.
+    async fn append(
+        &self,
+        shard: ShardIndex,
+        token: AppendToken,
+        draft: &Draft,
+    ) -> Result<Option<Awaited>, Failure> {
+        // A topic is appended to because it has a history.
+        let retention = self.line.desk.histories.of(&draft.topic).unwrap_or_default();
+        let order = self.line.streams.of(Rule::of(retention))?;
+        let subject = self.line.subjects.order(order.rule, &draft.topic);
+        let message = PublishMessage::build().payload(frame::kept(self.line.desk.node, draft).into());
+        match self.line.streams.context().send_publish(subject, message).await {
+            Ok(ack) => Ok(Some(Awaited::Append { shard, token, order, ack })),
+            Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                refuse(&self.line, shard, token, "a message that is larger than its `max_payload`");
+                Ok(None)
+            }
+            Err(error) => Err(explain_publish(&error)),
+        }
+    }
+
+    async fn subscribe(&mut self, topic: Arc<str>, subscription: SubscriptionId) -> Result<Awaited, Failure> {
+        let order = match self.line.desk.histories.of(&topic) {
+            Some(retention) => Some(self.line.streams.of(Rule::of(retention))?),
+            None => None,
+        };
+        let subscriber = subscribe(&self.line.client, self.line.subjects.topic(&topic)).await?;
+        let (begin, begun) = oneshot::channel();
+        let feed = Feed { desk: self.line.desk.clone(), topic: topic.clone(), order: order.clone() };
+        self.feeds.add(feed, subscriber, begun);
+        Ok(Awaited::Subscribed { topic, subscription, order, begin })
+    }
+
+    async fn answers(&mut self, awaited: Vec<Awaited>) -> Result<(), Failure> {
+        let is_much = self.unconfirmed.0 >= BATCH_WEIGHT_MAX || self.unconfirmed.1 >= BATCH_BYTES_MAX;
+        if is_much || awaited.iter().any(|awaited| matches!(awaited, Awaited::Subscribed { order: None, .. }))
+        {
+            self.line.round_trip().await?;
+            self.unconfirmed = (0, 0);
+        }
+        let mut answers: FuturesUnordered<_> =
+            awaited.into_iter().map(|awaited| answer(&self.line, awaited)).collect();
+        while let Some(answered) = answers.next().await {
+            answered?;
+        }
+        Ok(())
+    }
+}
+
+async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
+    let desk = &line.desk;
+    match awaited {
+        Awaited::Append { shard, token, order, ack } => match ack.await {
+            Ok(ack) => {
+                let position = order.at(ack.sequence);
+                order.witness(&position);
+                desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
+            }
+            // The server has no room for it, or something of its own to complain about.
+            Err(error) if error.kind() == PublishErrorKind::Other => {
+                refuse(line, shard, token, &format!("a publication: {}", explain_publish(&error)));
+            }
+            Err(error) => return Err(explain_publish(&error)),
+        },
+        Awaited::Subscribed { topic, subscription, order, begin } => {
+            let position = match order {
+                Some(order) => {
+                    let subject = line.subjects.order(order.rule, &topic);
+                    Some(order.stand(line.streams.context(), &subject).await?)
+                }
+                None => None,
+            };
+            let reached = position.as_ref().map_or(0, |position| position.offset);
+            desk.tell(BusEvent::Subscribed { topic, subscription, position });
+            // Refused only when nobody wants it any more.
+            let _ = begin.send(reached);
+        }
+    }
+    Ok(())
+}
+
+/// This publication is not kept, while everything else goes on.
+fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
+    line.refuse(what);
+    let result = Err(AppendError::Unavailable);
+    line.desk.answer(shard, BusEvent::Appended { token, result });
+}

@@ -1,0 +1,142 @@
+//! One connection, from the moment when the server is what is needed to the moment when it is away.
+
+use super::line::Line;
+use super::neighbours::{Beat, Heard, Said};
+use super::people::read_question;
+use super::pump::Pump;
+use crate::everybody;
+use crate::failure::Failure;
+use crate::port::Requests;
+use crate::queue::queue;
+use crate::session::Desk;
+use async_nats::Subscriber;
+use futures_util::StreamExt as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+pub(crate) struct Session {
+    line: Arc<Line>,
+    failures: UnboundedReceiver<Failure>,
+    /// End with the session.
+    tasks: JoinSet<()>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        (line, tasks): (Arc<Line>, JoinSet<()>),
+        failures: UnboundedReceiver<Failure>,
+    ) -> Session {
+        Session { line, failures, tasks }
+    }
+
+    /// Goes on until the server is away, and says why; `None` if nobody is left who could want something.
+    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+        let Session { line, mut failures, mut tasks } = self;
+        let (way, queue) = queue();
+        tasks.spawn(line.clone().live());
+        tasks.spawn(Pump::new(line, queue).run());
+        loop {
+            tokio::select! {
+                biased;
+                failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it is gone".to_owned()))),
+                wishes = requests.recv() => {
+                    let (shard, effects) = wishes?;
+                    for effect in effects {
+                        if let Err(failure) = way.offer(desk, shard, effect) {
+                            return Some(failure);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Line {
+    /// Says each second that this node lives, and looks whether the server does.
+    async fn live(self: Arc<Line>) {
+        let times = self.desk.times;
+        let mut beat = interval(times.lease_interval);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            match timeout(times.answer_max, self.look()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(failure)) => return self.fail(failure),
+                Err(_) => return self.fail(Failure::Late),
+            }
+            self.tell_who_lives();
+            self.own.forget(Instant::now());
+        }
+    }
+
+    async fn look(&self) -> Result<(), Failure> {
+        self.beat().await?;
+        // When it is answered everything has come that the server had before.
+        self.round_trip().await?;
+        self.streams.check().await
+    }
+
+    pub(crate) async fn listen_to_nodes(self: Arc<Line>, mut nodes: Subscriber) {
+        while let Some(message) = nodes.next().await {
+            let Some(said) = Said::read(&message.payload) else {
+                self.desk.numbers.undecodable.fetch_add(1, Relaxed);
+                continue;
+            };
+            if let Err(failure) = self.hear(said).await {
+                return self.fail(failure);
+            }
+        }
+    }
+
+    pub(crate) async fn listen_to_everybody(self: Arc<Line>, mut everybody: Subscriber) {
+        while let Some(message) = everybody.next().await {
+            // Who says nothing tries its rights.
+            if !message.payload.is_empty() {
+                everybody::hear(&self.desk, &message.payload);
+            }
+        }
+    }
+
+    async fn hear(&self, said: Said) -> Result<(), Failure> {
+        match said {
+            Said::Over { node, session } if node == self.desk.node && session == self.number => {
+                Err(Failure::LeaseOver)
+            }
+            Said::Over { .. } => Ok(()),
+            Said::Beat(beat) => self.hear_beat(beat).await,
+        }
+    }
+
+    async fn hear_beat(&self, beat: Beat) -> Result<(), Failure> {
+        let Beat { node, session, .. } = beat;
+        match self.neighbours.hear(beat, Instant::now()) {
+            Heard::Known => Ok(()),
+            Heard::Over => {
+                self.tell_who_lives();
+                self.say(self.subjects.nodes(), Said::Over { node, session }.write()).await
+            }
+            Heard::New => {
+                self.tell_who_lives();
+                self.beat().await
+            }
+        }
+    }
+
+    pub(crate) async fn answer_who(self: Arc<Line>, mut who: Subscriber) {
+        while let Some(message) = who.next().await {
+            let (Some((_, topic)), Some(reply)) = (read_question(&message.payload), message.reply) else {
+                continue;
+            };
+            for part in self.own.answer(self.desk.node, topic) {
+                if let Err(failure) = self.say(reply.clone(), part).await {
+                    return self.fail(failure);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+"""What stands between the nodes: a Redis or a NATS server, and a way to it that can be cut."""
+
+import shutil
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from harness.programs import DEADLINE_SECONDS, HOST, Process, find, free_port
+
+
+class Engine:
+    """A server with its files in a folder of its own; may be killed and started again."""
+
+    scheme: str
+
+    def __init__(self, folder: Path, password: str = ""):
+        self.port = free_port()
+        self.folder = folder / f"engine-{self.port}"
+        self.password = password
+        self.start()
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = [str(word) for word in self.command()]
+        self.process = Process(command, self.folder.with_suffix(".log"))
+        self.process.wait_until_it_listens(self.port)
+
+    def command(self) -> list[object]:
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Loses everything that it kept; it must not run."""
+        shutil.rmtree(self.folder)
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{HOST}:{self.port}"
+
+    def url_of(self, name: str, password: str) -> str:
+        return self.url.replace("://", f"://{name}:{password}@")
+
+
+class Redis(Engine):
+    """Every write is in its file before it is answered."""
+
+    scheme = "redis"
+
+    def command(self) -> list[object]:
+        files = ["--dir", self.folder, "--save", "", "--appendonly", "yes", "--appendfsync", "always"]
+        password = ["--requirepass", self.password] if self.password else []
+        return [find("redis-server"), "--port", self.port, "--bind", HOST, *files, *password]
+
+
+class Nats(Engine):
+    """With JetStream, whose writes are the kernel's before they are answered."""
+
+    scheme = "nats"
+
+    def command(self) -> list[object]:
+        password = ["--user", "somebody", "--pass", self.password] if self.password else []
+        return [find("nats-server"), "--port", self.port, "--addr", HOST, "--jetstream", "--store_dir", self.folder, *password]
+
+
+class Proxy:
+    """A way to an engine that can be cut: what is sent meanwhile neither arrives nor is refused."""
+
+    def __init__(self, engine: Engine):
+        self.engine = engine
+        self.open = threading.Event()
+        self.open.set()
+        self.listener = socket.create_server((HOST, 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        self.open.clear()
+
+    def heal(self) -> None:
+        self.open.set()
+
+    def end(self) -> None:
+        self.heal()
+        self.listener.close()
+
+    @property
+    def url(self) -> str:
+        return f"{self.engine.scheme}://{HOST}:{self.port}"
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self.listener.accept()
+                threading.Thread(target=self._connect, args=(near,), daemon=True).start()
+
+    def _connect(self, near: socket.socket) -> None:
+        self.open.wait()
+        try:
+            far = socket.create_connection((HOST, self.engine.port), DEADLINE_SECONDS)
+        except OSError:
+            near.close()
+            return
+        far.settimeout(None)
+        for source, sink in ((near, far), (far, near)):
+            threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                self.open.wait()
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
