@@ -148,7 +148,7 @@ pub(crate) fn authorizer(key: &chat::Key) -> Option<AuthorizerKey> {
         Purpose::Authorizer(_)
         | Purpose::Webhook { .. }
         | Purpose::Server { .. }
-        | Purpose::Token { .. }
-        | Purpose::Jwks { .. } => None,
+        | Purpose::Token(_)
+        | Purpose::Jwks(_) => None,
     }
 }
