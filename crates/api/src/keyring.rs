@@ -130,7 +130,7 @@ fn ring(community: &CommunityId, keys: Vec<chat::Key>, now: Moment) -> Ring {
                 ring.endpoints.extend(endpoint(key.id, &url, events, &secret));
             }
             // What tokens are believed by, and who is asked, is the messenger's.
-            Some(Purpose::Token { .. } | Purpose::Jwks { .. } | Purpose::Authorizer(_)) | None => {}
+            Some(Purpose::Token(_) | Purpose::Jwks(_) | Purpose::Authorizer(_)) | None => {}
         }
     }
     ring

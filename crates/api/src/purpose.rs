@@ -6,8 +6,8 @@
 
 use crate::shapes::{Scope, WebhookEvent};
 use chat::FieldProblem;
-use identity::{Algorithm, BadKey, Key, Target, UnixSeconds};
-use messenger::AuthorizerKey;
+use identity::Target;
+use messenger::{AuthorizerKey, PublishedKeys, TokenKey};
 use serde::{Deserialize, Serialize};
 
 /// What a key is for, as it is stored.
@@ -25,23 +25,9 @@ pub(crate) enum Purpose {
         not_after_s: Option<u64>,
     },
     /// The host site signs people's tokens with it.
-    Token {
-        /// The one algorithm by which it verifies.
-        algorithm: String,
-        /// The id by which tokens name it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kid: Option<String>,
-        /// A public key in PEM, or for HS256 the shared secret, which must be stored to verify anything.
-        material: String,
-        /// The last second, since 1970, in which it is believed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_after_s: Option<u64>,
-    },
+    Token(TokenKey),
     /// The host site publishes its keys there.
-    Jwks {
-        /// Where.
-        url: String,
-    },
+    Jwks(PublishedKeys),
     /// The host site is told there what happens.
     Webhook {
         /// Where.
@@ -69,35 +55,6 @@ impl Purpose {
         // Texts, lists and numbers alone are always JSON.
         serde_json::to_value(self).unwrap_or_default()
     }
-}
-
-/// A key that verifies tokens.
-///
-/// # Errors
-/// What is wrong with it, at the field of a request that has it.
-pub(crate) fn token_key(
-    algorithm: &str,
-    kid: Option<&str>,
-    material: &str,
-    not_after_s: Option<u64>,
-) -> Result<Key, FieldProblem> {
-    let wrong =
-        |field: &str, message: String| FieldProblem { field: field.to_owned(), code: "form", message };
-    let named = Algorithm::named(algorithm)
-        .ok_or_else(|| wrong("algorithm", "must be HS256, RS256, ES256 or EdDSA".to_owned()))?;
-    let made = match named {
-        Algorithm::Hs256 => Key::hs256(material.as_bytes()),
-        Algorithm::Rs256 | Algorithm::Es256 | Algorithm::EdDsa => Key::pem(material.as_bytes(), named),
-    };
-    let made = made.map_err(|error: BadKey| wrong("material", error.to_string()))?;
-    let named = match kid {
-        Some(kid) => made.with_kid(kid).map_err(|error| wrong("kid", error.to_string()))?,
-        None => made,
-    };
-    Ok(match not_after_s {
-        Some(not_after_s) => named.until(UnixSeconds(not_after_s)),
-        None => named,
-    })
 }
 
 /// A URL of a host site.

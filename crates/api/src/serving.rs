@@ -183,8 +183,7 @@ async fn identify_key(
 }
 
 async fn identify_person(shared: &Shared, community: &CommunityId, token: Token) -> Result<Caller, Problem> {
-    let credentials = messenger::Credentials { community: community.clone(), token: Some(token), name: None };
-    let admitted = shared.messenger.identify(&credentials).await?;
+    let admitted = shared.messenger.identify(community, &token).await?;
     Ok(Caller::Person { id: admitted.person.id.clone(), rooms: admitted.rooms })
 }
 

@@ -170,16 +170,11 @@ impl Bulletin<'_> {
         self.audience.judge_again(community, conversation);
     }
 
-    /// Somebody is kept out of the whole community: their connections end.
+    /// Somebody is kept out of the whole community, or is no more: their connections end.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
         for socket in self.entrance.sockets_of(community, person) {
             self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
         }
-    }
-
-    /// Somebody is no more.
-    pub(crate) fn erased(&mut self, community: &CommunityId, person: &PersonId) {
-        self.expelled(community, person);
     }
 
     /// What somebody may follow is read again, by and by.

@@ -49,8 +49,8 @@ pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
 pub use counters::Counts;
 pub use entrance::{
-    Admitted, AllowedRooms, AskedAction, AuthorizerKey, Credentials, InstallationSecret, Rejection, TokenKey,
-    Unanswered,
+    Admitted, AllowedRooms, AskedAction, AuthorizerKey, Credentials, InstallationSecret, PublishedKeys,
+    Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
 pub use messenger::{Answer, Messenger, Settings, now};

@@ -1,6 +1,5 @@
-//! What other surfaces than channels ask beside verbs: whose a token is, and who is here.
+//! What other surfaces than channels ask beside verbs.
 
-use crate::entrance::{Admitted, Credentials, Rejection};
 use crate::messenger::Messenger;
 use crate::witness::Witness;
 use chat::{CommunityId, Failure, PersonId};
@@ -24,16 +23,5 @@ impl Messenger {
     ) -> Result<Option<u64>, Failure> {
         let per_minute = self.directory(community).await?.community.settings.limits.messages_per_minute;
         Ok(self.inner.budgets.spend(community, person, per_minute, Instant::now()).err())
-    }
-
-    /// Whose a token is, for one request: as [`Messenger::admit`], but no connection begins, so that it does not matter how
-    /// many people are online; and a revoked token is nobody's.
-    ///
-    /// # Errors
-    /// See [`Rejection`].
-    pub async fn identify(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
-        let admitted = self.recognise(credentials).await?;
-        self.inner.entrance.judge(&admitted.verified)?;
-        Ok(admitted)
     }
 }

@@ -13,6 +13,7 @@ use axum::http::Method;
 use chat::verbs::{CreateKey, Keys};
 use chat::{FieldProblem, KeyId};
 use identity::StoredKey;
+use messenger::{PublishedKeys, TokenKey};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -47,12 +48,13 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
     let (purpose, hash, text) = match purpose {
         NewKeyKind::Server { scopes, not_after_s } => server(scopes, not_after_s)?,
         NewKeyKind::Token { algorithm, kid, material, not_after_s } => {
-            purpose::token_key(&algorithm, kid.as_deref(), &material, not_after_s).map_err(of_purpose)?;
-            (Purpose::Token { algorithm, kid, material, not_after_s }, Vec::new(), None)
+            let key = TokenKey { algorithm, kid, material, not_after_s };
+            key.verifying().map_err(of_purpose)?;
+            (Purpose::Token(key), Vec::new(), None)
         }
         NewKeyKind::Jwks { url } => {
             purpose::target(&url).map_err(of_purpose)?;
-            (Purpose::Jwks { url }, Vec::new(), None)
+            (Purpose::Jwks(PublishedKeys { url }), Vec::new(), None)
         }
     };
     let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash }).await?;

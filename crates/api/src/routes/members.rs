@@ -91,7 +91,9 @@ async fn find_for(
     person: &PersonId,
 ) -> Result<ConversationId, Problem> {
     match (reference, &desk.caller) {
-        (ids::Reference::Id(id), Caller::Person { id: own, rooms }) if own == person && rooms.are_all() => Ok(*id),
+        (ids::Reference::Id(id), Caller::Person { id: own, rooms }) if own == person && rooms.are_all() => {
+            Ok(*id)
+        }
         (_, Caller::Operator | Caller::Key { .. } | Caller::Person { .. } | Caller::Stranger) => {
             desk.find(reference).await
         }

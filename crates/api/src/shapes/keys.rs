@@ -3,6 +3,7 @@
 use super::ids;
 use crate::purpose::Purpose;
 use chat::KeyId;
+use messenger::TokenKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,11 +151,11 @@ impl From<chat::Key> for Key {
                 (shown.kind, shown.prefix, shown.scopes) = ("server", Some(prefix), Some(scopes));
                 shown.not_after_s = not_after_s;
             }
-            Some(Purpose::Token { algorithm, kid, material: _, not_after_s }) => {
+            Some(Purpose::Token(TokenKey { algorithm, kid, material: _, not_after_s })) => {
                 (shown.kind, shown.algorithm, shown.kid) = ("token", Some(algorithm), kid);
                 shown.not_after_s = not_after_s;
             }
-            Some(Purpose::Jwks { url }) => (shown.kind, shown.url) = ("jwks", Some(url)),
+            Some(Purpose::Jwks(published)) => (shown.kind, shown.url) = ("jwks", Some(published.url)),
             Some(Purpose::Webhook { url, .. }) => (shown.kind, shown.url) = ("webhook", Some(url)),
             Some(Purpose::Authorizer(key)) => (shown.kind, shown.url) = ("authorizer", Some(key.url)),
         }

@@ -103,8 +103,8 @@ impl Webhook {
             }),
             Purpose::Webhook { .. }
             | Purpose::Server { .. }
-            | Purpose::Token { .. }
-            | Purpose::Jwks { .. }
+            | Purpose::Token(_)
+            | Purpose::Jwks(_)
             | Purpose::Authorizer(_) => None,
         }
     }

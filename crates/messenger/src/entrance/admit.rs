@@ -5,7 +5,7 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
 use chat::verbs::Meet;
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
-use identity::{Action, Claims, Code, GuestRefusal, Issuer, Refusal, Token, Verified};
+use identity::{Action, Claims, Code, GuestPolicy, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
 /// For so long somebody who was met need not be met again when they say the same of themselves.
@@ -20,7 +20,7 @@ pub struct Admitted {
     pub rooms: AllowedRooms,
     /// What their token says.
     pub verified: Verified,
-    /// For a guest: the token to come back with.
+    /// For a guest who comes in: the token to come back with.
     pub token: Option<Token>,
 }
 
@@ -116,7 +116,19 @@ impl Messenger {
         if !here && limit.is_some_and(|max| audience.people_online(&credentials.community) >= max as usize) {
             return Err(Rejection::Full);
         }
-        self.welcome(credentials, id, verified, token).await
+        self.welcome(&credentials.community, id, verified, token).await
+    }
+
+    /// Whose a token is, for one request: as [`Messenger::admit`], but no connection begins, so that it does not matter how
+    /// many people are online, and no guest's token is renewed.
+    ///
+    /// # Errors
+    /// See [`Rejection`].
+    pub async fn identify(&self, community: &CommunityId, token: &Token) -> Result<Admitted, Rejection> {
+        let directory = self.directory(community).await?;
+        let verified = self.verify(&directory, token).await?;
+        let id = person_of(&verified)?;
+        self.welcome(community, id, verified, None).await
     }
 
     /// A token for a guest who has not come in yet: a new one, or the one whom the credentials' token names.
@@ -129,67 +141,62 @@ impl Messenger {
         Ok((token.ok_or(GuestRefusal::NotAGuest)?, verified))
     }
 
-    /// As [`Messenger::admit`], without looking at how many people are online.
-    pub(crate) async fn recognise(&self, credentials: &Credentials) -> Result<Admitted, Rejection> {
-        let directory = self.directory(&credentials.community).await?;
-        let (verified, token) = self.read_credentials(&directory, credentials).await?;
-        let id = person_of(&verified)?;
-        self.welcome(credentials, id, verified, token).await
-    }
-
+    /// Who somebody is, and for a guest the token to come back with.
     async fn read_credentials(
         &self,
         directory: &Directory,
         credentials: &Credentials,
     ) -> Result<(Verified, Option<Token>), Rejection> {
-        self.verify(directory, credentials).await.inspect_err(|rejection| {
-            if let Rejection::Token(refusal) = rejection {
-                tracing::info!(community = %credentials.community, %refusal, "a token was refused");
+        let (guests, policy, now) = (&self.inner.entrance.guests, directory.guests(), seconds());
+        let mut entropy = [0; 32];
+        getrandom::fill(&mut entropy).expect("the system has random numbers");
+        let token = match &credentials.token {
+            None => {
+                let (community, name) = (directory.authority.community(), credentials.name.as_deref());
+                guests.welcome(&policy, community, name, entropy, now)?.0
             }
-        })
+            Some(token) => {
+                let verified = self.verify(directory, token).await?;
+                if verified.issuer == Issuer::HostSite {
+                    return Ok((verified, None));
+                }
+                let renewal = entropy.first_chunk().copied().unwrap_or_default();
+                guests.renew(&policy, &verified, renewal, now)?.0
+            }
+        };
+        let verified = directory.authority.verify(&token, now).await?;
+        Ok((verified, Some(token)))
+    }
+
+    /// Who somebody is by their token, if it counts: it was not revoked, and a guest's not where there are none any more.
+    async fn verify(&self, directory: &Directory, token: &Token) -> Result<Verified, Rejection> {
+        let community = directory.authority.community();
+        let verified = directory.authority.verify(token, seconds()).await.and_then(|verified| {
+            self.inner.entrance.judge(&verified)?;
+            Ok(verified)
+        });
+        let verified = verified.inspect_err(|refusal| {
+            tracing::info!(community = community.as_str(), %refusal, "a token was refused");
+        })?;
+        if verified.issuer == Issuer::Guests && directory.guests() == GuestPolicy::Off {
+            return Err(GuestRefusal::Off.into());
+        }
+        Ok(verified)
     }
 
     async fn welcome(
         &self,
-        credentials: &Credentials,
+        community: &CommunityId,
         id: PersonId,
         verified: Verified,
         token: Option<Token>,
     ) -> Result<Admitted, Rejection> {
-        self.permit(&credentials.community, &id, Action::Connect, credentials.community.as_str()).await?;
+        self.permit(community, &id, Action::Connect, community.as_str()).await?;
         // The site may have taken its time, in which the token was revoked.
         self.inner.entrance.judge(&verified)?;
-        let person = self.meet(&credentials.community, id, profile(&verified)).await?;
+        let person = self.meet(community, id, profile(&verified)).await?;
         let rooms = AllowedRooms::claimed(verified.claims.rooms.as_deref());
         Ok(Admitted { person, rooms, verified, token })
-    }
-
-    async fn verify(
-        &self,
-        directory: &Directory,
-        credentials: &Credentials,
-    ) -> Result<(Verified, Option<Token>), Rejection> {
-        let (guests, policy) = (&self.inner.entrance.guests, directory.guests());
-        let mut entropy = [0; 32];
-        getrandom::fill(&mut entropy).expect("the system has random numbers");
-        let now = seconds();
-        let Some(token) = &credentials.token else {
-            let community = directory.authority.community();
-            let (token, _) = guests.welcome(&policy, community, credentials.name.as_deref(), entropy, now)?;
-            return Ok((directory.authority.verify(&token, now).await?, Some(token)));
-        };
-        let verified = directory.authority.verify(token, now).await?;
-        // Judged before a guest's is renewed, since the newer one is no part of what was revoked, and before anything is
-        // asked or written: what a revoked token says of its bearer counts for nothing.
-        self.inner.entrance.judge(&verified)?;
-        match verified.issuer {
-            Issuer::HostSite => Ok((verified, None)),
-            Issuer::Guests => {
-                let renewal = entropy.first_chunk().copied().unwrap_or_default();
-                let (token, _) = guests.renew(&policy, &verified, renewal, now)?;
-                Ok((directory.authority.verify(&token, now).await?, Some(token)))
-            }
-        }
     }
 
     /// Who was met a moment ago and says the same is not written again: a million who come back write nothing.

@@ -1,69 +1,86 @@
-//! The keys with which host sites sign tokens, as [`chat::Key::purpose`] has them.
+//! What a community believes tokens by, and whom it has asked, as [`chat::Key::purpose`] has it.
 
-use chat::CommunityId;
-use identity::{Algorithm, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds};
+use super::site::AuthorizerKey;
+use chat::{CommunityId, FieldProblem};
+use identity::{Algorithm, BadKey, Jwks, JwksSettings, KEYS_MAX, Key, KeySet, Outbound, Target, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a key is for, as far as tokens go. Keys of other kinds are other surfaces' and are passed over.
+/// A key with which the host site signs people's tokens.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum TokenKey {
-    /// The host site signs people's tokens with it.
-    Token {
-        /// The one algorithm by which it verifies: `HS256`, `RS256`, `ES256` or `EdDSA`.
-        algorithm: String,
-        /// The id by which tokens name it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        kid: Option<String>,
-        /// A public key in PEM, or for HS256 the shared secret, which must be stored to verify anything.
-        material: String,
-        /// The last second, since 1970, in which it is believed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_after_s: Option<u64>,
-    },
-    /// The host site publishes its keys there.
-    Jwks {
-        /// Where.
-        url: String,
-    },
+#[serde(deny_unknown_fields)]
+pub struct TokenKey {
+    /// The one algorithm by which it verifies: `HS256`, `RS256`, `ES256` or `EdDSA`.
+    pub algorithm: String,
+    /// The id by which tokens name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kid: Option<String>,
+    /// A public key in PEM, or for HS256 the shared secret, which must be stored to verify anything.
+    pub material: String,
+    /// The last second, since 1970, in which it is believed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_after_s: Option<u64>,
 }
 
-impl std::fmt::Debug for TokenKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Token { algorithm, kid, .. } => f
-                .debug_struct("Token")
-                .field("algorithm", algorithm)
-                .field("kid", kid)
-                .finish_non_exhaustive(),
-            Self::Jwks { url } => f.debug_struct("Jwks").field("url", url).finish(),
-        }
+/// Where the host site publishes such keys (RFC 7517).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedKeys {
+    /// Begins with `https://`.
+    pub url: String,
+}
+
+/// What a key of the host site is for. Keys of other kinds are other surfaces' and are passed over.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum SiteKey {
+    Token(TokenKey),
+    Jwks(PublishedKeys),
+    Authorizer(AuthorizerKey),
+}
+
+impl SiteKey {
+    /// Those that count, the newest first.
+    pub(super) fn all(stored: &[chat::Key]) -> impl Iterator<Item = Self> {
+        let counting = stored.iter().rev().filter(|key| key.revoked.is_none());
+        counting.filter_map(|key| serde_json::from_value(key.purpose.clone()).ok())
     }
 }
 
 impl TokenKey {
-    /// What a stored key is for; none if it is not for tokens.
-    pub fn of(key: &chat::Key) -> Option<Self> {
-        serde_json::from_value(key.purpose.clone()).ok()
-    }
-
-    /// The key that verifies, if it is one.
-    fn verifying(&self) -> Option<Key> {
-        let Self::Token { algorithm, kid, material, not_after_s } = self else { return None };
-        let algorithm = Algorithm::named(algorithm)?;
+    /// What verifies tokens.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which field.
+    pub fn verifying(&self) -> Result<Key, FieldProblem> {
+        let wrong =
+            |field: &str, message: String| FieldProblem { field: field.to_owned(), code: "form", message };
+        let algorithm = Algorithm::named(&self.algorithm)
+            .ok_or_else(|| wrong("algorithm", "must be HS256, RS256, ES256 or EdDSA".to_owned()))?;
+        let material = self.material.as_bytes();
         let made = match algorithm {
-            Algorithm::Hs256 => Key::hs256(material.as_bytes()),
-            Algorithm::Rs256 | Algorithm::Es256 | Algorithm::EdDsa => {
-                Key::pem(material.as_bytes(), algorithm)
-            }
+            Algorithm::Hs256 => Key::hs256(material),
+            Algorithm::Rs256 | Algorithm::Es256 | Algorithm::EdDsa => Key::pem(material, algorithm),
         };
-        let mut key = made.ok()?;
-        if let Some(kid) = kid {
-            key = key.with_kid(kid.as_str()).ok()?;
+        let mut key = made.map_err(|error: BadKey| wrong("material", error.to_string()))?;
+        if let Some(kid) = &self.kid {
+            key = key.with_kid(kid.as_str()).map_err(|error| wrong("kid", error.to_string()))?;
         }
-        Some(not_after_s.map_or(key.clone(), |end| key.until(UnixSeconds(end))))
+        if let Some(not_after_s) = self.not_after_s {
+            key = key.until(UnixSeconds(not_after_s));
+        }
+        Ok(key)
+    }
+}
+
+impl fmt::Debug for TokenKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { algorithm, kid, material: _, not_after_s } = self;
+        let mut shown = f.debug_struct("TokenKey");
+        shown.field("algorithm", algorithm).field("kid", kid).field("not_after_s", not_after_s);
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -71,11 +88,18 @@ impl TokenKey {
 /// takes the place of the guests'; where there are more than may be, the oldest are left out.
 pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
     let mut keys = guests;
-    for row in stored.iter().rev().filter(|row| row.revoked.is_none()) {
-        let Some(key) = TokenKey::of(row).and_then(|key| key.verifying()) else { continue };
+    for row in SiteKey::all(stored) {
+        let SiteKey::Token(row) = row else { continue };
+        let key = match row.verifying() {
+            Ok(key) => key,
+            Err(problem) => {
+                tracing::warn!(?row, ?problem, "a community's key verifies nothing");
+                continue;
+            }
+        };
         let is_named = key.kid().is_some_and(|kid| keys.iter().any(|kept| kept.kid() == Some(kid)));
         if is_named || keys.len() == KEYS_MAX {
-            tracing::warn!(key = %row.id, kid = key.kid(), "a key is not believed beside a community's others");
+            tracing::warn!(?row, "a community's key is not believed beside its others");
         } else {
             keys.push(key);
         }
@@ -88,10 +112,9 @@ pub(super) fn key_set(stored: &[chat::Key], guests: Vec<Key>) -> KeySet {
 
 /// Where a community publishes keys.
 pub(super) fn published_at(stored: &[chat::Key]) -> Option<String> {
-    let counting = stored.iter().rev().filter(|key| key.revoked.is_none());
-    counting.filter_map(TokenKey::of).find_map(|key| match key {
-        TokenKey::Jwks { url } => Some(url),
-        TokenKey::Token { .. } => None,
+    SiteKey::all(stored).find_map(|key| match key {
+        SiteKey::Jwks(published) => Some(published.url),
+        SiteKey::Token(_) | SiteKey::Authorizer(_) => None,
     })
 }
 
@@ -135,19 +158,36 @@ mod tests {
 
     #[test]
     fn keys_of_other_kinds_are_passed_over() {
-        let read = |purpose: serde_json::Value| serde_json::from_value::<TokenKey>(purpose).ok();
+        let read = |purpose: serde_json::Value| serde_json::from_value::<SiteKey>(purpose).ok();
         assert!(read(serde_json::json!({"kind": "server", "prefix": "x", "scopes": []})).is_none());
-        let shared = read(serde_json::json!({
-            "kind": "token", "algorithm": "HS256", "material": "0123456789abcdef0123456789abcdef"
-        }));
-        assert!(shared.is_some_and(|key| key.verifying().is_some()));
-        let unknown = read(serde_json::json!({"kind": "token", "algorithm": "none", "material": "x"}));
-        assert!(unknown.is_some_and(|key| key.verifying().is_none()));
+        let published = read(serde_json::json!({"kind": "jwks", "url": "https://example.org/jwks"}));
+        assert!(matches!(published, Some(SiteKey::Jwks(PublishedKeys { url })) if url.ends_with("/jwks")));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said_of_its_field() {
+        let key = |algorithm: &str, material: &str| TokenKey {
+            algorithm: algorithm.to_owned(),
+            kid: Some("k".to_owned()),
+            material: material.to_owned(),
+            not_after_s: None,
+        };
+        let secret = "0123456789abcdef0123456789abcdef";
+        assert!(key("HS256", secret).verifying().is_ok());
+        let no_kid = TokenKey { kid: Some(String::new()), ..key("HS256", secret) };
+        for (wrong, field) in [
+            (key("none", secret), "algorithm"),
+            (key("HS256", "short"), "material"),
+            (key("EdDSA", secret), "material"),
+            (no_kid, "kid"),
+        ] {
+            assert_eq!(wrong.verifying().map_err(|problem| problem.field).err().as_deref(), Some(field));
+        }
     }
 
     #[test]
     fn a_shared_secret_does_not_print() {
-        let key = TokenKey::Token {
+        let key = TokenKey {
             algorithm: "HS256".into(),
             kid: None,
             material: "very secret".into(),

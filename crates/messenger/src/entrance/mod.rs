@@ -17,7 +17,7 @@ mod tests;
 pub use admit::{Admitted, Rejection};
 pub use allowed::AllowedRooms;
 pub use credentials::{Credentials, InstallationSecret};
-pub use keys::TokenKey;
+pub use keys::{PublishedKeys, TokenKey};
 pub use site::{AskedAction, AuthorizerKey, Unanswered};
 
 pub(crate) use directory::Directory;

@@ -1,5 +1,6 @@
 //! Asking a community's own site whether somebody may: what its owner configured, and the authorizer that does it.
 
+use super::keys::SiteKey;
 use crate::entrance::Rejection;
 use crate::messenger::Messenger;
 use crate::topics::room_topic;
@@ -53,13 +54,6 @@ pub enum Unanswered {
     Allow,
 }
 
-/// The kind of key that it is kept as.
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum SiteKey {
-    Authorizer(AuthorizerKey),
-}
-
 impl AskedAction {
     const fn of(action: Action) -> Self {
         match action {
@@ -71,12 +65,6 @@ impl AskedAction {
 }
 
 impl AuthorizerKey {
-    /// What a stored key is for; none if it is for something else.
-    pub fn of(key: &chat::Key) -> Option<Self> {
-        let SiteKey::Authorizer(key) = serde_json::from_value(key.purpose.clone()).ok()?;
-        Some(key)
-    }
-
     fn failing(&self) -> Failing {
         match self.unanswered {
             Unanswered::Refuse => Failing::Closed,
@@ -97,7 +85,10 @@ impl std::fmt::Debug for AuthorizerKey {
 
 /// What a community's site is asked, if anything.
 pub(super) fn configured(stored: &[chat::Key]) -> Option<AuthorizerKey> {
-    stored.iter().rev().filter(|key| key.revoked.is_none()).find_map(AuthorizerKey::of)
+    SiteKey::all(stored).find_map(|key| match key {
+        SiteKey::Authorizer(key) => Some(key),
+        SiteKey::Token(_) | SiteKey::Jwks(_) => None,
+    })
 }
 
 /// A community's site.

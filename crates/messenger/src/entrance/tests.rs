@@ -140,6 +140,22 @@ fn a_guest_whose_tokens_were_revoked_cannot_have_them_renewed() {
 }
 
 #[test]
+fn a_request_of_a_guest_renews_nothing_and_is_refused_where_there_are_none() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let guest = messenger.admit(&credentials("one", None)).await.expect("a guest");
+        let shown = guest.token.expect("a guest has one");
+        let identified = messenger.identify(&id("one"), &shown).await.expect("the same guest");
+        assert_eq!(identified.person.id, guest.person.id);
+        assert!(identified.token.is_none());
+        let settings = chat::Settings { guests: GuestPolicy::Refused, ..chat::Settings::named("One") };
+        messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        let refused = messenger.identify(&id("one"), &shown).await;
+        assert!(matches!(refused, Err(Rejection::Guest(identity::GuestRefusal::Off))), "{refused:?}");
+    });
+}
+
+#[test]
 fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
     run(async {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
@@ -163,7 +179,7 @@ fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
             (&claims("one", "ann"), "in"),
             (&claims("one", "bob"), "token_revoked"),
         ] {
-            let identified = after.identify(&of(shown)).await;
+            let identified = after.identify(&id("one"), &token(shown)).await;
             let found = identified.map_or_else(|rejection| Fault::from(rejection).code, |_| "in");
             assert_eq!(found, comes, "{shown}");
         }

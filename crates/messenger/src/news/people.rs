@@ -47,7 +47,7 @@ impl Told for Erase {
         bulletin.forget_community(&asked.call.community);
         if answer.done {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
-            bulletin.erased(&asked.call.community, &asked.command.person);
+            bulletin.expelled(&asked.call.community, &asked.command.person);
         }
     }
 }

@@ -1,17 +1,12 @@
 //! Lists: conversations, rooms, members.
 
-use super::{Answering, Asker, payload};
+use super::{Answering, Asker, page, payload};
 use crate::fault::Fault;
-use crate::reading::PAGE;
 use chat::verbs::{Conversations, Listed, Members, Rooms, Tab, TabPosition};
 use chat::{Conversation, ConversationId, Member, Moment, PersonId, RoomName};
 use gateway::Payload;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-const fn page() -> usize {
-    PAGE
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

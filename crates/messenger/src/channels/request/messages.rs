@@ -1,8 +1,7 @@
 //! Messages and cursors.
 
-use super::{Answering, Asker, payload, yes};
+use super::{Answering, Asker, page, payload, yes};
 use crate::fault::{ErrorCode, Fault};
-use crate::reading::PAGE;
 use chat::verbs::{
     Advance, Advanced, Append, Appended, Around, Changed, Cursors, Delete, EditText, EditsOf, Keep, Listed,
     Page, React, ReadPage, ReadReceipts, Receipts, SearchMessages,
@@ -107,10 +106,6 @@ struct History {
     changed: Option<Revision>,
     #[serde(default = "page")]
     limit: usize,
-}
-
-const fn page() -> usize {
-    PAGE
 }
 
 pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {

@@ -21,11 +21,12 @@ pub use table::{EVENTS, EventRow, Surface};
 pub(super) use listing::{tab, tab_position};
 
 use super::connection::Me;
-use super::read;
+use super::read as payload;
 use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::news::News;
+use crate::reading::PAGE;
 use chat::{Asked, ConversationId, Verb};
 use gateway::Payload;
 use identity::Action;
@@ -58,8 +59,13 @@ pub(super) struct Typing {
     pub(super) conversation: Option<ConversationId>,
 }
 
-pub(super) const fn yes() -> bool {
+const fn yes() -> bool {
     true
+}
+
+/// How many rows, where nobody says.
+const fn page() -> usize {
+    PAGE
 }
 
 /// Asks what the event says.
@@ -233,9 +239,4 @@ impl Asker<'_> {
 async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await?;
     if me.may_use(&standing.conversation) { Ok(()) } else { Err(Fault::not_found()) }
-}
-
-/// Reads a payload.
-pub(super) fn payload<T: serde::de::DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault> {
-    read(payload)
 }

@@ -1,8 +1,7 @@
 //! Keeping order.
 
-use super::{Answering, Asker, payload};
+use super::{Answering, Asker, page, payload};
 use crate::fault::Fault;
-use crate::reading::PAGE;
 use chat::verbs::{
     AuditLog, Lift, Listed, Punish, Remove, ReportMessage, Reports, Sanctions, SetRole, Settle,
 };
@@ -13,10 +12,6 @@ use chat::{
 use gateway::Payload;
 use serde::Deserialize;
 use serde_json::json;
-
-const fn page() -> usize {
-    PAGE
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
