@@ -59,7 +59,11 @@ pub(super) fn group() -> Group {
 async fn stored(desk: &Desk) -> Result<Vec<(KeyId, AuthorizerKey)>, Problem> {
     let keys = desk.ask(Keys).await?;
     let standing = keys.iter().filter(|key| key.revoked.is_none());
-    Ok(standing.filter_map(|key| Some((key.id, AuthorizerKey::of(key)?))).collect())
+    let asked = standing.filter_map(|key| match Purpose::of(key)? {
+        Purpose::Authorizer(authorizer) => Some((key.id, authorizer)),
+        Purpose::Server { .. } | Purpose::Token(_) | Purpose::Jwks(_) | Purpose::Webhook { .. } => None,
+    });
+    Ok(asked.collect())
 }
 
 async fn read(desk: Desk, _: Input) -> Result<Found<Authorizer>, Problem> {

@@ -195,9 +195,9 @@ fn a_revoked_token_does_not_change_who_its_person_is() {
         messenger.revoke(&one, &ann, Revoked::IssuedUntil(seconds())).await.expect("revoked");
         let mut stolen = claims("one", "ann");
         (stolen["roles"], stolen["name"]) = (json!(["owner"]), json!("Mallory"));
-        let stolen = credentials("one", Some(token(&stolen)));
-        assert_eq!(code(&messenger, stolen.clone()).await, "token_revoked");
-        let identified = messenger.identify(&stolen).await;
+        let stolen = token(&stolen);
+        assert_eq!(code(&messenger, credentials("one", Some(stolen.clone()))).await, "token_revoked");
+        let identified = messenger.identify(&one, &stolen).await;
         assert!(matches!(identified, Err(Rejection::Token(identity::Refusal::Revoked))), "{identified:?}");
         let stored = messenger.ask(&one, By::Service, ReadPerson { person: ann }).await.expect("Ann");
         assert_eq!((stored.profile.role, &*stored.profile.name), (None, "Ann"));
