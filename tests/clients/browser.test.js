@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { Browser, PHONE, picture } from "./harness/browser.js";
-import { comeIn, ok } from "./harness/messenger.js";
+import { comeIn } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 import { enterAs, focused, isOnline, say, seesMessage, status, talk, top } from "./harness/room-page.js";
 
