@@ -97,9 +97,9 @@ test("an answer shows what it answers, and leads there however far up it is", as
   const ann = await enter("Ann");
   await say(ann, "the question");
   await seesMessage(ann, "the question");
-  await fill(t, "Filler", 130);
+  await fill(t, "Filler", 110);
   const bob = await enter("Bob");
-  await seesMessage(bob, "Filler 129");
+  await seesMessage(bob, "Filler 109");
   const cat = await comeIn(t, throng, { name: "Cat" });
   const { seq } = (await ok(cat.room, "history", { around: 1, limit: 1 })).messages[0];
   await ok(cat.room, "msg:new", { text: "the answer", reply_to: seq });
@@ -254,6 +254,7 @@ test("what is refused is said in words, and nothing that was written is lost", a
   await field(ann).fill("x".repeat(8 * 1024 + 5));
   await ann.getByText("This is 5 characters too long. Shorten it, or send it in parts.").waitFor();
   assert.ok(await ann.getByRole("button", { name: "Send" }).isDisabled());
+  await field(ann).fill("");
 
   await ok(mod.room, "conversation:change", { slow_mode_s: 3 });
   await ann.getByText("Slow mode: one message every 3 seconds.").waitFor({ state: "attached" });

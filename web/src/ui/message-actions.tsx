@@ -6,6 +6,8 @@ import { DeleteIcon, EditIcon, ReactIcon, ReplyIcon } from "./icons";
 
 export type MessageActionsProps = {
   readonly message: Message;
+  /** Whether they can be reached by the tabulator key. */
+  readonly reachable: boolean;
   readonly editable: boolean;
   readonly deletable: boolean;
   /** False where one only looks. */
@@ -18,7 +20,8 @@ export type MessageActionsProps = {
 
 /** What can be done with a message. ← and → go from one to the next. */
 export function MessageActions(props: MessageActionsProps): JSX.Element | null {
-  const { message, editable, deletable, speaks, onReact, onReply, onEdit, onDelete } = props;
+  const { message, reachable, editable, deletable, speaks, onReact, onReply, onEdit, onDelete } = props;
+  const tabIndex = reachable ? 0 : -1;
   const [choosing, setChoosing] = useState(false);
   const bar = useRef<HTMLDivElement>(null);
   const begun = useRef(false);
@@ -46,6 +49,7 @@ export function MessageActions(props: MessageActionsProps): JSX.Element | null {
           <Action
             key={emoji}
             name={name}
+            tabIndex={tabIndex}
             pressed={isMine(message.reactions, emoji)}
             onClick={() => {
               onReact(emoji, !isMine(message.reactions, emoji));
@@ -57,10 +61,26 @@ export function MessageActions(props: MessageActionsProps): JSX.Element | null {
         ))
       ) : (
         <>
-          {speaks && <Action name="React" onClick={() => { setChoosing(true); }}><ReactIcon /></Action>}
-          {speaks && <Action name="Reply" keys="R" onClick={onReply}><ReplyIcon /></Action>}
-          {editable && <Action name="Edit" keys="E" onClick={onEdit}><EditIcon /></Action>}
-          {deletable && <Action name="Delete" keys="Delete" onClick={onDelete}><DeleteIcon /></Action>}
+          {speaks && (
+            <Action name="React" tabIndex={tabIndex} onClick={() => { setChoosing(true); }}>
+              <ReactIcon />
+            </Action>
+          )}
+          {speaks && (
+            <Action name="Reply" keys="R" tabIndex={tabIndex} onClick={onReply}>
+              <ReplyIcon />
+            </Action>
+          )}
+          {editable && (
+            <Action name="Edit" keys="E" tabIndex={tabIndex} onClick={onEdit}>
+              <EditIcon />
+            </Action>
+          )}
+          {deletable && (
+            <Action name="Delete" keys="Delete" tabIndex={tabIndex} onClick={onDelete}>
+              <DeleteIcon />
+            </Action>
+          )}
         </>
       )}
     </div>
@@ -71,16 +91,18 @@ type ActionProps = {
   readonly name: string;
   /** The key that does the same while the message has the focus. */
   readonly keys?: string;
+  readonly tabIndex: number;
   readonly pressed?: boolean;
   readonly onClick: () => void;
   readonly children: ComponentChildren;
 };
 
-function Action({ name, keys, pressed, onClick, children }: ActionProps): JSX.Element {
+function Action({ name, keys, tabIndex, pressed, onClick, children }: ActionProps): JSX.Element {
   return (
     <button
       type="button"
       class="action"
+      tabIndex={tabIndex}
       aria-label={name}
       title={keys === undefined ? name : `${name} (${keys})`}
       {...(keys === undefined ? {} : { "aria-keyshortcuts": keys })}

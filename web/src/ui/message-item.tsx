@@ -31,6 +31,8 @@ export type MessageItemProps = {
   readonly forMe: boolean;
   /** Whether its actions are shown. */
   readonly active: boolean;
+  /** Whether they can be reached by the tabulator key. */
+  readonly focused: boolean;
   /** Whether the reader was led to it. */
   readonly sought: boolean;
   readonly edited: boolean;
@@ -49,7 +51,7 @@ export class MessageItem extends Component<MessageItemProps> {
   }
 
   override render(): JSX.Element {
-    const { message, name, guest, opens, active, speaks, editable, deletable, live, handlers } = this.props;
+    const { message, name, guest, opens, active, focused, speaks, editable, deletable, live, handlers } = this.props;
     return (
       <li class={classesOf(this.props)} data-seq={message.seq}>
         {opens ? <Heading message={message} name={name} guest={guest} /> : <Beginning message={message} name={name} />}
@@ -57,6 +59,7 @@ export class MessageItem extends Component<MessageItemProps> {
         {active && live && message.deleted === undefined && (
           <MessageActions
             message={message}
+            reachable={focused}
             speaks={speaks}
             editable={editable}
             deletable={deletable}
@@ -109,7 +112,7 @@ function Beginning({ message, name }: Omit<HeadingProps, "guest">): JSX.Element 
   );
 }
 
-function Said({ message, quoteName, quoteText, active, live, speaks, handlers }: MessageItemProps): JSX.Element {
+function Said({ message, quoteName, quoteText, focused, live, speaks, handlers }: MessageItemProps): JSX.Element {
   if (message.deleted !== undefined) {
     const words = message.deleted.moderated ? "A moderator deleted this message." : "This message was deleted.";
     return <p class="message-deleted muted">{words}</p>;
@@ -125,7 +128,7 @@ function Said({ message, quoteName, quoteText, active, live, speaks, handlers }:
         <ReactionList
           reactions={message.reactions}
           enabled={live && speaks}
-          reachable={active}
+          reachable={focused}
           onReact={(emoji, on) => { handlers.onReact(message, emoji, on); }}
         />
       )}

@@ -45,6 +45,7 @@ export function MessageRows({ state, handlers, live, sought, editing }: MessageR
             {...quoteFor(message, state)}
             forMe={me !== undefined && message.mentions.includes(me)}
             active={active.seq === seq}
+            focused={active.seq === seq && active.focused}
             sought={sought === seq}
             edited={editing === seq}
             speaks={standing.speaks}

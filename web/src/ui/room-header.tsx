@@ -1,6 +1,6 @@
 import type { JSX, RefObject } from "preact";
-import type { RoomState } from "../room/state";
 import { headcount } from "../room/people";
+import type { RoomState } from "../room/state";
 import { Avatar } from "./avatar";
 import { ConnectionStatus } from "./connection-status";
 import { PeopleIcon } from "./icons";
@@ -56,9 +56,7 @@ export function RoomHeader(props: RoomHeaderProps): JSX.Element {
           <Me name={name} />
         </button>
       ) : (
-        <span class="me">
-          <Me name={name} />
-        </span>
+        <span class="me">{name !== "" && <Me name={name} />}</span>
       )}
     </header>
   );

@@ -96,7 +96,7 @@ export function Talk({ state, actions, title }: TalkProps): JSX.Element {
       {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
       <OutboxList outbox={outbox} onRetry={actions.resend} onDiscard={actions.discard} />
       <TypingLine typing={state.typing} names={names} />
-      {standing.speaks ? (
+      {link.phase === "refused" && messages.shown.length === 0 ? null : standing.speaks ? (
         <Composer
           composing={{ compose, field, writing }}
           link={link}

@@ -3,9 +3,13 @@ import { useMemo, useState } from "preact/hooks";
 
 type List = HTMLOListElement;
 
+const NONE = { seq: undefined, focused: false } as const;
+
 export type Active = {
   /** The place of the message whose actions are shown: under the mouse, tapped or focused. */
   readonly seq: number | undefined;
+  /** Whether it has the focus: only then the tabulator key leads to its actions, wherever the mouse lies. */
+  readonly focused: boolean;
   readonly handlers: {
     readonly onPointerOver: (event: TargetedPointerEvent<List>) => void;
     readonly onPointerLeave: (event: TargetedPointerEvent<List>) => void;
@@ -17,21 +21,22 @@ export type Active = {
 
 /** Only one message shows its actions: hundreds of them would be hundreds of buttons that nobody sees. */
 export function useActive(): Active {
-  const [seq, setSeq] = useState<number>();
+  const [{ seq, focused }, set] = useState<Pick<Active, "seq" | "focused">>(NONE);
 
   const handlers = useMemo(
     (): Active["handlers"] => ({
       onPointerOver: ({ pointerType, target, currentTarget }) => {
         if (pointerType !== "mouse" || isUsedByKey(currentTarget)) return;
         const over = seqOf(target);
-        if (over !== undefined) setSeq(over);
+        // The same one keeps what else is known of it: nothing is drawn anew then.
+        if (over !== undefined) set((known) => (known.seq === over ? known : { seq: over, focused: false }));
       },
       onPointerLeave: ({ pointerType, currentTarget }) => {
-        if (pointerType === "mouse" && !isUsedByKey(currentTarget)) setSeq(undefined);
+        if (pointerType === "mouse" && !isUsedByKey(currentTarget)) set(NONE);
       },
-      onFocusIn: ({ target }) => { setSeq(seqOf(target)); },
+      onFocusIn: ({ target }) => { set({ seq: seqOf(target), focused: true }); },
       onFocusOut: ({ currentTarget, relatedTarget }) => {
-        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setSeq(undefined);
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) set(NONE);
       },
       onClick: ({ target }) => {
         if (!matchMedia("(hover: none)").matches) return;
@@ -39,12 +44,12 @@ export function useActive(): Active {
         // A control was meant, or a selection is being made.
         if (isControl || getSelection()?.type === "Range") return;
         const tapped = seqOf(target);
-        setSeq((known) => (known === tapped ? undefined : tapped));
+        set((known) => (known.seq === tapped ? NONE : { seq: tapped, focused: false }));
       },
     }),
     [],
   );
-  return { seq, handlers };
+  return { seq, focused, handlers };
 }
 
 /** The place of the message that an element is part of. */
