@@ -14,16 +14,21 @@ export function anchorIn(scroller: HTMLElement): Anchor | undefined {
   }
   const found = messages[low];
   const seq = found?.dataset["seq"];
-  return found === undefined || seq === undefined ? undefined : { seq, top: found.getBoundingClientRect().top - top };
+  return found === undefined || seq === undefined ? undefined : { seq, top: textTop(found) - top };
 }
 
 /** Scrolls so that the message stands where it stood. Whether it is still there. */
 export function hold(scroller: HTMLElement, { seq, top }: Anchor): boolean {
   const message = itemOf(scroller, seq);
   if (message === null) return false;
-  const moved = message.getBoundingClientRect().top - scroller.getBoundingClientRect().top - top;
+  const moved = textTop(message) - scroller.getBoundingClientRect().top - top;
   if (Math.abs(moved) >= 1) scroller.scrollTop += moved;
   return true;
+}
+
+/** Where a message's text stands: its author above it goes when earlier messages of the same author come. */
+function textTop(message: HTMLElement): number {
+  return (message.querySelector(".message-body") ?? message).getBoundingClientRect().top;
 }
 
 /** The element of a message. */
