@@ -184,22 +184,23 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 
 ##### The parts of `test`
 
-# Played runs, which a busy machine makes INVALID: they have the machine one after the other, mostly wait, and leave it to
-# the rest meanwhile.
+# Three chains of about the same length, each made one after the other. First of this one are played runs, which a busy
+# machine makes INVALID: they mostly wait, and leave the machine to the rest meanwhile. What follows them waits as much.
 .PHONY: played
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
 		bench-check-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) clients tsung
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests api-tests sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests sim-smoke
 
-# What asks for nothing in time, and at its end Autobahn, the longest.
+# What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
 	@$(IN_TURN) $(IDLY) $(MAKE) web bench-check BUDGETS=repeatable
-	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn
+	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn deploy-tests api-tests
 
 .PHONY: clients
 clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against server and Stampede
