@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.environment import environment
 from harness.programs import DEADLINE_SECONDS, ROOT, Process, find
 
 DEPLOY = ROOT / "deploy"
@@ -17,6 +18,11 @@ STAMPEDE = Path(os.environ.get("STAMPEDE_BIN", ROOT / "target" / "debug" / "stam
 def stampede() -> str:
     """Where the load lab is."""
     return find(str(STAMPEDE), "`cargo build --bins` builds it; STAMPEDE_BIN names another")
+
+
+def checkers() -> Path:
+    """The folder of the checkers that come from PyPI."""
+    return environment("deploy-tests", Path(__file__).resolve().parent / "requirements.txt")
 
 
 def run(*command: str | Path, environment: dict[str, str] | None = None) -> tuple[int, str]:

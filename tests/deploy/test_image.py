@@ -1,11 +1,10 @@
 """The image, as far as it can be seen by reading: its stages need the internet to be built."""
 
 import re
-import shutil
 import unittest
 
 from harness.programs import ROOT
-from programs import DEPLOY, run
+from programs import DEPLOY, checkers, run
 
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
 IGNORED = ROOT / ".dockerignore"
@@ -14,10 +13,7 @@ USER = 65532
 
 class Reading(unittest.TestCase):
     def test_hadolint_has_nothing_to_say(self) -> None:
-        hadolint = shutil.which("hadolint")
-        if hadolint is None:
-            self.skipTest("there is no hadolint here")
-        status, said = run(hadolint, DOCKERFILE)
+        status, said = run(checkers() / "hadolint", DOCKERFILE)
         self.assertEqual(status, 0, said)
 
     def test_the_stages_are_the_compiler_that_the_workspace_asks_for_and_a_user_that_is_not_root(self) -> None:
