@@ -80,8 +80,15 @@ proptest! {
     }
 
     #[test]
+    fn words_are_read_as_they_were_written(node in node(), words in prop::collection::vec(any::<u8>(), 0..40)) {
+        let bytes = told(node, &words);
+        prop_assert_eq!(sender(&bytes), Some(node));
+        prop_assert_eq!(read(&bytes), Some(Frame::Told { node, words: words.into() }));
+    }
+
+    #[test]
     fn what_comes_from_elsewhere_is_refused_or_read_and_never_ends_anything(
-        kind in prop::sample::select(b"eohpqd\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
+        kind in prop::sample::select(b"eohpqdw\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
     ) {
         let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
         let _ = (read(&bytes), sender(&bytes), read_kept(&bytes));

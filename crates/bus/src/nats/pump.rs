@@ -108,6 +108,9 @@ impl Pump {
                 let subject = self.line.subjects.everybody();
                 self.line.say(subject, frame::dismissed(node, &dismissal)).await?;
             }
+            BusEffect::Tell(words) => {
+                self.line.say(self.line.subjects.everybody(), frame::told(node, &words)).await?;
+            }
             // The server takes subscriptions before it, and then nothing is missed behind the answer.
             BusEffect::ReadPeople { topic } => self.questions.people(self.line.clone(), topic),
         }

@@ -185,7 +185,7 @@ impl Pair {
         let payload = self.payload();
         self.reference.publish(None, &topic, &payload);
         let message =
-            ShardMessage::PublishNow { topic: topic.into(), event: "told".into(), payload: payload.into() };
+            ShardMessage::PublishNow { topic: topic.into(), event: "told".into(), payload: payload.into(), here: false };
         self.handle(Event::Shard(message));
     }
 

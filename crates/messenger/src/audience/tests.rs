@@ -17,12 +17,17 @@ fn room(number: u8) -> Followed {
     Followed { id: conversation(number), is_room: true }
 }
 
+/// A reading after which they follow what they followed before, too.
+fn part(followed: &[Followed]) -> Reading<'_> {
+    Reading { followed, is_whole: false }
+}
+
 /// People who are here and follow a conversation.
 fn here(audience: &Audience, people: &[&str], followed: Followed) {
     for (number, name) in people.iter().enumerate() {
         audience.arrive(&id("one"), &somebody(name), DeviceId(number as u64)).expect("there is room");
         audience.begin_following(&id("one"), &somebody(name));
-        audience.follow_all(&id("one"), &somebody(name), &[followed]);
+        audience.follow_all(&id("one"), &somebody(name), part(&[followed]));
     }
 }
 
@@ -77,7 +82,7 @@ fn what_is_left_while_it_is_read_is_not_followed() {
     audience.arrive(&id("one"), &somebody("ann"), DeviceId(1)).expect("there is room");
     audience.begin_following(&id("one"), &somebody("ann"));
     audience.unfollow(&id("one"), &somebody("ann"), conversation(1));
-    audience.follow_all(&id("one"), &somebody("ann"), &[direct(1), direct(2)]);
+    audience.follow_all(&id("one"), &somebody("ann"), part(&[direct(1), direct(2)]));
     assert!(!audience.is_in(&id("one"), conversation(1), &somebody("ann")));
     assert!(audience.is_in(&id("one"), conversation(2), &somebody("ann")));
 }
@@ -105,7 +110,7 @@ fn what_is_said_while_conversations_are_read_is_known_when_they_are() {
         let append = Append { conversation: lobby.id, draft: Draft::text(None, "meanwhile") };
         messenger.ask(&one, By::Service, append).await.expect("a message");
         let followed: Vec<_> = read.iter().map(|line| line.followed).collect();
-        audience.follow_all(&one, &ann, &followed);
+        audience.follow_all(&one, &ann, part(&followed));
         let read: Vec<_> = read.iter().map(|line| (line.followed.id, line.last)).collect();
         let newer = audience.newer(&one, &ann, &read);
         assert_eq!(newer.after, [(lobby.id, Seq(0))]);
