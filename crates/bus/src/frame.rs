@@ -56,6 +56,7 @@ const BINARY: u8 = 1;
 /// What a node has ended: sockets, or joins.
 const SOCKETS: u8 = 0;
 const JOINS: u8 = 1;
+const GOING_AWAY: u16 = 1001;
 /// Digits of an offset in an ordered frame, whose place an engine's script writes.
 pub(crate) const OFFSET_DIGITS: usize = 20;
 
@@ -269,6 +270,9 @@ impl<'a> Reader<'a> {
         Some(match self.byte()? {
             SOCKETS => {
                 let code = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
+                if !is_close_code(code) {
+                    return None;
+                }
                 Dismissal::Sockets { id: text(self.0)?.into(), code }
             }
             JOINS => Dismissal::Joins { id: self.text()?.into(), topic: text(self.0)?.into() },
@@ -286,6 +290,11 @@ impl<'a> Reader<'a> {
         };
         Some((event, payload))
     }
+}
+
+/// Those that [`Dismissal::Sockets`] may have: no other goes to a client because somebody has said it on the bus.
+fn is_close_code(code: u16) -> bool {
+    code == GOING_AWAY || (4000..5000).contains(&code)
 }
 
 fn text(bytes: &[u8]) -> Option<&str> {

@@ -80,7 +80,8 @@ impl Way {
         if len >= QUEUE_LEN_MAX {
             return Err(Failure::Overrun);
         }
-        desk.numbers.published.fetch_add(u64::from(payload.is_some()), Relaxed);
+        let is_publication = matches!(effect, BusEffect::Publish(_) | BusEffect::Append { .. });
+        desk.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
         desk.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);

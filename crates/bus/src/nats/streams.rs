@@ -7,7 +7,7 @@ use super::order::Order;
 use super::rule::Rule;
 use super::subjects::Subjects;
 use crate::failure::Failure;
-use crate::limits::PLACE_KEPT;
+use crate::limits::{PLACE_KEPT, RETRIES_KNOWN};
 use crate::session::Desk;
 use crate::witness::Witness;
 use async_nats::Client;
@@ -105,6 +105,7 @@ async fn open_stream(
         subjects: vec![source.clone()],
         max_messages_per_subject: i64::try_from(rule.messages_max).unwrap_or(i64::MAX),
         max_age: rule.age_max() + PLACE_KEPT,
+        duplicate_window: RETRIES_KNOWN,
         allow_direct: true,
         republish: Some(Republish { source, destination, headers_only: false }),
         num_replicas: if is_clustered { REPLICAS } else { 1 },
