@@ -84,7 +84,9 @@ impl Hub {
                 self.dismiss_elsewhere(&dismissal, out);
                 self.dismiss(&dismissal, out);
             }
-            ShardMessage::PublishNow { topic, event, payload, here: false } if self.is_recoverable(&topic) => {
+            ShardMessage::PublishNow { topic, event, payload, here: false }
+                if self.is_recoverable(&topic) =>
+            {
                 let draft = Draft { topic, event, payload, received: self.now, except: None };
                 self.append(draft, None, out);
             }

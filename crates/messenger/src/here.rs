@@ -28,7 +28,9 @@ impl Here<'_> {
             Notice::Changed { conversation, event, payload } => {
                 self.changed(community, *conversation, event.name(), payload);
             }
-            Notice::Person { person, event, payload } => self.person(community, person, event.name(), payload),
+            Notice::Person { person, event, payload } => {
+                self.person(community, person, event.name(), payload)
+            }
             Notice::Receipt { conversation, person, payload } => {
                 self.others(community, *conversation, person, "receipt", payload);
             }
@@ -89,13 +91,7 @@ impl Here<'_> {
     }
 
     /// Something of a conversation changed: whoever follows it is told.
-    fn changed(
-        &mut self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        event: &str,
-        payload: &str,
-    ) {
+    fn changed(&mut self, community: &CommunityId, conversation: ConversationId, event: &str, payload: &str) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
         let reach = self.audience.reach(community, conversation);
         for topic in reach.room.iter().chain(&reach.people) {
@@ -137,12 +133,7 @@ impl Here<'_> {
     }
 
     /// People are in a conversation that was just opened, or was there already.
-    fn opened(
-        &mut self,
-        community: &CommunityId,
-        conversation: &Conversation,
-        people: &[PersonId],
-    ) {
+    fn opened(&mut self, community: &CommunityId, conversation: &Conversation, people: &[PersonId]) {
         let payload = json!({ "conversation": conversation }).to_string();
         for person in people {
             self.forget_standing(community, conversation.id, person);
@@ -250,12 +241,7 @@ impl Here<'_> {
     }
 
     /// How somebody stands to a conversation is stale.
-    fn forget_standing(
-        &mut self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        person: &PersonId,
-    ) {
+    fn forget_standing(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
         self.cache.forget(&Key::Standing(community.clone(), conversation, person.clone()));
     }
 }

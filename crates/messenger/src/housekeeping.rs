@@ -117,7 +117,10 @@ impl Messenger {
             }
             Err(failure) => {
                 tracing::info!(%failure, %community, %person, "somebody's conversations are not theirs to read any more");
-                if matches!(failure, Failure::Refused(Refusal::Banned { .. }) | Failure::Absent(Thing::Person)) {
+                if matches!(
+                    failure,
+                    Failure::Refused(Refusal::Banned { .. }) | Failure::Absent(Thing::Person)
+                ) {
                     self.inner.here().expelled(community, person);
                 }
             }

@@ -90,7 +90,8 @@ impl Sent {
     }
 }
 
-type Answered = Result<async_nats::jetstream::publish::PublishAck, async_nats::jetstream::context::PublishError>;
+type Answered =
+    Result<async_nats::jetstream::publish::PublishAck, async_nats::jetstream::context::PublishError>;
 
 fn tell(
     line: &Line,

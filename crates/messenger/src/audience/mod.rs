@@ -106,6 +106,16 @@ impl Audience {
         self.with(community, |gathered| gathered.follow_all(person, reading))
     }
 
+    /// What a person follows and was not read with these: they may have left it, or it was about to be read when it moved.
+    pub(crate) fn unread(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        followed: &[Followed],
+    ) -> Vec<ConversationId> {
+        self.with(community, |gathered| gathered.unread(person, followed))
+    }
+
     /// A person's conversations could not be read.
     pub(crate) fn abandon_following(&self, community: &CommunityId, person: &PersonId) {
         self.with(community, |gathered| gathered.abandon_following(person));

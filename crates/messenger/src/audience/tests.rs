@@ -17,9 +17,9 @@ fn room(number: u8) -> Followed {
     Followed { id: conversation(number), is_room: true }
 }
 
-/// A reading after which they follow what they followed before, too.
+/// A reading of these, after which they follow what they followed before, too.
 fn part(followed: &[Followed]) -> Reading<'_> {
-    Reading { followed, is_whole: false }
+    Reading { followed, gone: &[] }
 }
 
 /// People who are here and follow a conversation.
@@ -85,6 +85,24 @@ fn what_is_left_while_it_is_read_is_not_followed() {
     audience.follow_all(&id("one"), &somebody("ann"), part(&[direct(1), direct(2)]));
     assert!(!audience.is_in(&id("one"), conversation(1), &somebody("ann")));
     assert!(audience.is_in(&id("one"), conversation(2), &somebody("ann")));
+}
+
+#[test]
+fn what_is_gone_is_followed_no_more_unless_they_came_back_while_it_was_read() {
+    let audience = Audience::new();
+    let (one, ann) = (id("one"), somebody("ann"));
+    here(&audience, &["ann"], direct(1));
+    for number in [2, 3] {
+        audience.follow(&one, &ann, &direct(number));
+    }
+    audience.begin_following(&one, &ann);
+    assert_eq!(audience.unread(&one, &ann, &[direct(1)]), [conversation(2), conversation(3)]);
+    audience.unfollow(&one, &ann, conversation(3));
+    audience.follow(&one, &ann, &direct(3));
+    let read = Reading { followed: &[direct(1)], gone: &[conversation(2), conversation(3)] };
+    assert!(audience.follow_all(&one, &ann, read).is_other);
+    let follows = [1, 2, 3].map(|number| audience.is_in(&one, conversation(number), &ann));
+    assert_eq!(follows, [true, false, true]);
 }
 
 #[test]

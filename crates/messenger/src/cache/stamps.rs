@@ -47,7 +47,12 @@ pub(super) struct Sum(u64);
 impl Stamps {
     pub(super) fn new() -> Self {
         let stamps = |count| std::iter::repeat_with(AtomicU64::default).take(count).collect();
-        Self { places: stamps(PLACES), people: stamps(PEOPLE), all: AtomicU64::default(), hasher: RandomState::new() }
+        Self {
+            places: stamps(PLACES),
+            people: stamps(PEOPLE),
+            all: AtomicU64::default(),
+            hasher: RandomState::new(),
+        }
     }
 
     /// Whatever was read of a subject before, or is being read, is stale.

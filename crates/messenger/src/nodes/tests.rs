@@ -76,7 +76,7 @@ impl Node {
         audience.arrive(&id("one"), &person, DeviceId(device)).expect("there is room");
         audience.begin_following(&id("one"), &person);
         let followed = [Followed::of(lobby)];
-        audience.follow_all(&id("one"), &person, Reading { followed: &followed, is_whole: true });
+        audience.follow_all(&id("one"), &person, Reading { followed: &followed, gone: &[] });
         let room = RoomName::parse("lobby").expect("a name");
         audience.open_room(&id("one"), lobby.id, &room, &person, DeviceId(device));
         audience.note_heads(&id("one"), &[(lobby.id, lobby.last)]);
@@ -95,7 +95,10 @@ impl Node {
     async fn admit(&self, name: &str) -> &'static str {
         let credentials =
             Credentials { community: id("one"), token: Some(token(&claims("one", name))), name: None };
-        self.messenger.admit(&credentials).await.map_or_else(|rejection| Fault::from(rejection).code, |_| "in")
+        self.messenger
+            .admit(&credentials)
+            .await
+            .map_or_else(|rejection| Fault::from(rejection).code, |_| "in")
     }
 }
 
@@ -199,7 +202,7 @@ fn a_token_that_is_revoked_on_one_node_is_refused_on_the_other_and_its_connectio
         assert_eq!(there.admit("bob").await, "in", "nobody has told it yet");
         drop(there.events());
         there.hear(&here);
-        assert_eq!(there.events(), pairs(&[(&socket.text(), "close")]));
+        assert_eq!(there.events(), pairs(&[(socket.text().as_str(), "close")]));
         assert_eq!(there.admit("bob").await, "token_revoked");
     });
 }
@@ -217,7 +220,12 @@ fn what_was_missed_is_seen_and_read_again() {
         there.messenger.catch_up().await;
         // All of this is lost on the way.
         here.say("ann", &lobby, "you did not hear this").await;
-        let edit = EditText { conversation: lobby.id, seq: chat::Seq(1), text: "ho".to_owned(), mentions: Vec::new() };
+        let edit = EditText {
+            conversation: lobby.id,
+            seq: chat::Seq(1),
+            text: "ho".to_owned(),
+            mentions: Vec::new(),
+        };
         messenger.ask(&one, by("ann"), edit).await.expect("edited");
         let remove = Remove { conversation: lobby.id, person: somebody("bob") };
         messenger.ask(&one, By::Service, remove).await.expect("removed");
@@ -301,8 +309,7 @@ fn who_is_met_on_one_node_is_seen_as_they_are_on_the_other() {
         let (here, there, lobby) = begin().await;
         there.welcome("bob", 1, &lobby);
         there.welcome("ann", 2, &lobby);
-        let profile =
-            chat::Profile { name: "Anna".to_owned(), avatar: None, guest: false, role: None };
+        let profile = chat::Profile { name: "Anna".to_owned(), avatar: None, guest: false, role: None };
         let meet = chat::verbs::Meet { profile };
         here.messenger.ask(&id("one"), by("ann"), meet.clone()).await.expect("met");
         drop(there.events());

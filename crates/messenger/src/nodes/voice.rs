@@ -39,9 +39,8 @@ impl Voice {
         let mut number = self.number();
         *number += 1;
         let epoch = json!(self.epoch);
-        let said = format!(
-            r#"{{"number":{number},"epoch":{epoch},"community":{community},"notices":[{notices}]}}"#
-        );
+        let said =
+            format!(r#"{{"number":{number},"epoch":{epoch},"community":{community},"notices":[{notices}]}}"#);
         out.tell_nodes(said.into_bytes());
     }
 

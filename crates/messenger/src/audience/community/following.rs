@@ -24,8 +24,8 @@ impl Followed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
     pub(crate) followed: &'a [Followed],
-    /// Whether these are all of them: what else they follow is not theirs any more.
-    pub(crate) is_whole: bool,
+    /// What they followed before and are not in any more.
+    pub(crate) gone: &'a [ConversationId],
 }
 
 /// What came of that.
@@ -75,20 +75,27 @@ impl Gathered {
     pub(in crate::audience) fn follow_all(
         &mut self,
         person: &PersonId,
-        Reading { followed, is_whole }: Reading<'_>,
+        Reading { followed, gone }: Reading<'_>,
     ) -> Changed {
         let meanwhile = self.end_following(person);
-        let (mut new, mut gone) = (false, Vec::new());
+        let mut new = false;
         for followed in followed.iter().filter(|followed| !meanwhile.left.contains(&followed.id)) {
             new |= self.follow(person, followed);
         }
-        if is_whole && let Some(present) = self.people.get(person) {
-            let read: HashSet<ConversationId> = followed.iter().map(|followed| followed.id).collect();
-            let theirs = |id: &&ConversationId| read.contains(*id) || meanwhile.came.contains(*id);
-            gone.extend(present.conversations.iter().filter(|id| !theirs(id)).copied());
-        }
-        gone.iter().for_each(|conversation| self.unfollow(person, *conversation));
+        let gone: Vec<_> = gone.iter().filter(|gone| !meanwhile.came.contains(gone)).collect();
+        gone.iter().for_each(|conversation| self.unfollow(person, **conversation));
         Changed { announcement: self.introduce(person, new), is_other: new || !gone.is_empty() }
+    }
+
+    /// What they follow and was not read.
+    pub(in crate::audience) fn unread(
+        &self,
+        person: &PersonId,
+        followed: &[Followed],
+    ) -> Vec<ConversationId> {
+        let Some(present) = self.people.get(person) else { return Vec::new() };
+        let read: HashSet<ConversationId> = followed.iter().map(|followed| followed.id).collect();
+        present.conversations.iter().filter(|id| !read.contains(*id)).copied().collect()
     }
 
     fn introduce(&self, person: &PersonId, new: bool) -> Announcement {
