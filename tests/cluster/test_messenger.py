@@ -116,6 +116,9 @@ class Rooms(Shared):
 
     def test_people_talk_with_each_other_wherever_they_are(self) -> None:
         here, there = self.meet()
+        # Who shares a room sees each other.
+        for server, name in ((here, "ann"), (there, "bob")):
+            self.enter(server, name)
         ann = self.enter(here, "ann", "person:default/ann")
         bob = self.enter(there, "bob", "person:default/bob")
         opened = ann.ask("direct", {"with": "bob"})
