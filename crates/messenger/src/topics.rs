@@ -1,7 +1,8 @@
 //! The names of topics.
 
 use chat::{CommunityId, PersonId, RoomName};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// How the topics of rooms begin.
@@ -39,8 +40,7 @@ pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
 const TOLD_OTHERWISE: &[&str] = &["head", "msg:changed"];
 
 /// One of these events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "&'static str")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Event(&'static str);
 
 impl Event {
@@ -55,18 +55,17 @@ impl Event {
     }
 }
 
-impl TryFrom<String> for Event {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        let known = told().find(|known| *known == name);
-        known.map(Self).ok_or_else(|| format!("clients are told of no event {name:?}"))
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
     }
 }
 
-impl From<Event> for &'static str {
-    fn from(event: Event) -> Self {
-        event.0
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = told().find(|known| *known == name);
+        known.map(Self).ok_or_else(|| D::Error::custom(format!("clients are told of no event {name:?}")))
     }
 }
 

@@ -261,7 +261,7 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
     }
     let audience = &messenger.inner.audience;
     let device = Device::arrive(connection, &me)?;
-    let Theirs { tabs, next, all } = messenger.follow(&me.community, me.id()).await?;
+    let Theirs { tabs, next, all, is_whole: _ } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
     let within = Within::of(messenger, &me).await?;
