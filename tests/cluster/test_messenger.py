@@ -200,10 +200,15 @@ class Losses(Shared):
             wait_until("it counts as gone", lambda: here.metric("throng_bus_nodes") == 1)
         finally:
             there.process.signal(SIGCONT)
-        told = lambda: any(head["seq"] == seq for head in bob.events("head")) or seq in self.seqs(bob)
-        wait_until("it is told", told)
-        self.send(ann, "afterwards")
-        self.wait_for(bob, "msg:new", seq=seq + 1)
+        # What comes before its session is known to be over it hears; of what comes then it tells how far the room has come.
+        knows = lambda seq: any(head["seq"] >= seq for head in bob.events("head")) or seq in self.seqs(bob)
+        wait_until("it is told", lambda: knows(seq))
+        seq = self.send(ann, "afterwards")
+        wait_until("that is told, too", lambda: knows(seq))
+        wait_until("both know each other again", lambda: all(s.metric("throng_bus_nodes") == 2 for s in (here, there)))
+        there.wait_for_bus()
+        seq = self.send(ann, "as ever")
+        self.wait_for(bob, "msg:new", seq=seq)
 
 
 class RoomsOnNats(Rooms):
