@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 from harness.programs import DEADLINE_SECONDS
 from harness.websocket import WebSocket
@@ -12,15 +13,16 @@ from harness.websocket import WebSocket
 class Client:
     """One person, in one room at a time, on the node with this port; may go to another."""
 
-    def __init__(self, port: int, topic: str, socket: str = "", **join_params):
+    def __init__(self, port: int, topic: str, socket: str = "", connect_params: dict | None = None, **join_params):
         self.topic = topic
-        self.path = f"/socket/websocket?id={socket}" if socket else "/socket/websocket"
+        query = urlencode({**({"id": socket} if socket else {}), **(connect_params or {})})
+        self.path = f"/socket/websocket?{query}" if query else "/socket/websocket"
         self.params = join_params
         self.told: list[tuple[str, dict]] = []
         self.refs = 0
         # Reentrant: what is waited for takes it, too.
         self.changed = threading.Condition()
-        self.connect(port)
+        self.joined = self.connect(port)
 
     def connect(self, port: int) -> dict:
         """Joins by a new connection, from where it stood; the reply."""

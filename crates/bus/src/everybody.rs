@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) fn hear(desk: &Desk, bytes: &[u8]) {
     match frame::read(bytes) {
         Some(Frame::Dismissed { dismissal, .. }) => desk.tell(BusEvent::Dismissed(dismissal)),
+        Some(Frame::Told { node, words }) => desk.tell(BusEvent::Told { node, words }),
         Some(
             Frame::Published { .. }
             | Frame::Ordered { .. }

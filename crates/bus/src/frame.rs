@@ -29,6 +29,8 @@ pub(crate) enum Frame {
     PresenceHead { node: NodeId, version: u64 },
     /// A node has ended something; on the channel that all nodes hear.
     Dismissed { node: NodeId, dismissal: Dismissal },
+    /// Words of a node's program; on the same channel.
+    Told { node: NodeId, words: Arc<[u8]> },
 }
 
 /// A publication as an engine keeps it.
@@ -47,12 +49,14 @@ const HEAD: u8 = b'h';
 const PRESENT: u8 = b'p';
 const PRESENCE_HEAD: u8 = b'q';
 const DISMISSED: u8 = b'd';
+const TOLD: u8 = b'w';
 
 const JSON: u8 = 0;
 const BINARY: u8 = 1;
 /// What a node has ended: sockets, or joins.
 const SOCKETS: u8 = 0;
 const JOINS: u8 = 1;
+const GOING_AWAY: u16 = 1001;
 /// Digits of an offset in an ordered frame, whose place an engine's script writes.
 pub(crate) const OFFSET_DIGITS: usize = 20;
 
@@ -123,6 +127,14 @@ pub(crate) fn dismissed(node: NodeId, dismissal: &Dismissal) -> Vec<u8> {
     bytes
 }
 
+pub(crate) fn told(node: NodeId, words: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(9 + words.len());
+    bytes.push(TOLD);
+    put_number(&mut bytes, node.0);
+    bytes.extend_from_slice(words);
+    bytes
+}
+
 /// A meta as an engine keeps it under its ref.
 pub(crate) fn person(meta: &PresenceMeta) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 + meta.key.len() + meta.json.len());
@@ -172,6 +184,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
         }
         PRESENCE_HEAD => Frame::PresenceHead { node: reader.node()?, version: reader.number()? },
         DISMISSED => Frame::Dismissed { node: reader.node()?, dismissal: reader.dismissal()? },
+        TOLD => Frame::Told { node: reader.node()?, words: reader.0.into() },
         _ => return None,
     })
 }
@@ -180,7 +193,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
 pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
     let mut reader = Reader(bytes);
     match reader.byte()? {
-        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD | DISMISSED => reader.node(),
+        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD | DISMISSED | TOLD => reader.node(),
         _ => None,
     }
 }
@@ -257,6 +270,9 @@ impl<'a> Reader<'a> {
         Some(match self.byte()? {
             SOCKETS => {
                 let code = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
+                if !is_close_code(code) {
+                    return None;
+                }
                 Dismissal::Sockets { id: text(self.0)?.into(), code }
             }
             JOINS => Dismissal::Joins { id: self.text()?.into(), topic: text(self.0)?.into() },
@@ -274,6 +290,11 @@ impl<'a> Reader<'a> {
         };
         Some((event, payload))
     }
+}
+
+/// Those that [`Dismissal::Sockets`] may have: no other goes to a client because somebody has said it on the bus.
+fn is_close_code(code: u16) -> bool {
+    code == GOING_AWAY || (4000..5000).contains(&code)
 }
 
 fn text(bytes: &[u8]) -> Option<&str> {

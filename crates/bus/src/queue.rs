@@ -55,8 +55,10 @@ impl Way {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
         let payload = match &effect {
-            BusEffect::Publish(publication) => Some(&publication.payload),
-            BusEffect::Append { draft, .. } => Some(&draft.payload),
+            BusEffect::Publish(publication) => Some(length(&publication.payload)),
+            BusEffect::Append { draft, .. } => Some(length(&draft.payload)),
+            // What is missing of them is seen by who hears the next.
+            BusEffect::Tell(words) => Some(words.len()),
             BusEffect::Interest { .. }
             | BusEffect::ReadHistory { .. }
             | BusEffect::Heads(_)
@@ -66,7 +68,7 @@ impl Way {
             | BusEffect::PresenceHeads(_)
             | BusEffect::Dismiss(_) => None,
         };
-        let bytes = payload.map_or(0, length);
+        let bytes = payload.unwrap_or_default();
         if payload.is_some() && is_full {
             desk.numbers.dropped.fetch_add(1, Relaxed);
             if let BusEffect::Append { token, .. } = effect {
@@ -78,7 +80,8 @@ impl Way {
         if len >= QUEUE_LEN_MAX {
             return Err(Failure::Overrun);
         }
-        desk.numbers.published.fetch_add(u64::from(payload.is_some()), Relaxed);
+        let is_publication = matches!(effect, BusEffect::Publish(_) | BusEffect::Append { .. });
+        desk.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
         desk.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);
@@ -138,7 +141,8 @@ fn weight(effect: &BusEffect) -> usize {
         | BusEffect::Append { .. }
         | BusEffect::Interest { .. }
         | BusEffect::Present { .. }
-        | BusEffect::Dismiss(_) => 1,
+        | BusEffect::Dismiss(_)
+        | BusEffect::Tell(_) => 1,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Puts a gateway together and starts it.
 
 use crate::admission::Admission;
-use crate::bus_port::{BusPort, RunBus, bus_port};
+use crate::bus_port::{Around, BusPort, RunBus, bus_port};
 use crate::control::{Control, ControlMail, Listeners};
 use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
@@ -17,6 +17,7 @@ use crate::pace::Pace;
 use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
+use crate::words::{Ear, FromNodes};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{Histories, HubConfig, NodeId, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
@@ -44,6 +45,7 @@ impl Gateway {
             limits: Limits::default(),
             histories: Vec::new(),
             bus: None,
+            ear: None,
         }
     }
 }
@@ -61,6 +63,7 @@ pub struct GatewayBuilder {
     limits: Limits,
     histories: Vec<(String, Retention)>,
     bus: Option<RunBus>,
+    ear: Option<Ear>,
 }
 
 /// Why a gateway did not start.
@@ -186,6 +189,13 @@ impl GatewayBuilder {
         self
     }
 
+    /// Has `hear` called with what the other nodes' programs say ([`Handle::tell_nodes`]), and with how the bus and they are.
+    /// On the control plane's runtime: it must not block.
+    pub fn hear_nodes(mut self, hear: impl Fn(FromNodes<'_>) + Send + Sync + 'static) -> GatewayBuilder {
+        self.ear = Some(Arc::new(hear));
+        self
+    }
+
     /// Listens for the other nodes of the cluster, which forward to it what long-polling clients say to sessions of this node:
     /// so a load balancer may give each of their requests to any node. The bus tells them where, and what they have to
     /// show ([`BusPort::listening`](crate::BusPort)). It speaks HTTP/2 without TLS, and is for a private network.
@@ -216,12 +226,14 @@ impl GatewayBuilder {
         let node_address = for_nodes.as_ref().and_then(|listener| listener.local_addr().ok());
         let (wishes, port) = match shared.hub.bus {
             Some(_) => {
-                let others = (nodes.clone(), node_address.map(|address| nodes.listening(address)));
-                let (wishes, port) = bus_port(&shared, others, mailboxes.clone(), relay.clone());
+                let listening = node_address.map(|address| nodes.listening(address));
+                let around = Around { nodes: nodes.clone(), listening, ear: self.ear.clone() };
+                let (wishes, port) = bus_port(&shared, around, mailboxes.clone(), relay.clone());
                 (Some(wishes), Some(port))
             }
             None => (None, None),
         };
+        let words = wishes.clone();
         let make = {
             let (shared, mailboxes, relay) = (shared.clone(), mailboxes.clone(), relay.clone());
             let control = control_sender.clone();
@@ -265,7 +277,7 @@ impl GatewayBuilder {
         let bus = self.bus.zip(port);
         let listeners = Listeners { tls, nodes: for_nodes };
         control.start(inbox, listeners, watch, bus).map_err(StartError::System)?;
-        let handle = Handle { mailboxes, relay, shared, engine, metrics, account, budget, life };
+        let handle = Handle { mailboxes, relay, shared, engine, metrics, account, budget, life, words };
         Ok(Running { handle, addresses, tls_addresses, node_address })
     }
 

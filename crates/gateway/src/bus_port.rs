@@ -3,6 +3,7 @@
 use crate::nodes::{NodeAddress, Nodes};
 use crate::relay::Relay;
 use crate::shard::{Mail, Shared};
+use crate::words::{Ear, FromNodes};
 use engine::Mailboxes;
 use hub::{BusEffect, BusEvent, HubConfig, NodeId, ShardIndex};
 use std::pin::Pin;
@@ -36,6 +37,15 @@ pub struct BusEvents {
     mailboxes: Mailboxes<Mail>,
     hub: HubConfig,
     nodes: Arc<Nodes>,
+    ear: Option<Ear>,
+}
+
+/// Where nodes are heard of beside the hubs: by who forwards to them, and by the program.
+pub(crate) struct Around {
+    pub(crate) nodes: Arc<Nodes>,
+    /// Where this node listens for the others.
+    pub(crate) listening: Option<NodeAddress>,
+    pub(crate) ear: Option<Ear>,
 }
 
 /// A shard's end.
@@ -48,12 +58,12 @@ pub(crate) struct BusWishes {
 /// Both ends for a node.
 pub(crate) fn bus_port(
     shared: &Shared,
-    (nodes, listening): (Arc<Nodes>, Option<NodeAddress>),
+    Around { nodes, listening, ear }: Around,
     mailboxes: Mailboxes<Mail>,
     relay: Relay,
 ) -> (BusWishes, BusPort) {
     let (sender, requests) = unbounded_channel();
-    let events = BusEvents { mailboxes, hub: shared.hub.clone(), nodes };
+    let events = BusEvents { mailboxes, hub: shared.hub.clone(), nodes, ear };
     let port = BusPort { node: shared.node, began: shared.began, listening, requests, events };
     (BusWishes { sender, relay }, port)
 }
@@ -65,12 +75,24 @@ impl BusWishes {
         // Refused only when the bus has ended, which is the gateway's end.
         self.relay.run(move || drop(sender.send((shard, effects))));
     }
+
+    /// Says something to the other nodes' programs. In the order in which it is called, from any thread.
+    pub(crate) fn tell_nodes(&self, words: Arc<[u8]>) {
+        self.send(ShardIndex(0), vec![BusEffect::Tell(words)]);
+    }
 }
 
 impl BusEvents {
     /// Tells a shard, the home of the event's topic, or, where there is neither, every shard. Never waits: publications
     /// for which a mailbox has no room are dropped and counted there, which members of recoverable topics do not notice.
+    /// What is the program's to know ([`FromNodes`]) it is told at once.
     pub fn tell(&self, shard: Option<ShardIndex>, event: BusEvent) {
+        if let (Some(ear), Some(heard)) = (&self.ear, FromNodes::of(&event)) {
+            ear(heard);
+        }
+        if matches!(event, BusEvent::Told { .. }) {
+            return;
+        }
         let home = || event.topic().map(|topic| self.hub.home_of(topic));
         match shard.or_else(home) {
             Some(shard) => self.send(engine::ShardIndex(shard.0), event),

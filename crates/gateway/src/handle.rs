@@ -1,5 +1,6 @@
 //! A running gateway, seen from the rest of the program.
 
+use crate::bus_port::BusWishes;
 use crate::life::{Life, Stage};
 use crate::memory::{Account, MemoryBudget, MemorySnapshot};
 use crate::metrics::{Metrics, Snapshot};
@@ -66,6 +67,8 @@ pub struct Handle {
     /// The memory budget in bytes, and the idle connections that it has room for.
     pub(crate) budget: Option<(u64, u64)>,
     pub(crate) life: Arc<Life>,
+    /// To the other nodes, where there is a bus.
+    pub(crate) words: Option<BusWishes>,
 }
 
 /// What is large, and who is slow.
@@ -114,9 +117,43 @@ impl Handle {
         if self.shared.hub.histories.of(topic).is_some() && !payload.is_object() {
             return Err(BroadcastError::NotAnObject);
         }
+        self.publish(topic, event, payload, false)
+    }
+
+    /// As [`Handle::broadcast`], but for the members on this node alone, for who tells the other nodes in another way. On a
+    /// recoverable topic it has no place in the order; the event `disconnect` means nothing.
+    pub fn broadcast_here<'p>(
+        &self,
+        topic: &str,
+        event: &str,
+        payload: impl Into<Outgoing<'p>>,
+    ) -> Result<(), BroadcastError> {
+        self.publish(topic, event, payload.into().into_owned(), true)
+    }
+
+    fn publish(
+        &self,
+        topic: &str,
+        event: &str,
+        payload: Outgoing<'static>,
+        here: bool,
+    ) -> Result<(), BroadcastError> {
         let home = ShardIndex(self.shared.hub.home_of(topic).0);
-        let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload };
+        let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload, here };
         self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| BroadcastError::Full)
+    }
+
+    /// Whether there is a bus to other nodes, be it away or not.
+    pub fn has_nodes(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// Says something to the programs of all other nodes ([`GatewayBuilder::hear_nodes`](crate::GatewayBuilder::hear_nodes)), in
+    /// the order of the calls. Returns before anybody heard it; while the bus is away, or where it has no room, nobody does.
+    pub fn tell_nodes(&self, words: Vec<u8>) {
+        if let Some(bus) = &self.words {
+            bus.tell_nodes(words.into());
+        }
     }
 
     /// Closes every socket with this id, with 1001; phoenix.js comes back. With a bus those on other nodes, too; while it is

@@ -48,6 +48,7 @@ mod pace;
 mod proxies;
 mod relay;
 mod shard;
+mod words;
 
 pub use builder::{Gateway, GatewayBuilder, StartError};
 pub use bus_port::{BusEvents, BusPort};
@@ -69,3 +70,4 @@ pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;
 pub use proxies::{BadNetwork, Network};
 pub use shard::SlowReader;
+pub use words::FromNodes;

@@ -12,7 +12,9 @@
 //!   every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
 //! - A node has a lease that the bus renews while it is up. When a lease is over, the node's people are gone from the bus,
 //!   and every node is told by [`BusEvent::Leases`].
-//! - What is to end it tells every other node that it reaches, whatever that has subscribed, and keeps it for nobody.
+//! - What is to end it tells every other node that it reaches, whatever that has subscribed, and keeps it for nobody. So it
+//!   does with the words of the program around the hubs ([`BusEffect::Tell`]), those of one node in their order; they come
+//!   from the program and are given to it, and no hub takes part.
 //! - When it loses the order itself, as by a restart without the newest, it begins another epoch.
 
 use crate::dismissal::Dismissal;
@@ -97,6 +99,8 @@ pub enum BusEffect {
     PresenceHeads(Vec<(Arc<str>, u64)>),
     /// Something is to end on the other nodes, too.
     Dismiss(Dismissal),
+    /// Words of the program's own, outside of any topic, to all other nodes.
+    Tell(Arc<[u8]>),
 }
 
 /// One meta of one person.
@@ -256,6 +260,13 @@ pub enum BusEvent {
     Leases(Vec<NodeId>),
     /// Another node has ended something, and it is to end here, too. Told to every shard.
     Dismissed(Dismissal),
+    /// Another node's program has said this. Told to the program, and to no shard.
+    Told {
+        /// Which node.
+        node: NodeId,
+        /// What it said.
+        words: Arc<[u8]>,
+    },
 }
 
 impl BusEvent {
@@ -266,7 +277,8 @@ impl BusEvent {
             | BusEvent::Down
             | BusEvent::Appended { .. }
             | BusEvent::Leases(_)
-            | BusEvent::Dismissed(_) => None,
+            | BusEvent::Dismissed(_)
+            | BusEvent::Told { .. } => None,
             BusEvent::Subscribed { topic, .. }
             | BusEvent::History { topic, .. }
             | BusEvent::Head { topic, .. }

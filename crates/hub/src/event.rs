@@ -193,5 +193,7 @@ pub enum ShardMessage {
         event: Box<str>,
         /// The payload.
         payload: Outgoing<'static>,
+        /// For the members on this node alone: neither the bus nor the topic's order hears of it.
+        here: bool,
     },
 }

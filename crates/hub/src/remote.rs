@@ -84,15 +84,19 @@ impl Hub {
                 self.dismiss_elsewhere(&dismissal, out);
                 self.dismiss(&dismissal, out);
             }
-            ShardMessage::PublishNow { topic, event, payload } if self.is_recoverable(&topic) => {
+            ShardMessage::PublishNow { topic, event, payload, here: false }
+                if self.is_recoverable(&topic) =>
+            {
                 let draft = Draft { topic, event, payload, received: self.now, except: None };
                 self.append(draft, None, out);
             }
-            ShardMessage::PublishNow { topic, event, payload } => {
+            ShardMessage::PublishNow { topic, event, payload, here } => {
                 let received = self.now;
                 let publication = Arc::new(Publication { topic, event, payload, received, place: None });
-                self.disconnect_everywhere(&publication.topic, &publication.event, out);
-                self.hand_to_bus(&publication, out);
+                if !here {
+                    self.disconnect_everywhere(&publication.topic, &publication.event, out);
+                    self.hand_to_bus(&publication, out);
+                }
                 self.distribute(None, publication, out);
             }
         }

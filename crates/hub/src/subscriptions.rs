@@ -136,6 +136,7 @@ impl Hub {
             BusEvent::People { topic, nodes } => self.people(&topic, nodes, out),
             BusEvent::Leases(live) => self.leases(live.into_iter().collect(), out),
             BusEvent::Dismissed(dismissal) => self.dismiss(&dismissal, out),
+            BusEvent::Told { .. } => debug_assert!(false, "words are the program's"),
         }
     }
 

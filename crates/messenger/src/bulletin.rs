@@ -1,64 +1,49 @@
-//! What news can do: tell topics, note who follows what, forget what is stale.
+//! Where news are pinned up: what they say is done on this node, and told to the others, which do the same.
 
-use crate::audience::{Announcement, Audience, Followed};
-use crate::cache::{Cache, Key};
-use crate::entrance::{Entrance, SocketId};
-use crate::outlet::WayOut;
+use crate::here::Here;
+use crate::nodes::Voice;
+use crate::notice::{Departure, Notice};
+use crate::topics::Event;
 use crate::witness::Happening;
 use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
-use serde_json::json;
+use std::borrow::Cow;
 
-/// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
+/// Pinned up by [`News`](crate::News): everything in it has happened and is durable. The other nodes are told when it is
+/// complete, which is when it is dropped.
 pub struct Bulletin<'a> {
-    pub(crate) audience: &'a Audience,
-    pub(crate) cache: &'a Cache,
-    pub(crate) entrance: &'a Entrance,
-    pub(crate) out: &'a WayOut,
+    here: Here<'a>,
+    voice: &'a Voice,
+    /// Of one community; empty where there are no other nodes.
+    pinned: Option<(CommunityId, Vec<String>)>,
 }
 
-/// How somebody went from a conversation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Departure {
-    /// On their own.
-    Left,
-    /// Somebody removed them.
-    Removed,
-}
-
-impl Departure {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Removed => "removed",
-        }
+impl<'a> Bulletin<'a> {
+    pub(crate) fn new(here: Here<'a>, voice: &'a Voice) -> Self {
+        Self { here, voice, pinned: None }
     }
-}
 
-impl Bulletin<'_> {
-    /// Whoever wants to know everything is told. What a store's answer made stale or told does not matter for it.
+    /// Whoever wants to know everything is told, on this node alone. What a store's answer made stale or told does not matter
+    /// for it.
     pub(crate) fn happened<C>(&mut self, asked: &Asked<C>, happening: &Happening<'_>) {
-        self.out.happened(&asked.call.community, &asked.call.by.name(), happening);
+        self.here.out.happened(&asked.call.community, &asked.call.by.name(), happening);
     }
 
-    /// A message is there. `payload` is its JSON.
-    pub(crate) fn said(&mut self, community: &CommunityId, message: &Message, payload: &str) {
-        let conversation = message.conversation;
-        self.cache.forget(&Key::Newest(community.clone(), conversation));
-        // It moved the sender's cursors, too.
-        self.forget_standing(community, conversation, &message.sender);
-        let reach = self.audience.said(community, message, payload);
-        if let Some(topic) = &reach.room {
-            self.out.tell(topic, "msg:new", payload);
-        }
-        for topic in &reach.people {
-            self.out.tell(topic, "msg:new", payload);
-        }
+    /// A message is there.
+    pub(crate) fn said(&mut self, community: &CommunityId, message: &Message) {
+        self.here.out.happened(community, &message.sender, &Happening::Sent(message));
+        self.pin(community, &Notice::Said { message: Cow::Borrowed(message) });
     }
 
     /// A message was edited, deleted or reacted to.
-    pub(crate) fn revised(&mut self, community: &CommunityId, message: &Message, event: &str, payload: &str) {
-        self.audience.revised(community, message);
-        self.changed(community, message.conversation, event, payload);
+    pub(crate) fn revised(
+        &mut self,
+        community: &CommunityId,
+        message: &Message,
+        event: &'static str,
+        payload: &str,
+    ) {
+        let (conversation, revision, event) = (message.conversation, message.revision, Event::of(event));
+        self.pin(community, &Notice::Revised { conversation, revision, event, payload: payload.into() });
     }
 
     /// Something of a conversation changed: whoever follows it is told.
@@ -66,21 +51,23 @@ impl Bulletin<'_> {
         &mut self,
         community: &CommunityId,
         conversation: ConversationId,
-        event: &str,
+        event: &'static str,
         payload: &str,
     ) {
-        self.cache.forget(&Key::Newest(community.clone(), conversation));
-        let reach = self.audience.reach(community, conversation);
-        for topic in reach.room.iter().chain(&reach.people) {
-            self.out.tell(topic, event, payload);
-        }
+        let (event, payload) = (Event::of(event), payload.into());
+        self.pin(community, &Notice::Changed { conversation, event, payload });
     }
 
     /// All devices of a person are told.
-    pub(crate) fn person(&mut self, community: &CommunityId, person: &PersonId, event: &str, payload: &str) {
-        if let Some(topic) = self.audience.topic_of(community, person) {
-            self.out.tell(&topic, event, payload);
-        }
+    pub(crate) fn person(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        event: &'static str,
+        payload: &str,
+    ) {
+        let (person, event, payload) = (Cow::Borrowed(person), Event::of(event), payload.into());
+        self.pin(community, &Notice::Person { person, event, payload });
     }
 
     /// How far somebody has read: the others of a small conversation are told, each for themselves; a large one tells
@@ -92,21 +79,25 @@ impl Bulletin<'_> {
         person: &PersonId,
         payload: &str,
     ) {
-        for topic in self.audience.others_in(community, conversation, person) {
-            self.out.tell(&topic, "receipt", payload);
-        }
+        let (person, payload) = (Cow::Borrowed(person), payload.into());
+        self.pin(community, &Notice::Receipt { conversation, person, payload });
+    }
+
+    /// Somebody writes something, or does no more: the others of a small conversation are told.
+    pub(crate) fn typing(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        on: bool,
+    ) {
+        self.pin(community, &Notice::Typing { conversation, person: Cow::Borrowed(person), on });
     }
 
     /// Somebody came into a conversation.
     pub(crate) fn entered(&mut self, community: &CommunityId, conversation: &Conversation, member: &Member) {
-        let person = &member.person;
-        self.forget_standing(community, conversation.id, person);
-        self.cache.forget(&Key::Newest(community.clone(), conversation.id));
-        self.audience.follow(community, person, &Followed::of(conversation));
-        let payload = json!({ "conversation": conversation, "member": member }).to_string();
-        self.person(community, person, "conversation:new", &payload);
-        let payload = json!({ "conversation": conversation.id, "person": person, "role": member.role });
-        self.changed(community, conversation.id, "member:in", &payload.to_string());
+        let (conversation, member) = (Cow::Borrowed(conversation), Cow::Borrowed(member));
+        self.pin(community, &Notice::Entered { conversation, member });
     }
 
     /// People are in a conversation that was just opened, or was there already.
@@ -116,13 +107,8 @@ impl Bulletin<'_> {
         conversation: &Conversation,
         people: &[PersonId],
     ) {
-        let payload = json!({ "conversation": conversation }).to_string();
-        for person in people {
-            self.forget_standing(community, conversation.id, person);
-            if self.audience.follow(community, person, &Followed::of(conversation)) {
-                self.person(community, person, "conversation:new", &payload);
-            }
-        }
+        let (conversation, people) = (Cow::Borrowed(conversation), Cow::Borrowed(people));
+        self.pin(community, &Notice::Opened { conversation, people });
     }
 
     /// Somebody is in a conversation no more.
@@ -133,16 +119,7 @@ impl Bulletin<'_> {
         person: &PersonId,
         how: Departure,
     ) {
-        self.forget_standing(community, conversation, person);
-        let payload =
-            json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
-        self.changed(community, conversation, "member:out", &payload);
-        // First: who is on the way in is not to follow it again.
-        match how {
-            Departure::Left => self.audience.evict_later(community, conversation, person),
-            Departure::Removed => self.evict(community, conversation, person),
-        }
-        self.audience.unfollow(community, person, conversation);
+        self.pin(community, &Notice::Left { conversation, person: Cow::Borrowed(person), how });
     }
 
     /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
@@ -153,52 +130,41 @@ impl Bulletin<'_> {
         person: &PersonId,
         until: Option<Moment>,
     ) {
-        self.evict(community, conversation, person);
-        self.audience.ban(community, person, conversation, until);
-    }
-
-    /// Somebody's joins of a room end.
-    pub(crate) fn evict(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
-        for (device, topic) in self.audience.evict(community, conversation, person) {
-            self.out.end_join(&SocketId(device).text(), &topic);
-        }
+        self.pin(community, &Notice::Banned { conversation, person: Cow::Borrowed(person), until });
     }
 
     /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
     pub(crate) fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
-        self.cache.forget_standings(community, conversation);
-        self.audience.judge_again(community, conversation);
+        self.pin(community, &Notice::JudgeAgain { conversation });
     }
 
     /// Somebody is kept out of the whole community, or is no more: their connections end.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
-        for socket in self.entrance.sockets_of(community, person) {
-            self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
-        }
+        self.pin(community, &Notice::Expelled { person: Cow::Borrowed(person) });
+    }
+
+    /// Tokens of a person are believed no more: a named one, or all up to a second.
+    pub(crate) fn revoked(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        token: Option<&str>,
+        until_s: u64,
+    ) {
+        let (person, token) = (Cow::Borrowed(person), token.map(Cow::Borrowed));
+        self.pin(community, &Notice::Revoked { person, token, until_s });
     }
 
     /// What somebody may follow is read again, by and by.
     pub(crate) fn follow_again(&mut self, community: &CommunityId, person: &PersonId) {
-        self.forget_person(community, person);
-        self.audience.follow_again(community, person);
+        self.pin(community, &Notice::FollowAgain { person: Cow::Borrowed(person) });
     }
 
-    /// Somebody said who they are. If others see something else of them now, those who know them are told.
+    /// Somebody said who they are. If others see something else of them now, those who know them are told; the other nodes hear
+    /// of it only then.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) {
-        let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
-        if self.cache.note_person(community, person, same) {
-            return;
-        }
-        let payload = json!({ "person": person.id, "profile": person.profile }).to_string();
-        for topic in self.audience.acquaintances(community, &person.id) {
-            self.out.tell(&topic, "profile", &payload);
-        }
-    }
-
-    /// How somebody's presence changed.
-    pub(crate) fn announce(&mut self, announcement: &Announcement) {
-        for topic in &announcement.topics {
-            self.out.tell(topic, "presence", &announcement.payload);
+        if !self.here.met(community, person) {
+            self.pass_on(community, &Notice::Met { person: Cow::Borrowed(person) });
         }
     }
 
@@ -209,26 +175,55 @@ impl Bulletin<'_> {
         conversation: ConversationId,
         person: &PersonId,
     ) {
-        self.cache.forget(&Key::Standing(community.clone(), conversation, person.clone()));
+        self.pin(community, &Notice::StandingStale { conversation, person: Cow::Borrowed(person) });
     }
 
     /// Everything about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
-        self.cache.forget_person(community, person);
+        self.pin(community, &Notice::PersonStale { person: Cow::Borrowed(person) });
     }
 
     /// A community's settings and keys are stale.
     pub(crate) fn forget_settings(&mut self, community: &CommunityId) {
-        self.cache.forget(&Key::Community(community.clone()));
+        self.pin(community, &Notice::SettingsStale);
     }
 
     /// Pages of a community's messages are stale.
     pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
-        self.cache.forget_pages(community);
+        self.pin(community, &Notice::PagesStale);
     }
 
     /// Everything of a community is stale.
     pub(crate) fn forget_community(&mut self, community: &CommunityId) {
-        self.cache.forget_community(community);
+        self.pin(community, &Notice::CommunityStale);
+    }
+
+    fn pin(&mut self, community: &CommunityId, notice: &Notice<'_>) {
+        self.here.apply(community, notice);
+        self.pass_on(community, notice);
+    }
+
+    fn pass_on(&mut self, community: &CommunityId, notice: &Notice<'_>) {
+        if !self.here.out.has_nodes() {
+            return;
+        }
+        let (of, notices) = self.pinned.get_or_insert_with(|| (community.clone(), Vec::new()));
+        debug_assert_eq!(of, community, "an answer is of one community");
+        match serde_json::to_string(notice) {
+            Ok(notice) => notices.push(notice),
+            // The others notice that something is missing.
+            Err(error) => {
+                tracing::error!(%error, "the other nodes cannot be told what happened");
+                self.voice.skip();
+            }
+        }
+    }
+}
+
+impl Drop for Bulletin<'_> {
+    fn drop(&mut self) {
+        if let Some((community, notices)) = self.pinned.take() {
+            self.voice.tell(self.here.out, &community, &notices);
+        }
     }
 }

@@ -19,6 +19,10 @@ pub struct Counts {
     pub unavailable_total: u64,
     /// News that were not told because too much waited.
     pub untold_total: u64,
+    /// News of other nodes that were heard.
+    pub heard_total: u64,
+    /// Times that news of other nodes may have been missed, after which everything was read again.
+    pub missed_total: u64,
     /// The read cache by kind: hits and misses.
     pub cache: Vec<(&'static str, u64, u64)>,
     /// Bytes in the read cache.

@@ -1,11 +1,11 @@
 //! A person's conversations: read as a whole, and followed by their devices from then on.
 
-use crate::audience::{Audience, Followed};
+use crate::audience::{self, Audience, Followed};
 use crate::messenger::Messenger;
 use crate::reading::PAGE;
 use chat::limits::{CONVERSATIONS_MAX, PAGE_MAX};
-use chat::verbs::{Conversations, Tab, TabPosition};
-use chat::{By, CommunityId, Failure, PersonId, Seq};
+use chat::verbs::{Conversations, ReadConversation, Tab, TabPosition};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId, Seq};
 
 /// All conversations of a person.
 pub(crate) struct Theirs {
@@ -13,6 +13,8 @@ pub(crate) struct Theirs {
     pub(crate) tabs: Vec<Tab>,
     pub(crate) next: Option<TabPosition>,
     pub(crate) all: Vec<Line>,
+    /// Whether all were read.
+    pub(crate) is_whole: bool,
 }
 
 /// One of them.
@@ -57,14 +59,47 @@ impl Messenger {
     /// # Errors
     /// As [`Conversations`]. They follow what they followed before then.
     pub(crate) async fn follow(&self, community: &CommunityId, person: &PersonId) -> Result<Theirs, Failure> {
+        Ok(self.follow_and_compare(community, person).await?.0)
+    }
+
+    /// As [`Messenger::follow`]. Says also whether they follow other conversations than before, or one has come farther than
+    /// they were told.
+    pub(crate) async fn follow_and_compare(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+    ) -> Result<(Theirs, bool), Failure> {
         let audience = &self.inner.audience;
         let mut reading = Reading::begin(audience, community, person);
         let theirs = self.conversations(community, person).await?;
         let followed: Vec<_> = theirs.all.iter().map(|line| line.followed).collect();
+        let gone = if theirs.is_whole { self.gone(community, person, &followed).await? } else { Vec::new() };
         reading.is_over = true;
-        let announcement = audience.follow_all(community, person, &followed);
-        self.inner.bulletin().announce(&announcement);
-        Ok(theirs)
+        let read = audience::Reading { followed: &followed, gone: &gone };
+        let changed = audience.follow_all(community, person, read);
+        self.inner.here().announce(&changed.announcement);
+        let heads: Vec<_> = theirs.all.iter().map(|line| (line.followed.id, line.last)).collect();
+        let is_farther = audience.note_heads(community, &heads);
+        Ok((theirs, changed.is_other || is_farther))
+    }
+
+    /// What somebody follows and is not in any more. What is not on any page may have come to the front while they were read:
+    /// so it is asked about each.
+    async fn gone(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        read: &[Followed],
+    ) -> Result<Vec<ConversationId>, Failure> {
+        let mut gone = Vec::new();
+        for conversation in self.inner.audience.unread(community, person, read) {
+            match self.ask(community, By::Person(person.clone()), ReadConversation { conversation }).await {
+                Ok((_, Some(_))) => {}
+                Err(failure @ Failure::Unavailable(_)) => return Err(failure),
+                Ok((_, None)) | Err(_) => gone.push(conversation),
+            }
+        }
+        Ok(gone)
     }
 
     /// What they are in, as it is read.
@@ -83,7 +118,7 @@ impl Messenger {
             all.extend(page.rows.iter().map(Line::of));
             next = page.next;
         }
-        Ok(Theirs { tabs: first.rows, next: first.next, all })
+        Ok(Theirs { tabs: first.rows, next: first.next, all, is_whole: next.is_none() })
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::entrance::SocketId;
 use crate::messenger::{Inner, Messenger, now};
 use chat::verbs::{Around, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, PersonId};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId, Refusal, Thing};
 use serde_json::json;
 use std::io;
 use std::sync::{Arc, Weak};
@@ -49,7 +49,7 @@ impl Messenger {
         }
         let due = inner.audience.sweep(Instant::now(), now());
         for announcement in &due.announcements {
-            inner.bulletin().announce(announcement);
+            inner.here().announce(announcement);
         }
         for (topics, payload) in &due.tabs {
             for topic in topics {
@@ -60,10 +60,12 @@ impl Messenger {
             inner.out.end_join(&SocketId(*device).text(), topic);
         }
         self.tell_heads();
+        self.age_cache(Instant::now());
     }
 
-    /// Reads again what has changed for people.
+    /// Reads again what has changed for people, or may have.
     pub(crate) async fn catch_up(&self) {
+        self.reconcile().await;
         let overdue = self.inner.audience.overdue();
         for (community, conversation, people) in &overdue.to_judge {
             self.judge(community, *conversation, people).await;
@@ -97,22 +99,30 @@ impl Messenger {
                     Err(Failure::Unavailable(_)) => {
                         return self.inner.audience.judge_again(community, conversation);
                     }
-                    Err(_) => self.inner.bulletin().evict(community, conversation, person),
+                    Err(_) => self.inner.here().evict(community, conversation, person),
                 }
             }
         }
     }
 
-    /// Who may not come in any more is in nothing, and is not asked about again.
+    /// Who may not come in any more is in nothing, and is not asked about again. Who finds something else than they were told
+    /// lists their conversations again.
     async fn follow_anew(&self, community: &CommunityId, person: &PersonId) {
-        match self.follow(community, person).await {
-            Ok(_) => {}
+        match self.follow_and_compare(community, person).await {
+            Ok((_, false)) => {}
+            Ok((_, true)) => self.inner.here().person(community, person, "conversations:changed", "{}"),
             Err(failure @ Failure::Unavailable(_)) => {
                 tracing::warn!(%failure, "somebody's conversations could not be read again; the next round tries again");
                 self.inner.audience.follow_again(community, person);
             }
             Err(failure) => {
                 tracing::info!(%failure, %community, %person, "somebody's conversations are not theirs to read any more");
+                if matches!(
+                    failure,
+                    Failure::Refused(Refusal::Banned { .. }) | Failure::Absent(Thing::Person)
+                ) {
+                    self.inner.here().expelled(community, person);
+                }
             }
         }
     }

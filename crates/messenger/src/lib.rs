@@ -32,11 +32,15 @@ mod counters;
 mod entrance;
 mod fault;
 mod following;
+mod here;
 mod housekeeping;
 mod messenger;
 mod news;
+mod nodes;
+mod notice;
 mod outlet;
 mod reading;
+mod reconciling;
 #[cfg(test)]
 mod scene;
 mod start;

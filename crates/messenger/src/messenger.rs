@@ -6,7 +6,9 @@ use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
+use crate::here::Here;
 use crate::news::News;
+use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
 use identity::Outbound;
@@ -48,6 +50,7 @@ pub(crate) struct Inner {
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
+    pub(crate) nodes: Nodes,
     asked: AtomicU64,
     unavailable: AtomicU64,
 }
@@ -56,12 +59,13 @@ impl Messenger {
     /// A messenger on that store.
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Inner {
-            store,
             audience: Audience::new(),
             budgets: Budgets::new(),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),
+            nodes: Nodes::new(store.epoch()),
+            store,
             asked: AtomicU64::new(0),
             unavailable: AtomicU64::new(0),
         };
@@ -126,6 +130,7 @@ impl Messenger {
     pub fn counts(&self) -> Counts {
         let inner = &self.inner;
         let [communities, people, devices, rooms_open] = inner.audience.counts();
+        let (heard_total, missed_total) = inner.nodes.counts();
         let (cache_bytes, cache_bytes_max) = inner.cache.bytes();
         Counts {
             communities,
@@ -136,6 +141,8 @@ impl Messenger {
             asked_total: inner.asked.load(Relaxed),
             unavailable_total: inner.unavailable.load(Relaxed),
             untold_total: inner.out.untold(),
+            heard_total,
+            missed_total,
             cache: inner.cache.counts().collect(),
             cache_bytes,
             cache_bytes_max,
@@ -145,7 +152,11 @@ impl Messenger {
 
 impl Inner {
     pub(crate) fn bulletin(&self) -> Bulletin<'_> {
-        Bulletin { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
+        Bulletin::new(self.here(), &self.nodes.voice)
+    }
+
+    pub(crate) fn here(&self) -> Here<'_> {
+        Here { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
     }
 }
 

@@ -9,8 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What carries news to clients: a running gateway, or what a test puts in its place. It must not block.
 pub trait Outlet: Send + Sync + 'static {
-    /// Tells every member of a topic; `payload` is a JSON object. Says whether it was taken.
+    /// Tells every member of a topic on this node; `payload` is a JSON object. Says whether it was taken.
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool;
+
+    /// Tells every member of a topic, on all nodes.
+    fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) -> bool {
+        self.tell(topic, event, payload)
+    }
+
+    /// Whether there are other nodes over the same store, or may be.
+    fn has_nodes(&self) -> bool {
+        false
+    }
+
+    /// Says something to the other nodes, in the order of the calls. Nobody may hear it.
+    fn tell_nodes(&self, _words: Vec<u8>) {}
 
     /// Closes every socket with this id, with a close code.
     fn close(&self, socket_id: &str, code: u16);
@@ -26,7 +39,19 @@ pub trait Outlet: Send + Sync + 'static {
 
 impl Outlet for Handle {
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
+        self.broadcast_here(topic, event, Outgoing::json(payload)).is_ok()
+    }
+
+    fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) -> bool {
         self.broadcast(topic, event, Outgoing::json(payload)).is_ok()
+    }
+
+    fn has_nodes(&self) -> bool {
+        Handle::has_nodes(self)
+    }
+
+    fn tell_nodes(&self, words: Vec<u8>) {
+        Handle::tell_nodes(self, words);
     }
 
     fn close(&self, socket_id: &str, code: u16) {
@@ -77,13 +102,33 @@ impl WayOut {
     }
 
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
+        self.tell_by(topic, event, |outlet| outlet.tell(topic, event, payload));
+    }
+
+    /// The members on all nodes.
+    pub(crate) fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) {
+        self.tell_by(topic, event, |outlet| outlet.tell_everywhere(topic, event, payload));
+    }
+
+    fn tell_by(&self, topic: &str, event: &str, tell: impl FnOnce(&dyn Outlet) -> bool) {
         debug_assert!(
             !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),
             "{event} is not among what people are told"
         );
         // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
-        if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
+        if !self.outlet.get().is_some_and(|outlet| tell(&**outlet)) {
             self.untold.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Whether there are other nodes, or may be.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.outlet.get().is_some_and(|outlet| outlet.has_nodes())
+    }
+
+    pub(crate) fn tell_nodes(&self, words: Vec<u8>) {
+        if let Some(outlet) = self.outlet.get() {
+            outlet.tell_nodes(words);
         }
     }
 

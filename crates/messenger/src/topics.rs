@@ -1,6 +1,8 @@
 //! The names of topics.
 
 use chat::{CommunityId, PersonId, RoomName};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// How the topics of rooms begin.
@@ -14,6 +16,7 @@ pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
     "conversation:changed",
     "conversation:kept",
     "conversation:new",
+    "conversations:changed",
     "cursors",
     "invitation",
     "invitation:withdrawn",
@@ -33,8 +36,38 @@ pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
     "typing",
 ];
 
-/// All other events by which clients are told what happened: rooms' alone, and what a join of a person's topic pushes itself.
-const TOLD_OTHERWISE: &[&str] = &["conversations:changed", "head", "msg:changed"];
+/// All other events by which clients are told what happened: rooms' alone.
+const TOLD_OTHERWISE: &[&str] = &["head", "msg:changed"];
+
+/// One of these events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Event(&'static str);
+
+impl Event {
+    /// That of one of our own news.
+    pub(crate) fn of(name: &'static str) -> Self {
+        debug_assert!(told().any(|known| known == name), "{name} is not among what clients are told");
+        Self(name)
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = told().find(|known| *known == name);
+        known.map(Self).ok_or_else(|| D::Error::custom(format!("clients are told of no event {name:?}")))
+    }
+}
 
 /// The topic of a room: `room:COMMUNITY/ROOM`.
 pub fn room_topic(community: &CommunityId, room: &RoomName) -> Arc<str> {
@@ -117,8 +150,7 @@ mod tests {
         let places = ["both", "the conversation's", "the person's"];
         let to_people = |(_, rest): &(&str, &str)| places.iter().any(|place| rest.ends_with(place));
         let told = documented().into_iter().filter(to_people).map(|(event, _)| event);
-        // A join pushes it itself.
-        let mut documented: Vec<&str> = told.filter(|event| *event != "conversations:changed").collect();
+        let mut documented: Vec<&str> = told.collect();
         documented.sort_unstable();
         assert_eq!(documented, TOLD_TO_PEOPLE);
     }

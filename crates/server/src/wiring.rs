@@ -64,7 +64,8 @@ pub(crate) fn start(
         builder = builder.listen_for_nodes(address);
     }
     if let Some(bus) = bus {
-        builder = builder.bus(|port| bus.run(connected(port)));
+        let messenger = messenger.clone();
+        builder = builder.bus(|port| bus.run(connected(port))).hear_nodes(move |said| messenger.hear(said));
     }
     if let Some(path) = &config.echo_path {
         builder = builder.mount(echo(path, &config.socket));

@@ -282,7 +282,8 @@ impl World {
 
     fn publish_now(&mut self, topic: &str, event: &str, payload: Outgoing<'static>) -> Checked {
         let home = config(0, self.seed, &self.plan).home_of(topic);
-        let message = ShardMessage::PublishNow { topic: Arc::from(topic), event: event.into(), payload };
+        let message =
+            ShardMessage::PublishNow { topic: Arc::from(topic), event: event.into(), payload, here: false };
         self.post(usize::from(home.0), message, Class::Control)
     }
 }

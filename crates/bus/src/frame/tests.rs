@@ -28,7 +28,8 @@ fn change() -> impl Strategy<Value = PresenceChange> {
 }
 
 fn dismissal() -> impl Strategy<Value = Dismissal> {
-    let sockets = (".*", any::<u16>()).prop_map(|(id, code)| Dismissal::Sockets { id: id.into(), code });
+    let code = prop_oneof![Just(1001), 4000..5000u16];
+    let sockets = (".*", code).prop_map(|(id, code)| Dismissal::Sockets { id: id.into(), code });
     let joins = (".*", ".*").prop_map(|(id, topic)| Dismissal::Joins { id: id.into(), topic: topic.into() });
     prop_oneof![sockets, joins]
 }
@@ -80,11 +81,29 @@ proptest! {
     }
 
     #[test]
+    fn words_are_read_as_they_were_written(node in node(), words in prop::collection::vec(any::<u8>(), 0..40)) {
+        let bytes = told(node, &words);
+        prop_assert_eq!(sender(&bytes), Some(node));
+        prop_assert_eq!(read(&bytes), Some(Frame::Told { node, words: words.into() }));
+    }
+
+    #[test]
     fn what_comes_from_elsewhere_is_refused_or_read_and_never_ends_anything(
-        kind in prop::sample::select(b"eohpqd\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
+        kind in prop::sample::select(b"eohpqdw\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
     ) {
         let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
         let _ = (read(&bytes), sender(&bytes), read_kept(&bytes));
+    }
+}
+
+#[test]
+fn sockets_are_closed_with_no_code_that_is_the_protocols() {
+    let sockets = |code| dismissed(NodeId(1), &Dismissal::Sockets { id: "ann".into(), code });
+    for code in [0, 999, 1000, 1002, 1005, 1006, 1015, 3000, 3999, 5000, u16::MAX] {
+        assert_eq!(read(&sockets(code)), None, "{code}");
+    }
+    for code in [1001, 4000, 4999] {
+        assert!(read(&sockets(code)).is_some(), "{code}");
     }
 }
 

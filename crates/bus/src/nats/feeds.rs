@@ -132,7 +132,7 @@ impl Feed {
             }
             Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
             // Only another engine writes the first; the second is not said of a topic.
-            Frame::Ordered { .. } | Frame::Dismissed { .. } => return None,
+            Frame::Ordered { .. } | Frame::Dismissed { .. } | Frame::Told { .. } => return None,
         })
     }
 }

@@ -98,6 +98,9 @@ pub(crate) fn encode(
         BusEffect::Dismiss(dismissal) => {
             ask(publish(&keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
         }
+        BusEffect::Tell(words) => {
+            ask(publish(&keys.everybody(), frame::told(desk.node, &words)), Question::Done)
+        }
         BusEffect::Present { topic, version, previous, change } => {
             let message = frame::present(desk.node, version, previous, &change);
             ask(present(instance, desk.node, &topic, version, &change, message), Question::People);

@@ -129,7 +129,7 @@ impl Inbox {
     fn hand_on(&self, topic: Arc<str>, feed: &mut Feed, frame: Frame) {
         let received = self.desk.now();
         let event = match frame {
-            Frame::Dismissed { .. } => return self.undecodable(),
+            Frame::Dismissed { .. } | Frame::Told { .. } => return self.undecodable(),
             Frame::Published { node, event, payload } => {
                 self.desk.numbers.delivered.fetch_add(1, Relaxed);
                 let publication = Arc::new(Publication { topic, event, payload, received, place: None });

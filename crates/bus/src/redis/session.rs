@@ -80,6 +80,8 @@ fn route(ways: &[Way], desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Res
         }
         BusEffect::Publish(ref publication) => ways[way(&publication.topic)].offer(desk, shard, effect),
         BusEffect::Dismiss(ref dismissal) => ways[way(dismissal.id())].offer(desk, shard, effect),
+        // All by one, in their order.
+        BusEffect::Tell(_) => ways[0].offer(desk, shard, effect),
         BusEffect::Append { ref draft, .. } => ways[way(&draft.topic)].offer(desk, shard, effect),
         BusEffect::Interest { ref topic, .. }
         | BusEffect::ReadHistory { ref topic, .. }

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::node::{Node, json};
 use hub::{BusEffect, BusEvent, Dismissal, NodeId, Outgoing};
+use std::sync::Arc;
 
 fn delivered(node: &Node, topic: &str) -> (NodeId, Outgoing<'static>) {
     node.hears("a delivery", |event| match event {
@@ -76,6 +77,28 @@ pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: impl Eng
         assert_eq!(delivered(&bob, topic), (ann.id, json("☃")));
     }
     assert_eq!(deliveries_left(&bob), 0);
+}
+
+pub(crate) fn words_of_a_node_reach_every_other_one_in_their_order(engine: impl Engine) {
+    let nodes = [(); 3].map(|()| Node::up(engine.settings()));
+    let words = |number: u32| -> Arc<[u8]> { format!("☃ {number}").into_bytes().into() };
+    for number in 0..100 {
+        nodes[0].wants(BusEffect::Tell(words(number)));
+    }
+    for node in &nodes[1..] {
+        for number in 0..100 {
+            let told = node.hears("words", |event| match event {
+                BusEvent::Told { node, words } => Some((*node, words.clone())),
+                _ => None,
+            });
+            assert_eq!(told, (nodes[0].id, words(number)));
+        }
+    }
+    // Answered behind what it would be told itself.
+    nodes[0].subscribe("rooms:a");
+    assert!(!nodes[0].rest().iter().any(|event| matches!(event, BusEvent::Told { .. })));
+    let undecodable = nodes.iter().map(|node| node.status.snapshot().undecodable_total);
+    assert_eq!(undecodable.sum::<u64>(), 0);
 }
 
 pub(crate) fn what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for(engine: impl Engine) {

@@ -40,6 +40,7 @@ contract! {
         what_one_node_publishes_comes_in_its_order
         nothing_is_told_of_a_topic_that_is_not_wanted_any_more
         bytes_and_texts_in_any_language_come_as_they_were
+        words_of_a_node_reach_every_other_one_in_their_order
         what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for;
     order:
         all_nodes_are_told_the_same_order_without_a_hole

@@ -4,6 +4,7 @@ use super::peers::NodeAddress;
 use crate::longpoll::TOKEN_HEADER;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper::{Method, Request, Response, StatusCode};
@@ -18,7 +19,8 @@ use tokio::time::timeout;
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 /// After a node could not be reached nobody tries again for so long, or all who wait would, one after the other.
 const REST: Duration = Duration::from_secs(1);
-/// How often a node is asked whether it is there while it owes answers, and how long it may take to say so.
+/// How often a node is asked whether it is there, and how long it may take to say so. Also while it owes no answers: what lies
+/// between may have forgotten a connection, and the first who needs it then would not find their session.
 pub(super) const CONNECTION_CHECK: Duration = Duration::from_secs(5);
 /// What a node may take for its answer beyond the time that it may take for it by itself: the way there and back.
 const WAY_TIME_MAX: Duration = Duration::from_secs(3);
@@ -63,7 +65,8 @@ impl Line {
         &self.listening
     }
 
-    /// Asks the node, and returns what it has to say to the client (200 or 400), or that it knows no such session (410).
+    /// Asks the node, and returns what it has to say to the client (200 or 400), or that it knows no such session (410). One
+    /// deadline holds for all of it: for making a connection, for asking once more, and for the answer.
     pub(crate) async fn ask(&self, forwarded: Forwarded) -> Result<Response<Bytes>, Unanswered> {
         let (time_max, bytes_max) = (forwarded.time_max + WAY_TIME_MAX, forwarded.bytes_max);
         let request = self.request(forwarded)?;
@@ -91,7 +94,7 @@ impl Line {
         request: Request<Full<Bytes>>,
         bytes_max: usize,
     ) -> Result<Response<Bytes>, Unanswered> {
-        let answer = self.sender().await?.send_request(request).await.map_err(unanswered)?;
+        let answer = self.send(request).await?;
         let (head, body) = answer.into_parts();
         if !matches!(head.status, StatusCode::OK | StatusCode::BAD_REQUEST | StatusCode::GONE) {
             return Err(unanswered(head.status));
@@ -100,6 +103,17 @@ impl Line {
         let mut answer = Response::new(body.to_bytes());
         *answer.status_mut() = head.status;
         Ok(answer)
+    }
+
+    /// A request that did not leave, since the connection had ended, goes by another one, once. One that may have left does
+    /// not: a node that has answered it twice would have said something to nobody.
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
+        let mut unsent = match self.sender().await?.try_send_request(request).await {
+            Ok(answer) => return Ok(answer),
+            Err(unsent) => unsent,
+        };
+        let Some(request) = unsent.take_message() else { return Err(unanswered(unsent.into_error())) };
+        self.sender().await?.send_request(request).await.map_err(unanswered)
     }
 
     async fn sender(&self) -> Result<SendRequest<Full<Bytes>>, Unanswered> {
@@ -129,6 +143,7 @@ async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, Unansw
         .timer(TokioTimer::new())
         .keep_alive_interval(CONNECTION_CHECK)
         .keep_alive_timeout(CONNECTION_CHECK)
+        .keep_alive_while_idle(true)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(unanswered)?;

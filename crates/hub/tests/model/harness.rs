@@ -184,8 +184,12 @@ impl Pair {
     fn publish_now(&mut self, topic: String) {
         let payload = self.payload();
         self.reference.publish(None, &topic, &payload);
-        let message =
-            ShardMessage::PublishNow { topic: topic.into(), event: "told".into(), payload: payload.into() };
+        let message = ShardMessage::PublishNow {
+            topic: topic.into(),
+            event: "told".into(),
+            payload: payload.into(),
+            here: false,
+        };
         self.handle(Event::Shard(message));
     }
 

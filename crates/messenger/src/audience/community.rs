@@ -4,7 +4,7 @@ mod following;
 mod reach;
 mod rooms;
 
-pub(crate) use following::{Followed, Newer};
+pub(crate) use following::{Changed, Followed, Newer, Reading};
 pub(crate) use reach::Reach;
 
 use super::gathering::Gathering;
@@ -29,8 +29,8 @@ pub(crate) struct Announcement {
 
 #[derive(Default)]
 pub(crate) struct Gathered {
-    people: HashMap<PersonId, Present>,
-    conversations: HashMap<ConversationId, Gathering>,
+    pub(super) people: HashMap<PersonId, Present>,
+    pub(super) conversations: HashMap<ConversationId, Gathering>,
     /// What was said of late, while somebody's conversations were read: what they are in is not known until then.
     recent: HashMap<ConversationId, (Seq, Instant)>,
     /// How many are being read.

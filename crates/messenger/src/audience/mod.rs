@@ -6,6 +6,7 @@
 //! and nothing is told while it is held.
 
 mod community;
+mod doubting;
 mod gathering;
 mod present;
 mod status;
@@ -14,7 +15,8 @@ mod tests;
 
 pub use status::{Presence, Status};
 
-pub(crate) use community::{Announcement, Followed, Newer, Reach};
+pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
+pub(crate) use doubting::OpenRoom;
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 
@@ -94,14 +96,24 @@ impl Audience {
         self.with(community, |gathered| gathered.begin_following(person));
     }
 
-    /// A person is in these conversations, and in no others. Says what is to be announced.
+    /// A person is in these conversations, and in no others than they have come into meanwhile. Says what is to be announced.
     pub(crate) fn follow_all(
         &self,
         community: &CommunityId,
         person: &PersonId,
+        reading: Reading<'_>,
+    ) -> Changed {
+        self.with(community, |gathered| gathered.follow_all(person, reading))
+    }
+
+    /// What a person follows and was not read with these: they may have left it, or it was about to be read when it moved.
+    pub(crate) fn unread(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
         followed: &[Followed],
-    ) -> Announcement {
-        self.with(community, |gathered| gathered.follow_all(person, followed))
+    ) -> Vec<ConversationId> {
+        self.with(community, |gathered| gathered.unread(person, followed))
     }
 
     /// A person's conversations could not be read.
@@ -232,8 +244,8 @@ impl Audience {
     }
 
     /// A message was edited, deleted or reacted to.
-    pub(crate) fn revised(&self, community: &CommunityId, message: &Message) {
-        self.with(community, |gathered| gathered.revised(message));
+    pub(crate) fn revised(&self, community: &CommunityId, conversation: ConversationId, revision: Revision) {
+        self.with(community, |gathered| gathered.revised(conversation, revision));
     }
 
     /// The newest edit, delete or reaction in an open room that was told.

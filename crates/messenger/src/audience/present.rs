@@ -16,6 +16,13 @@ pub(crate) struct Device {
     pub(crate) activity: Activity,
 }
 
+/// What somebody did while their conversations were read, which what was read may not show.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meanwhile {
+    pub(super) left: Vec<ConversationId>,
+    pub(super) came: Vec<ConversationId>,
+}
+
 /// Somebody who is here, or was a moment ago.
 #[derive(Debug)]
 pub(super) struct Present {
@@ -26,8 +33,8 @@ pub(super) struct Present {
     pub(super) conversations: Vec<ConversationId>,
     /// How many are reading their conversations.
     pub(super) reading: usize,
-    /// What they left while their conversations were read.
-    pub(super) left_meanwhile: Option<Vec<ConversationId>>,
+    /// What they left and came into while their conversations were read.
+    pub(super) meanwhile: Option<Meanwhile>,
     /// Whether their conversations have to be read again.
     pub(super) stale: bool,
     /// What they are kept out of for a time, though they are in it, and until when.
@@ -47,7 +54,7 @@ impl Present {
             choice: Choice::Auto,
             conversations: Vec::new(),
             reading: 0,
-            left_meanwhile: None,
+            meanwhile: None,
             stale: false,
             banned: Vec::new(),
             lease: None,

@@ -17,12 +17,17 @@ fn room(number: u8) -> Followed {
     Followed { id: conversation(number), is_room: true }
 }
 
+/// A reading of these, after which they follow what they followed before, too.
+fn part(followed: &[Followed]) -> Reading<'_> {
+    Reading { followed, gone: &[] }
+}
+
 /// People who are here and follow a conversation.
 fn here(audience: &Audience, people: &[&str], followed: Followed) {
     for (number, name) in people.iter().enumerate() {
         audience.arrive(&id("one"), &somebody(name), DeviceId(number as u64)).expect("there is room");
         audience.begin_following(&id("one"), &somebody(name));
-        audience.follow_all(&id("one"), &somebody(name), &[followed]);
+        audience.follow_all(&id("one"), &somebody(name), part(&[followed]));
     }
 }
 
@@ -77,9 +82,27 @@ fn what_is_left_while_it_is_read_is_not_followed() {
     audience.arrive(&id("one"), &somebody("ann"), DeviceId(1)).expect("there is room");
     audience.begin_following(&id("one"), &somebody("ann"));
     audience.unfollow(&id("one"), &somebody("ann"), conversation(1));
-    audience.follow_all(&id("one"), &somebody("ann"), &[direct(1), direct(2)]);
+    audience.follow_all(&id("one"), &somebody("ann"), part(&[direct(1), direct(2)]));
     assert!(!audience.is_in(&id("one"), conversation(1), &somebody("ann")));
     assert!(audience.is_in(&id("one"), conversation(2), &somebody("ann")));
+}
+
+#[test]
+fn what_is_gone_is_followed_no_more_unless_they_came_back_while_it_was_read() {
+    let audience = Audience::new();
+    let (one, ann) = (id("one"), somebody("ann"));
+    here(&audience, &["ann"], direct(1));
+    for number in [2, 3] {
+        audience.follow(&one, &ann, &direct(number));
+    }
+    audience.begin_following(&one, &ann);
+    assert_eq!(audience.unread(&one, &ann, &[direct(1)]), [conversation(2), conversation(3)]);
+    audience.unfollow(&one, &ann, conversation(3));
+    audience.follow(&one, &ann, &direct(3));
+    let read = Reading { followed: &[direct(1)], gone: &[conversation(2), conversation(3)] };
+    assert!(audience.follow_all(&one, &ann, read).is_other);
+    let follows = [1, 2, 3].map(|number| audience.is_in(&one, conversation(number), &ann));
+    assert_eq!(follows, [true, false, true]);
 }
 
 #[test]
@@ -105,7 +128,7 @@ fn what_is_said_while_conversations_are_read_is_known_when_they_are() {
         let append = Append { conversation: lobby.id, draft: Draft::text(None, "meanwhile") };
         messenger.ask(&one, By::Service, append).await.expect("a message");
         let followed: Vec<_> = read.iter().map(|line| line.followed).collect();
-        audience.follow_all(&one, &ann, &followed);
+        audience.follow_all(&one, &ann, part(&followed));
         let read: Vec<_> = read.iter().map(|line| (line.followed.id, line.last)).collect();
         let newer = audience.newer(&one, &ann, &read);
         assert_eq!(newer.after, [(lobby.id, Seq(0))]);

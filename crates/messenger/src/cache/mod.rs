@@ -159,6 +159,11 @@ impl Cache {
         self.stamps.raise(Subject::Community(community));
     }
 
+    /// Everything is stale.
+    pub(crate) fn forget_everything(&self) {
+        self.stamps.raise_all();
+    }
+
     /// Hits and misses of each of the kinds of keys.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let load = |counter: &AtomicU64| counter.load(Relaxed);

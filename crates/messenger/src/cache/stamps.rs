@@ -35,6 +35,8 @@ pub(super) struct Stamps {
     /// Apart from people's: those who come must not make a whole community be read anew.
     places: Box<[AtomicU64]>,
     people: Box<[AtomicU64]>,
+    /// Of everything.
+    all: AtomicU64,
     hasher: RandomState,
 }
 
@@ -45,7 +47,12 @@ pub(super) struct Sum(u64);
 impl Stamps {
     pub(super) fn new() -> Self {
         let stamps = |count| std::iter::repeat_with(AtomicU64::default).take(count).collect();
-        Self { places: stamps(PLACES), people: stamps(PEOPLE), hasher: RandomState::new() }
+        Self {
+            places: stamps(PLACES),
+            people: stamps(PEOPLE),
+            all: AtomicU64::default(),
+            hasher: RandomState::new(),
+        }
     }
 
     /// Whatever was read of a subject before, or is being read, is stale.
@@ -53,10 +60,15 @@ impl Stamps {
         self.of(subject).fetch_add(1, AcqRel);
     }
 
+    /// Whatever was read before, or is being read, is stale.
+    pub(super) fn raise_all(&self) {
+        self.all.fetch_add(1, AcqRel);
+    }
+
     /// Where a key's stamps stand now.
     pub(super) fn sum(&self, key: &Key) -> Sum {
         let stamp = |subject| self.of(subject).load(Acquire);
-        Sum(match key {
+        let of_key = match key {
             Key::Community(community) | Key::Room(community, _) => stamp(Subject::Community(community)),
             Key::Person(community, person) => {
                 stamp(Subject::Community(community)).wrapping_add(stamp(Subject::Person(community, person)))
@@ -67,7 +79,8 @@ impl Stamps {
             Key::Newest(community, _) => {
                 stamp(Subject::Community(community)).wrapping_add(stamp(Subject::Pages(community)))
             }
-        })
+        };
+        Sum(of_key.wrapping_add(self.all.load(Acquire)))
     }
 
     fn of(&self, subject: Subject<'_>) -> &AtomicU64 {

@@ -53,7 +53,7 @@ impl Device {
         let announcement = arrived.map_err(|_| {
             Fault::new(ErrorCode::TooManyDevices, "too many devices are here").with("max", DEVICES_MAX)
         })?;
-        inner.bulletin().announce(&announcement);
+        inner.here().announce(&announcement);
         Ok(Self { connection: connection.clone(), me: me.clone() })
     }
 
@@ -67,7 +67,7 @@ impl Drop for Device {
         let inner = &self.messenger().inner;
         let (community, person, device) = (&self.me.community, self.me.id(), self.connection.socket.0);
         let announcement = inner.audience.depart(community, person, device, now());
-        inner.bulletin().announce(&announcement);
+        inner.here().announce(&announcement);
     }
 }
 
@@ -225,10 +225,7 @@ impl Stands {
         let place = typing.conversation.filter(is_theirs);
         let Some(conversation) = place else { return Waiting::answer_now(cx, Err(Fault::not_found())) };
         if self.typing.passes(typing.on, cx.now()) {
-            let told = json!({ "conversation": conversation, "person": me, "on": typing.on });
-            for topic in audience.others_in(community, conversation, me) {
-                cx.broadcast_to(&topic, "typing", told.clone());
-            }
+            self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
         }
         Waiting::answer_now(cx, Ok(json!({})));
     }
@@ -238,7 +235,7 @@ impl Stands {
         let inner = &self.device.messenger().inner;
         let (community, me, device) = (&self.me.community, self.me.id(), self.device.connection.socket.0);
         let announcement = inner.audience.set_status(community, me, device, request.activity, request.status);
-        inner.bulletin().announce(&announcement);
+        inner.here().announce(&announcement);
         let status = inner.audience.own_status(community, me);
         // Their other devices show what they chose, which others do not see.
         inner.bulletin().person(community, me, "status", &json!({ "status": status }).to_string());
@@ -264,7 +261,7 @@ async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Va
     }
     let audience = &messenger.inner.audience;
     let device = Device::arrive(connection, &me)?;
-    let Theirs { tabs, next, all } = messenger.follow(&me.community, me.id()).await?;
+    let Theirs { tabs, next, all, is_whole: _ } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
     let within = Within::of(messenger, &me).await?;

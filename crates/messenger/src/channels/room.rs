@@ -243,6 +243,10 @@ async fn enter(
     let standing = messenger.standing(community, conversation, me.id()).await?;
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
     let audience = &messenger.inner.audience;
+    // From here on it is known how far those were told who have it open.
+    let read = &seen.page.conversation;
+    audience.note_heads(community, &[(conversation, read.last)]);
+    audience.revised(community, conversation, read.revision);
     let speaks = standing.member.is_some();
     if speaks {
         // They may have been kept out when they came, until a ban was over.

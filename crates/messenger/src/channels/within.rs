@@ -15,7 +15,7 @@ pub(super) struct Within {
 }
 
 /// What people are told of themselves: it is of no conversation, or of the whole community.
-const OWN: [&str; 4] = ["block", "receipts", "sanction", "status"];
+const OWN: [&str; 5] = ["block", "conversations:changed", "receipts", "sanction", "status"];
 
 /// What news are about.
 #[derive(Deserialize)]
@@ -98,6 +98,7 @@ mod tests {
             ("sanction", json!({"conversation": id(2), "kind": "ban", "on": true}), false),
             ("sanction", json!({"conversation": null, "kind": "mute", "on": true}), true),
             ("status", json!({"status": "busy"}), true),
+            ("conversations:changed", json!({}), true),
             ("presence", json!({"person": "bob", "status": "away"}), false),
             ("profile", json!({"person": "bob", "profile": {}}), false),
             ("invitation:withdrawn", json!({"id": id(3)}), false),

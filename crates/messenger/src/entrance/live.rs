@@ -6,7 +6,7 @@ use identity::{
     Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
     Verified,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 /// A connection to the messenger.
@@ -78,6 +78,10 @@ impl Live {
 
     pub(super) fn of(&self, community: &CommunityId, person: &PersonId) -> impl Iterator<Item = SocketId> {
         self.sockets.get(&(community.clone(), person.clone())).into_iter().flatten().copied()
+    }
+
+    pub(super) fn communities(&self) -> HashSet<CommunityId> {
+        self.sockets.keys().map(|(community, _)| community.clone()).collect()
     }
 
     pub(super) fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {

@@ -30,6 +30,7 @@ use identity::{
     Verified,
 };
 use live::Live;
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -88,6 +89,11 @@ impl Entrance {
     /// The connections of a person, by their sockets' ids.
     pub(crate) fn sockets_of(&self, community: &CommunityId, person: &PersonId) -> Vec<String> {
         self.live().of(community, person).map(|socket| socket.text()).collect()
+    }
+
+    /// Communities with connections that stand on a token.
+    pub(crate) fn communities(&self) -> HashSet<CommunityId> {
+        self.live().communities()
     }
 
     /// Connections whose tokens have expired, with the code to close them with; a part of them, if they are many.

@@ -39,7 +39,7 @@ impl Messenger {
     }
 
     /// Remembers what was revoked in a community, also by processes before this one. Its tokens are not judged before.
-    pub(super) async fn recall_revocations(&self, community: &CommunityId) -> Result<(), Failure> {
+    pub(crate) async fn recall_revocations(&self, community: &CommunityId) -> Result<(), Failure> {
         let (name, now, mut after) = (Community::new(community.as_str()), super::seconds(), None);
         loop {
             let page = self.ask(community, By::Service, Revocations { after, limit: PAGE_MAX }).await?;

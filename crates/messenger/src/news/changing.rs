@@ -56,7 +56,7 @@ impl Told for React {
 fn changed<C>(
     asked: &Asked<C>,
     answer: &Changed,
-    event: &str,
+    event: &'static str,
     happening: &Happening<'_>,
     bulletin: &mut Bulletin<'_>,
 ) {

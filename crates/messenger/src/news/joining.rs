@@ -1,7 +1,8 @@
 //! Somebody came, went or was invited.
 
 use super::{Told, news};
-use crate::bulletin::{Bulletin, Departure};
+use crate::bulletin::Bulletin;
+use crate::notice::Departure;
 use crate::witness::Happening;
 use chat::verbs::{Invite, Join, Joined, Leave, Withdraw};
 use chat::{Asked, By, Conversation, Invitation};

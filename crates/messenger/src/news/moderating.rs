@@ -1,7 +1,8 @@
 //! Order was kept: who may not stay has to go, and whoever it concerns is told.
 
 use super::{Told, news};
-use crate::bulletin::{Bulletin, Departure};
+use crate::bulletin::Bulletin;
+use crate::notice::Departure;
 use crate::witness::Happening;
 use chat::verbs::{Lift, Punish, Remove, ReportMessage, SetRole};
 use chat::{Asked, Member, Report, Sanction, SanctionKind};

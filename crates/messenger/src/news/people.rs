@@ -3,11 +3,11 @@
 use super::{Told, news};
 use crate::bulletin::Bulletin;
 use crate::witness::Happening;
-use chat::verbs::{BlockPerson, Erase, ErasureReport, Import, Meet, SetReceipts, UnblockPerson};
-use chat::{Asked, Block, By, Person};
+use chat::verbs::{BlockPerson, Erase, ErasureReport, Import, Meet, Revoke, SetReceipts, UnblockPerson};
+use chat::{Asked, Block, By, Person, Revocation};
 use serde_json::json;
 
-news! { Meet SetReceipts BlockPerson UnblockPerson Erase }
+news! { Meet SetReceipts BlockPerson UnblockPerson Erase Revoke }
 
 impl Told for Meet {
     fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
@@ -49,6 +49,13 @@ impl Told for Erase {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
             bulletin.expelled(&asked.call.community, &asked.command.person);
         }
+    }
+}
+
+impl Told for Revoke {
+    /// Whoever revoked it has done so on their own node already; it is for the others.
+    fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut Bulletin<'_>) {
+        bulletin.revoked(&asked.call.community, &answer.person, answer.token.as_deref(), answer.until_s);
     }
 }
 

@@ -6,7 +6,7 @@ use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
     Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    Reports, Revocations, Revoke, Rooms, Sanctions, SearchMessages, Settle,
+    Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle,
 };
 
 macro_rules! quiet {
@@ -41,7 +41,6 @@ quiet! {
     Asked<ReadReceipts>
     Asked<Reports>
     Asked<Revocations>
-    Asked<Revoke>
     Asked<Rooms>
     Asked<Sanctions>
     Asked<SearchMessages>

@@ -117,6 +117,8 @@ impl Engine {
                     link.published.push_back((None, BusEvent::Dismissed(dismissal.clone())));
                 }
             }
+            // Words are those of programs around hubs, of which there are none here.
+            BusEffect::Tell(_) => {}
             BusEffect::PresenceHeads(heads) => {
                 for (topic, version) in heads {
                     self.publish(

@@ -19,6 +19,7 @@ mod revocations;
 mod rooms;
 mod scene;
 mod search;
+mod servers;
 
 use chat::{MemoryStore, Store};
 use libtest_mimic::{Arguments, Trial};
@@ -77,6 +78,15 @@ fn postgres() -> Arc<dyn Store> {
     STORE.clone()
 }
 
+/// Another server's store in the same database.
+fn another_postgres() -> Arc<dyn Store> {
+    // Made by the first that is there.
+    drop(postgres());
+    let server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let url = server.as_ref().expect("it runs").url();
+    Arc::new(PostgresStore::open(PostgresOptions::new(&url)).expect("a second server may open it"))
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
@@ -89,6 +99,12 @@ fn main() -> ExitCode {
                 Ok(())
             }));
         }
+    }
+    for (sentence, run) in servers::CASES {
+        trials.push(Trial::test(format!("two servers on postgres: {sentence}"), || {
+            run(&Scene::new(postgres()), another_postgres());
+            Ok(())
+        }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(SERVER.lock().unwrap_or_else(PoisonError::into_inner).take());

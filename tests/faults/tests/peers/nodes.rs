@@ -3,10 +3,12 @@
 use faults::{Client, Fixture, PATIENCE, wait_until};
 use gateway::{BusEvents, Gateway, Limits, NodeAddress, NodeId};
 use serde_json::{Value, json};
-use std::io::Write as _;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::pin::pin;
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
@@ -203,6 +205,75 @@ fn a_node_that_says_nothing_or_nonsense_counts_as_gone() {
     });
     assert_unknown(&near, &target);
     assert_eq!(near.forwarded("unreachable"), 4);
+}
+
+/// A way to a node that forgets its connections when it is told so: what they carry then arrives nowhere, and nobody hears
+/// of it. Later ones are carried.
+struct Forgetful {
+    address: SocketAddr,
+    forgotten: Arc<Mutex<Arc<AtomicBool>>>,
+    /// Says that whoever came by a connection has given it up.
+    given_up: Receiver<()>,
+}
+
+impl Forgetful {
+    fn to(node: SocketAddr) -> Forgetful {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let forgotten = Arc::new(Mutex::new(Arc::new(AtomicBool::new(false))));
+        let (ended, given_up) = channel();
+        let now = forgotten.clone();
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let far = TcpStream::connect(node).expect("the node listens");
+                let forgotten = now.lock().expect("nobody panics").clone();
+                let back = (far.try_clone().expect("a handle"), near.try_clone().expect("a handle"));
+                let (on_back, ended) = (forgotten.clone(), ended.clone());
+                thread::spawn(move || carry(back.0, back.1, &on_back));
+                thread::spawn(move || {
+                    carry(near, far, &forgotten);
+                    // The test may be over.
+                    let _ = ended.send(());
+                });
+            }
+        });
+        Forgetful { address, forgotten, given_up }
+    }
+
+    fn forget(&self) {
+        let mut forgotten = self.forgotten.lock().expect("nobody panics");
+        forgotten.store(true, Relaxed);
+        *forgotten = Arc::default();
+    }
+}
+
+/// Copies until the end of what is read, which is told only as long as nothing is forgotten.
+fn carry(mut from: TcpStream, mut to: TcpStream, forgotten: &AtomicBool) {
+    let mut bytes = [0; 4096];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if !forgotten.load(Relaxed) && to.write_all(&bytes[..count]).is_err() {
+            return;
+        }
+    }
+    if !forgotten.load(Relaxed) {
+        // It may be gone already.
+        let _ = to.shutdown(Shutdown::Write);
+    }
+}
+
+#[test]
+fn a_connection_that_was_forgotten_on_the_way_while_nobody_needed_it_costs_no_session() {
+    let (near, far) = (Node::start(), Node::start());
+    let way = Forgetful::to(far.listening.address);
+    near.knows(&[far.moved(way.address)]);
+    let target = far.session();
+    assert_eq!(near.request("POST", &target, &message("1", "phx_join", &json!({})))["status"], 200);
+    way.forget();
+    way.given_up.recv_timeout(PATIENCE).expect("the node asks by itself whether the other is there");
+    // A session without polls ends after a while.
+    let target = far.session();
+    assert_eq!(near.request("POST", &target, &message("1", "phx_join", &json!({})))["status"], 200);
+    assert_eq!((near.forwarded("answered"), near.forwarded("unreachable")), (2, 0));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the people who are here follow.
 
 use super::{Announcement, Gathered};
-use crate::audience::present::DeviceId;
+use crate::audience::present::{DeviceId, Meanwhile};
 use crate::audience::status::Status;
 use chat::{Conversation, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
@@ -20,6 +20,22 @@ impl Followed {
     }
 }
 
+/// What was read of a person's conversations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    pub(crate) followed: &'a [Followed],
+    /// What they followed before and are not in any more.
+    pub(crate) gone: &'a [ConversationId],
+}
+
+/// What came of that.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) announcement: Announcement,
+    /// Whether they follow other conversations than before.
+    pub(crate) is_other: bool,
+}
+
 /// What has happened since conversations were read.
 #[derive(Debug, Default)]
 pub(crate) struct Newer {
@@ -35,37 +51,54 @@ impl Gathered {
         present.stale = false;
         present.reading += 1;
         self.reading += 1;
-        present.left_meanwhile.get_or_insert_default();
+        present.meanwhile.get_or_insert_default();
     }
 
     pub(in crate::audience) fn abandon_following(&mut self, person: &PersonId) {
         drop(self.end_following(person));
     }
 
-    /// What they left meanwhile. Two devices may read at the same time: until both have, it is kept.
-    pub(super) fn end_following(&mut self, person: &PersonId) -> Vec<ConversationId> {
-        let Some(present) = self.people.get_mut(person) else { return Vec::new() };
+    /// What they did meanwhile. Two devices may read at the same time: until both have, it is kept.
+    pub(super) fn end_following(&mut self, person: &PersonId) -> Meanwhile {
+        let Some(present) = self.people.get_mut(person) else { return Meanwhile::default() };
         if present.reading == 0 {
-            return Vec::new();
+            return Meanwhile::default();
         }
         present.reading -= 1;
         self.reading = self.reading.saturating_sub(1);
         if present.reading > 0 {
-            return present.left_meanwhile.clone().unwrap_or_default();
+            return present.meanwhile.clone().unwrap_or_default();
         }
-        present.left_meanwhile.take().unwrap_or_default()
+        present.meanwhile.take().unwrap_or_default()
     }
 
     pub(in crate::audience) fn follow_all(
         &mut self,
         person: &PersonId,
-        followed: &[Followed],
-    ) -> Announcement {
-        let left = self.end_following(person);
+        Reading { followed, gone }: Reading<'_>,
+    ) -> Changed {
+        let meanwhile = self.end_following(person);
         let mut new = false;
-        for followed in followed.iter().filter(|followed| !left.contains(&followed.id)) {
+        for followed in followed.iter().filter(|followed| !meanwhile.left.contains(&followed.id)) {
             new |= self.follow(person, followed);
         }
+        let gone: Vec<_> = gone.iter().filter(|gone| !meanwhile.came.contains(gone)).collect();
+        gone.iter().for_each(|conversation| self.unfollow(person, **conversation));
+        Changed { announcement: self.introduce(person, new), is_other: new || !gone.is_empty() }
+    }
+
+    /// What they follow and was not read.
+    pub(in crate::audience) fn unread(
+        &self,
+        person: &PersonId,
+        followed: &[Followed],
+    ) -> Vec<ConversationId> {
+        let Some(present) = self.people.get(person) else { return Vec::new() };
+        let read: HashSet<ConversationId> = followed.iter().map(|followed| followed.id).collect();
+        present.conversations.iter().filter(|id| !read.contains(*id)).copied().collect()
+    }
+
+    fn introduce(&self, person: &PersonId, new: bool) -> Announcement {
         // Somebody who has just come is told of to those with whom they share these.
         let seen = self.people.get(person).filter(|present| new && present.told != Status::Offline);
         let Some(present) = seen else { return Announcement::default() };
@@ -78,6 +111,9 @@ impl Gathered {
         let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
         present.conversations.insert(place, followed.id);
         present.banned.retain(|(id, _)| *id != followed.id);
+        if let Some(meanwhile) = &mut present.meanwhile {
+            meanwhile.came.push(followed.id);
+        }
         let gathering = self.conversations.entry(followed.id).or_default();
         gathering.is_room = followed.is_room;
         gathering.people.insert(person.clone());
@@ -89,8 +125,9 @@ impl Gathered {
 
     pub(in crate::audience) fn unfollow(&mut self, person: &PersonId, conversation: ConversationId) {
         let Some(present) = self.people.get_mut(person) else { return };
-        if let Some(left) = &mut present.left_meanwhile {
-            left.push(conversation);
+        if let Some(meanwhile) = &mut present.meanwhile {
+            meanwhile.left.push(conversation);
+            meanwhile.came.retain(|came| *came != conversation);
         }
         if let Ok(place) = present.conversations.binary_search(&conversation) {
             present.conversations.remove(place);

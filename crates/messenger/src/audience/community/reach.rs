@@ -65,9 +65,9 @@ impl Gathered {
         self.topics(gathering.people.iter().filter(|other| *other != person).collect())
     }
 
-    pub(in crate::audience) fn revised(&mut self, message: &Message) {
-        if let Some(gathering) = self.conversations.get_mut(&message.conversation) {
-            gathering.revision = gathering.revision.max(message.revision);
+    pub(in crate::audience) fn revised(&mut self, conversation: ConversationId, revision: Revision) {
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.revision = gathering.revision.max(revision);
         }
     }
 

@@ -2,7 +2,7 @@
 //! here, and one without fails.
 
 use super::{Asker, EVENTS, Surface, answer};
-use crate::audience::{DeviceId, Followed};
+use crate::audience::{DeviceId, Followed, Reading};
 use crate::channels::connection::Me;
 use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
@@ -87,7 +87,11 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
     let draft = Draft::text(None, "a secret");
     messenger.ask(&two, by("bob"), Append { conversation: direct.id, draft }).await.expect("a message");
     for name in ["ann", "bob"] {
-        messenger.inner.audience.follow_all(&two, &somebody(name), &[Followed::of(&direct)]);
+        messenger.inner.audience.follow_all(
+            &two,
+            &somebody(name),
+            Reading { followed: &[Followed::of(&direct)], gone: &[] },
+        );
     }
     let report = ReportMessage { conversation: direct.id, seq: Seq(1), reason: String::new() };
     let report = messenger.ask(&two, by("ann"), report).await.expect("a report").id;

@@ -44,7 +44,14 @@ fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
         unavailable,
     )?;
     let untold = counts.untold_total;
-    page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)
+    page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)?;
+    page.counter("throng_news_heard", "News of stored changes from other nodes.", counts.heard_total)?;
+    let missed = counts.missed_total;
+    page.counter(
+        "throng_news_missed",
+        "Times that news from other nodes may have been missed, and everything was read again.",
+        missed,
+    )
 }
 
 fn cache(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {

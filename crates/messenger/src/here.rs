@@ -1,0 +1,247 @@
+//! What a notice does on this node, wherever it comes from: it tells topics, notes who follows what, forgets what is stale.
+
+use crate::audience::{Announcement, Audience, Followed};
+use crate::cache::{Cache, Key};
+use crate::entrance::{Entrance, SocketId};
+use crate::notice::{Departure, Notice};
+use crate::outlet::WayOut;
+use chat::{CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision};
+use identity::{Revocation, Revoked};
+use serde_json::json;
+
+/// See the module.
+pub(crate) struct Here<'a> {
+    pub(crate) audience: &'a Audience,
+    pub(crate) cache: &'a Cache,
+    pub(crate) entrance: &'a Entrance,
+    pub(crate) out: &'a WayOut,
+}
+
+impl Here<'_> {
+    /// Does what a notice says.
+    pub(crate) fn apply(&mut self, community: &CommunityId, notice: &Notice<'_>) {
+        match notice {
+            Notice::Said { message } => self.said(community, message),
+            Notice::Revised { conversation, revision, event, payload } => {
+                self.revised(community, *conversation, *revision, event.name(), payload);
+            }
+            Notice::Changed { conversation, event, payload } => {
+                self.changed(community, *conversation, event.name(), payload);
+            }
+            Notice::Person { person, event, payload } => {
+                self.person(community, person, event.name(), payload)
+            }
+            Notice::Receipt { conversation, person, payload } => {
+                self.others(community, *conversation, person, "receipt", payload);
+            }
+            Notice::Typing { conversation, person, on } => {
+                let payload = json!({ "conversation": conversation, "person": person, "on": on });
+                self.others(community, *conversation, person, "typing", &payload.to_string());
+            }
+            Notice::Entered { conversation, member } => self.entered(community, conversation, member),
+            Notice::Opened { conversation, people } => self.opened(community, conversation, people),
+            Notice::Left { conversation, person, how } => self.left(community, *conversation, person, *how),
+            Notice::Banned { conversation, person, until } => {
+                self.banned(community, *conversation, person, *until);
+            }
+            Notice::Expelled { person } => self.expelled(community, person),
+            Notice::Revoked { person, token, until_s } => {
+                self.revoked(community, person, token.as_deref(), *until_s);
+            }
+            Notice::JudgeAgain { conversation } => self.judge_again(community, *conversation),
+            Notice::FollowAgain { person } => self.follow_again(community, person),
+            Notice::Met { person } => drop(self.met(community, person)),
+            Notice::StandingStale { conversation, person } => {
+                self.forget_standing(community, *conversation, person);
+            }
+            Notice::PersonStale { person } => self.cache.forget_person(community, person),
+            Notice::SettingsStale => self.cache.forget(&Key::Community(community.clone())),
+            Notice::PagesStale => self.cache.forget_pages(community),
+            Notice::CommunityStale => self.cache.forget_community(community),
+        }
+    }
+
+    /// A message is there.
+    fn said(&mut self, community: &CommunityId, message: &Message) {
+        let payload = &json!(message).to_string();
+        let conversation = message.conversation;
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        // It moved the sender's cursors, too.
+        self.forget_standing(community, conversation, &message.sender);
+        let reach = self.audience.said(community, message, payload);
+        if let Some(topic) = &reach.room {
+            self.out.tell(topic, "msg:new", payload);
+        }
+        for topic in &reach.people {
+            self.out.tell(topic, "msg:new", payload);
+        }
+    }
+
+    /// A message was edited, deleted or reacted to.
+    fn revised(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        revision: Revision,
+        event: &str,
+        payload: &str,
+    ) {
+        self.audience.revised(community, conversation, revision);
+        self.changed(community, conversation, event, payload);
+    }
+
+    /// Something of a conversation changed: whoever follows it is told.
+    fn changed(&mut self, community: &CommunityId, conversation: ConversationId, event: &str, payload: &str) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        let reach = self.audience.reach(community, conversation);
+        for topic in reach.room.iter().chain(&reach.people) {
+            self.out.tell(topic, event, payload);
+        }
+    }
+
+    /// All devices of a person are told.
+    pub(crate) fn person(&mut self, community: &CommunityId, person: &PersonId, event: &str, payload: &str) {
+        if let Some(topic) = self.audience.topic_of(community, person) {
+            self.out.tell(&topic, event, payload);
+        }
+    }
+
+    /// The others of a small conversation are told, each for themselves; in a large one nobody is.
+    fn others(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        event: &str,
+        payload: &str,
+    ) {
+        for topic in self.audience.others_in(community, conversation, person) {
+            self.out.tell(&topic, event, payload);
+        }
+    }
+
+    /// Somebody came into a conversation.
+    fn entered(&mut self, community: &CommunityId, conversation: &Conversation, member: &Member) {
+        let person = &member.person;
+        self.forget_standing(community, conversation.id, person);
+        self.cache.forget(&Key::Newest(community.clone(), conversation.id));
+        self.audience.follow(community, person, &Followed::of(conversation));
+        let payload = json!({ "conversation": conversation, "member": member }).to_string();
+        self.person(community, person, "conversation:new", &payload);
+        let payload = json!({ "conversation": conversation.id, "person": person, "role": member.role });
+        self.changed(community, conversation.id, "member:in", &payload.to_string());
+    }
+
+    /// People are in a conversation that was just opened, or was there already.
+    fn opened(&mut self, community: &CommunityId, conversation: &Conversation, people: &[PersonId]) {
+        let payload = json!({ "conversation": conversation }).to_string();
+        for person in people {
+            self.forget_standing(community, conversation.id, person);
+            if self.audience.follow(community, person, &Followed::of(conversation)) {
+                self.person(community, person, "conversation:new", &payload);
+            }
+        }
+    }
+
+    /// Somebody is in a conversation no more.
+    fn left(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        how: Departure,
+    ) {
+        self.forget_standing(community, conversation, person);
+        let payload =
+            json!({ "conversation": conversation, "person": person, "why": how.name() }).to_string();
+        self.changed(community, conversation, "member:out", &payload);
+        // First: who is on the way in is not to follow it again.
+        match how {
+            Departure::Left => self.audience.evict_later(community, conversation, person),
+            Departure::Removed => self.evict(community, conversation, person),
+        }
+        self.audience.unfollow(community, person, conversation);
+    }
+
+    /// Somebody is kept out of a room or a group: they stay a member, and hear nothing of it until then or for good.
+    fn banned(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        until: Option<Moment>,
+    ) {
+        self.evict(community, conversation, person);
+        self.audience.ban(community, person, conversation, until);
+    }
+
+    /// Somebody's joins of a room end.
+    pub(crate) fn evict(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+        for (device, topic) in self.audience.evict(community, conversation, person) {
+            self.out.end_join(&SocketId(device).text(), &topic);
+        }
+    }
+
+    /// Who may be in a room is another question now: whoever has it open is judged again, by and by.
+    fn judge_again(&mut self, community: &CommunityId, conversation: ConversationId) {
+        self.cache.forget_standings(community, conversation);
+        self.audience.judge_again(community, conversation);
+    }
+
+    /// Tokens are believed no more: the connections that stand on them end.
+    fn revoked(&mut self, community: &CommunityId, person: &PersonId, token: Option<&str>, until_s: u64) {
+        let what = match token {
+            Some(token) => Revoked::TokenId(token.to_owned()),
+            None => Revoked::IssuedUntil(identity::UnixSeconds(until_s)),
+        };
+        let name = identity::Community::new(community.as_str());
+        let revocation = Revocation { community: name, subject: person.to_string(), what };
+        match self.entrance.revoke(&revocation) {
+            Ok(ended) => ended.iter().for_each(|(socket, code)| self.out.close(socket, *code)),
+            Err(_) => {
+                // Who comes in next is judged by what the store remembers, and is refused while there is no room for it.
+                self.cache.forget(&Key::Community(community.clone()));
+                tracing::warn!(%community, "a revocation of tokens by another node could not be remembered");
+            }
+        }
+    }
+
+    /// Somebody is kept out of the whole community, or is no more: their connections end.
+    pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
+        for socket in self.entrance.sockets_of(community, person) {
+            self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
+        }
+    }
+
+    /// What somebody may follow is read again, by and by.
+    fn follow_again(&mut self, community: &CommunityId, person: &PersonId) {
+        self.cache.forget_person(community, person);
+        self.audience.follow_again(community, person);
+    }
+
+    /// Somebody said who they are. If others see something else of them now, those who know them are told. Says whether that
+    /// was known here before.
+    pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) -> bool {
+        let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
+        if self.cache.note_person(community, person, same) {
+            return true;
+        }
+        let payload = json!({ "person": person.id, "profile": person.profile }).to_string();
+        for topic in self.audience.acquaintances(community, &person.id) {
+            self.out.tell(&topic, "profile", &payload);
+        }
+        false
+    }
+
+    /// How somebody's presence changed. Of other nodes' people those are told who share a topic with somebody here.
+    pub(crate) fn announce(&mut self, announcement: &Announcement) {
+        for topic in &announcement.topics {
+            self.out.tell_everywhere(topic, "presence", &announcement.payload);
+        }
+    }
+
+    /// How somebody stands to a conversation is stale.
+    fn forget_standing(&mut self, community: &CommunityId, conversation: ConversationId, person: &PersonId) {
+        self.cache.forget(&Key::Standing(community.clone(), conversation, person.clone()));
+    }
+}

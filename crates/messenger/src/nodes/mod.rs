@@ -1,0 +1,157 @@
+//! Several nodes over one store: each tells the others what it did, and hears what they did.
+//!
+//! It owns what is said among nodes ([`Envelope`]), the numbers by which a loss is seen, and how far each node was heard. What
+//! came is done by [`Here`](crate::here), as if this node had done it. Nothing is sent again: the store has everything, and
+//! who has missed something reads again what it keeps ([`reconciling`](crate::reconciling)). Must hold no rule of the
+//! messenger, and know no engine of a bus.
+
+mod heard;
+mod voice;
+
+pub(crate) use voice::Voice;
+
+use crate::here::Here;
+use crate::messenger::{Inner, Messenger};
+use crate::notice::Notice;
+use chat::CommunityId;
+use gateway::{FromNodes, NodeId};
+use heard::Heard;
+use serde::Deserialize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What one node says to the others: what came of one answer, or only that it is here.
+#[derive(Deserialize)]
+struct Envelope {
+    /// How many it has said before, and this.
+    number: u64,
+    /// The store's epoch: nodes over another store are none of ours.
+    epoch: String,
+    community: Option<CommunityId>,
+    notices: Vec<Notice<'static>>,
+}
+
+/// Where there are other nodes, nothing stays in the cache for longer: the bound for what neither of two nodes noticed.
+const CACHE_AGE_MAX: Duration = Duration::from_secs(60);
+/// The same while this node hears nobody.
+const CACHE_AGE_AWAY_MAX: Duration = Duration::from_secs(1);
+
+/// What this node knows of the others.
+pub(crate) struct Nodes {
+    pub(crate) voice: Voice,
+    heard: Mutex<Heard>,
+    /// Whether something may have happened that this node was not told.
+    missed: AtomicBool,
+    heard_total: AtomicU64,
+    missed_total: AtomicU64,
+    /// When the cache was emptied last.
+    emptied: Mutex<Instant>,
+}
+
+impl Nodes {
+    pub(crate) fn new(epoch: &str) -> Self {
+        Self {
+            voice: Voice::new(epoch),
+            heard: Mutex::default(),
+            missed: AtomicBool::new(false),
+            heard_total: AtomicU64::new(0),
+            missed_total: AtomicU64::new(0),
+            emptied: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// What was heard of other nodes, and how often something was missed.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.heard_total.load(Relaxed), self.missed_total.load(Relaxed))
+    }
+
+    /// Whether something was missed since this was asked last.
+    pub(crate) fn take_missed(&self) -> bool {
+        self.missed.swap(false, Relaxed)
+    }
+
+    /// Something was missed, or what was missed could not be read.
+    pub(crate) fn miss(&self) {
+        self.missed.store(true, Relaxed);
+    }
+
+    /// Whether what is in the cache may be too old by now.
+    fn is_cache_too_old(&self, now: Instant) -> bool {
+        let age_max = if self.heard().is_away() { CACHE_AGE_AWAY_MAX } else { CACHE_AGE_MAX };
+        let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_too_old = now.saturating_duration_since(*emptied) >= age_max;
+        if is_too_old {
+            *emptied = now;
+        }
+        is_too_old
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Messenger {
+    /// Hears what the other nodes over the same store say, and how they are. It does not block.
+    pub fn hear(&self, said: FromNodes<'_>) {
+        let inner = &self.inner;
+        match said {
+            FromNodes::Up => {
+                inner.nodes.heard().up();
+                inner.miss_something("the bus was away");
+                inner.nodes.voice.say_hello(&inner.out);
+            }
+            FromNodes::Down => inner.nodes.heard().down(),
+            FromNodes::Nodes(nodes) => {
+                if inner.nodes.heard().live(nodes) {
+                    inner.miss_something("a node is gone");
+                }
+            }
+            FromNodes::Told { node, words } => inner.take(node, words),
+        }
+    }
+
+    /// Where there are other nodes, what is old leaves the cache.
+    pub(crate) fn age_cache(&self, now: Instant) {
+        let inner = &self.inner;
+        if inner.out.has_nodes() && inner.nodes.is_cache_too_old(now) {
+            inner.cache.forget_everything();
+        }
+    }
+}
+
+impl Inner {
+    fn take(&self, node: NodeId, words: &[u8]) {
+        let Envelope { number, epoch, community, notices } = match serde_json::from_slice(words) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                tracing::warn!(%error, "what another node says cannot be read: do all run the same version?");
+                return self.miss_something("it could not be read");
+            }
+        };
+        if epoch != self.nodes.voice.epoch() {
+            return;
+        }
+        self.nodes.heard_total.fetch_add(1, Relaxed);
+        if !self.nodes.heard().is_next(node, number) {
+            self.miss_something("news of another node are missing");
+        }
+        let Some(community) = community else { return };
+        let mut here: Here<'_> = self.here();
+        for notice in &notices {
+            here.apply(&community, notice);
+        }
+    }
+
+    /// What is in the cache may be stale from now on; everything else is read again by and by.
+    fn miss_something(&self, why: &str) {
+        tracing::info!("this node has missed something, and reads again what it keeps: {why}");
+        self.nodes.missed_total.fetch_add(1, Relaxed);
+        self.cache.forget_everything();
+        self.nodes.miss();
+    }
+}
+
+#[cfg(test)]
+mod tests;

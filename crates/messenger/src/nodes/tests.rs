@@ -1,0 +1,325 @@
+//! Two nodes over one store, and what one is told by the other.
+
+use crate::audience::{DeviceId, Followed, Reading};
+use crate::entrance::Credentials;
+use crate::fault::Fault;
+use crate::messenger::{Messenger, Settings};
+use crate::outlet::Outlet;
+use crate::scene::{self, Told, by, claims, id, run, somebody, token};
+use chat::verbs::{Append, ChangeRoom, EditText, Join, OpenDirect, Punish, Remove};
+use chat::{By, Conversation, Draft, Failure, MemoryStore, RoomName, SanctionKind, Store};
+use gateway::{FromNodes, NodeId};
+use identity::{Revoked, UnixSeconds};
+use std::sync::{Arc, Mutex, PoisonError};
+
+const ONE: NodeId = NodeId(1);
+const OTHER: NodeId = NodeId(2);
+
+/// The way out of a node: what clients are told, and what the other nodes are.
+#[derive(Clone, Default)]
+struct Ends {
+    told: Told,
+    words: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Outlet for Ends {
+    fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
+        self.told.tell(topic, event, payload)
+    }
+
+    fn close(&self, socket_id: &str, code: u16) {
+        self.told.close(socket_id, code);
+    }
+
+    fn end_join(&self, socket_id: &str, topic: &str) {
+        self.told.end_join(socket_id, topic);
+    }
+
+    fn has_nodes(&self) -> bool {
+        true
+    }
+
+    fn tell_nodes(&self, words: Vec<u8>) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).push(words);
+    }
+}
+
+struct Node {
+    messenger: Messenger,
+    ends: Ends,
+}
+
+impl Node {
+    fn over(store: &Arc<dyn Store>) -> Self {
+        let (messenger, ends) = (Messenger::new(store.clone(), Settings::default()), Ends::default());
+        messenger.tell_through(ends.clone());
+        messenger.hear(FromNodes::Up);
+        messenger.hear(FromNodes::Nodes(&[ONE, OTHER]));
+        Self { messenger, ends }
+    }
+
+    /// What it has said to the others since this was asked last.
+    fn words(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *self.ends.words.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Hears what `other` has said.
+    fn hear(&self, other: &Node) {
+        for words in other.words() {
+            self.messenger.hear(FromNodes::Told { node: OTHER, words: &words });
+        }
+    }
+
+    /// Somebody is here with a device, who has the lobby open and is in it.
+    fn welcome(&self, name: &str, device: u64, lobby: &Conversation) {
+        let (audience, person) = (&self.messenger.inner.audience, somebody(name));
+        audience.arrive(&id("one"), &person, DeviceId(device)).expect("there is room");
+        audience.begin_following(&id("one"), &person);
+        let followed = [Followed::of(lobby)];
+        audience.follow_all(&id("one"), &person, Reading { followed: &followed, gone: &[] });
+        let room = RoomName::parse("lobby").expect("a name");
+        audience.open_room(&id("one"), lobby.id, &room, &person, DeviceId(device));
+        audience.note_heads(&id("one"), &[(lobby.id, lobby.last)]);
+    }
+
+    fn events(&self) -> Vec<(String, String)> {
+        self.ends.told.events()
+    }
+
+    async fn say(&self, name: &str, lobby: &Conversation, text: &str) -> u64 {
+        let append = Append { conversation: lobby.id, draft: Draft::text(None, text) };
+        self.messenger.ask(&id("one"), by(name), append).await.expect("said").message.seq.0
+    }
+
+    /// How somebody who shows a token comes in.
+    async fn admit(&self, name: &str) -> &'static str {
+        let credentials =
+            Credentials { community: id("one"), token: Some(token(&claims("one", name))), name: None };
+        self.messenger
+            .admit(&credentials)
+            .await
+            .map_or_else(|rejection| Fault::from(rejection).code, |_| "in")
+    }
+}
+
+/// Two nodes, and a community with a lobby, in which Ann and Bob are.
+async fn begin() -> (Node, Node, Conversation) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let (here, there) = (Node::over(&store), Node::over(&store));
+    let lobby = scene::community(&here.messenger, "one").await;
+    scene::trust_site(&here.messenger, "one").await;
+    for name in ["ann", "bob"] {
+        scene::person(&here.messenger, "one", name, &lobby).await;
+    }
+    there.hear(&here);
+    there.messenger.catch_up().await;
+    here.hear(&there);
+    here.messenger.catch_up().await;
+    (here, there, lobby)
+}
+
+fn pairs(events: &[(&str, &str)]) -> Vec<(String, String)> {
+    events.iter().map(|(topic, event)| ((*topic).to_owned(), (*event).to_owned())).collect()
+}
+
+#[test]
+fn a_message_said_on_one_node_is_told_to_those_on_the_other() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        drop((here.events(), there.events()));
+        assert_eq!(here.say("ann", &lobby, "hi").await, 1);
+        assert_eq!(here.events(), pairs(&[("room:one/lobby", "msg:new"), ("person:one/ann", "msg:new")]));
+        there.hear(&here);
+        assert_eq!(there.events(), pairs(&[("room:one/lobby", "msg:new"), ("person:one/bob", "msg:new")]));
+        assert_eq!(there.words().len(), 0, "what was heard is not said again");
+        // Whoever comes to the other node finds it, too.
+        let page = there.messenger.newest(&id("one"), lobby.id, &somebody("bob")).await.expect("a page");
+        assert_eq!(page.messages.len(), 1);
+        here.say("ann", &lobby, "again").await;
+        there.hear(&here);
+        let page = there.messenger.newest(&id("one"), lobby.id, &somebody("bob")).await.expect("a page");
+        assert_eq!(page.messages.len(), 2, "the page that was read before is stale");
+    });
+}
+
+#[test]
+fn a_conversation_that_is_opened_on_one_node_is_followed_on_the_other() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        let direct = here.messenger.ask(&id("one"), by("ann"), OpenDirect { with: somebody("bob") });
+        let direct = direct.await.expect("a conversation");
+        here.messenger.inner.bulletin().typing(&id("one"), direct.id, &somebody("ann"), true);
+        here.say("ann", &direct, "psst").await;
+        drop(there.events());
+        there.hear(&here);
+        let events = ["conversation:new", "typing", "msg:new"].map(|event| ("person:one/bob", event));
+        assert_eq!(there.events(), pairs(&events));
+    });
+}
+
+#[test]
+fn who_is_banned_on_one_node_is_out_on_the_other() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 7, &lobby);
+        assert_eq!(there.admit("bob").await, "in");
+        let standing = there.messenger.standing(&id("one"), lobby.id, &somebody("bob")).await;
+        standing.expect("Bob may read");
+        let ban = |conversation| Punish {
+            person: somebody("bob"),
+            conversation,
+            kind: SanctionKind::Ban,
+            until: None,
+            reason: String::new(),
+        };
+        here.messenger.ask(&id("one"), By::Service, ban(Some(lobby.id))).await.expect("banned");
+        drop(there.events());
+        there.hear(&here);
+        assert_eq!(there.events(), pairs(&[("person:one/bob", "sanction"), ("room:one/lobby", "end_join")]));
+        let standing = there.messenger.standing(&id("one"), lobby.id, &somebody("bob")).await;
+        assert!(matches!(standing, Err(Failure::Refused(_) | Failure::Absent(_))), "{standing:?}");
+        here.messenger.ask(&id("one"), By::Service, ban(None)).await.expect("banned");
+        there.hear(&here);
+        assert_ne!(there.admit("bob").await, "in", "that he was met a moment ago does not count");
+    });
+}
+
+#[test]
+fn a_token_that_is_revoked_on_one_node_is_refused_on_the_other_and_its_connections_end() {
+    run(async {
+        let (here, there, _) = begin().await;
+        let credentials =
+            Credentials { community: id("one"), token: Some(token(&claims("one", "bob"))), name: None };
+        let admitted = there.messenger.admit(&credentials).await.expect("Bob is in");
+        let entrance = &there.messenger.inner.entrance;
+        let socket = entrance.socket();
+        entrance.stand(socket, &id("one"), &somebody("bob"), &admitted.verified).expect("it counts");
+        let until = Revoked::IssuedUntil(UnixSeconds(crate::messenger::now().millis() / 1_000 + 1));
+        here.messenger.revoke(&id("one"), &somebody("bob"), until).await.expect("revoked");
+        assert_eq!(there.admit("bob").await, "in", "nobody has told it yet");
+        drop(there.events());
+        there.hear(&here);
+        assert_eq!(there.events(), pairs(&[(socket.text().as_str(), "close")]));
+        assert_eq!(there.admit("bob").await, "token_revoked");
+    });
+}
+
+#[test]
+fn what_was_missed_is_seen_and_read_again() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        let (one, messenger) = (id("one"), &here.messenger);
+        for (device, name) in ["ann", "bob"].into_iter().enumerate() {
+            there.welcome(name, device as u64, &lobby);
+        }
+        here.say("ann", &lobby, "hi").await;
+        there.hear(&here);
+        there.messenger.catch_up().await;
+        // All of this is lost on the way.
+        here.say("ann", &lobby, "you did not hear this").await;
+        let edit = EditText {
+            conversation: lobby.id,
+            seq: chat::Seq(1),
+            text: "ho".to_owned(),
+            mentions: Vec::new(),
+        };
+        messenger.ask(&one, by("ann"), edit).await.expect("edited");
+        let remove = Remove { conversation: lobby.id, person: somebody("bob") };
+        messenger.ask(&one, By::Service, remove).await.expect("removed");
+        let private = ChangeRoom { kind: Some(chat::Kind::Private), ..ChangeRoom::of(lobby.id) };
+        messenger.ask(&one, By::Service, private).await.expect("changed");
+        let until = Revoked::IssuedUntil(UnixSeconds(crate::messenger::now().millis() / 1_000 + 1));
+        messenger.revoke(&one, &somebody("bob"), until).await.expect("revoked");
+        assert!(here.words().len() >= 4);
+        // This is the first that comes.
+        here.say("ann", &lobby, "but this").await;
+        drop(there.events());
+        there.hear(&here);
+        let missed = there.messenger.counts().missed_total;
+        there.messenger.catch_up().await;
+        let events = there.events();
+        for expected in [
+            ("room:one/lobby", "msg:new"),
+            ("room:one/lobby", "conversation:changed"),
+            ("room:one/lobby", "msg:edit"),
+            ("room:one/lobby", "end_join"),
+            ("person:one/bob", "conversations:changed"),
+        ] {
+            let expected = (expected.0.to_owned(), expected.1.to_owned());
+            assert!(events.contains(&expected), "{expected:?} is not in {events:?}");
+        }
+        let audience = &there.messenger.inner.audience;
+        assert!(!audience.is_in(&one, lobby.id, &somebody("bob")));
+        assert!(audience.is_in(&one, lobby.id, &somebody("ann")));
+        assert!(!audience.is_evicted(&one, lobby.id, DeviceId(0)), "Ann may stay");
+        assert_eq!(there.admit("bob").await, "token_revoked");
+        here.say("ann", &lobby, "and this").await;
+        there.hear(&here);
+        assert_eq!(there.messenger.counts().missed_total, missed, "nothing is missing any more");
+    });
+}
+
+#[test]
+fn a_room_that_went_on_while_the_bus_was_away_says_how_far_it_has_come() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        there.messenger.hear(FromNodes::Down);
+        here.say("ann", &lobby, "hi").await;
+        drop((here.words(), there.events()));
+        there.messenger.hear(FromNodes::Up);
+        there.messenger.catch_up().await;
+        let head = ("room:one/lobby".to_owned(), "head".to_owned());
+        assert!(there.events().contains(&head));
+        assert_eq!(there.words().len(), 1, "it says that it is back");
+    });
+}
+
+#[test]
+fn nodes_over_another_store_are_none_and_what_cannot_be_read_counts_as_missed() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        drop(there.events());
+        here.say("ann", &lobby, "hi").await;
+        let words = here.words().remove(0);
+        let of_another = String::from_utf8(words).expect("JSON");
+        let epoch = serde_json::json!(here.messenger.epoch()).to_string();
+        let of_another = of_another.replace(&epoch, r#""another""#);
+        let missed = || there.messenger.counts().missed_total;
+        let before = missed();
+        there.messenger.hear(FromNodes::Told { node: OTHER, words: of_another.as_bytes() });
+        assert_eq!((there.events(), missed()), (Vec::new(), before));
+        let odd = [&b""[..], b"{}", &[0xff; 9], br#"{"number":-1}"#];
+        for words in odd {
+            there.messenger.hear(FromNodes::Told { node: OTHER, words });
+        }
+        let unknown = r#"{"number":9,"epoch":"e","community":"one","notices":[{"danced":{"person":"ann"}}]}"#;
+        there.messenger.hear(FromNodes::Told { node: OTHER, words: unknown.as_bytes() });
+        assert_eq!((there.events(), missed()), (Vec::new(), before + odd.len() as u64 + 1));
+    });
+}
+
+#[test]
+fn who_is_met_on_one_node_is_seen_as_they_are_on_the_other() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        there.welcome("ann", 2, &lobby);
+        let profile = chat::Profile { name: "Anna".to_owned(), avatar: None, guest: false, role: None };
+        let meet = chat::verbs::Meet { profile };
+        here.messenger.ask(&id("one"), by("ann"), meet.clone()).await.expect("met");
+        drop(there.events());
+        there.hear(&here);
+        let events = there.events();
+        assert!(events.iter().all(|(_, event)| event == "profile") && !events.is_empty(), "{events:?}");
+        here.messenger.ask(&id("one"), by("ann"), meet).await.expect("met");
+        assert_eq!(here.words().len(), 0, "nobody needs to hear what they know");
+        let join = Join { conversation: lobby.id, invitation: None };
+        here.messenger.ask(&id("one"), by("ann"), join).await.expect("a member already");
+        assert_eq!(here.words().len(), 0);
+    });
+}
