@@ -6,7 +6,7 @@ use crate::limits::{
     QUEUE_LEN_SOFT_MAX,
 };
 use crate::session::Desk;
-use hub::{AppendError, BusEffect, BusEvent, Outgoing, ShardIndex};
+use hub::{AppendError, BusEffect, BusEvent, ShardIndex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -66,7 +66,7 @@ impl Way {
             | BusEffect::PresenceHeads(_)
             | BusEffect::Dismiss(_) => None,
         };
-        let bytes = payload.map_or(0, length);
+        let bytes = payload.map_or(0, |payload| payload.as_bytes().len());
         if payload.is_some() && is_full {
             desk.numbers.dropped.fetch_add(1, Relaxed);
             if let BusEffect::Append { token, .. } = effect {
@@ -139,12 +139,5 @@ fn weight(effect: &BusEffect) -> usize {
         | BusEffect::Interest { .. }
         | BusEffect::Present { .. }
         | BusEffect::Dismiss(_) => 1,
-    }
-}
-
-fn length(payload: &Outgoing<'_>) -> usize {
-    match payload {
-        Outgoing::Json(text) => text.len(),
-        Outgoing::Binary(bytes) => bytes.len(),
     }
 }
