@@ -48,8 +48,9 @@ mod pace;
 mod proxies;
 mod relay;
 mod shard;
+mod start_error;
 
-pub use builder::{Gateway, GatewayBuilder, StartError};
+pub use builder::{Gateway, GatewayBuilder};
 pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
@@ -69,3 +70,4 @@ pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;
 pub use proxies::{BadNetwork, Network};
 pub use shard::SlowReader;
+pub use start_error::StartError;
