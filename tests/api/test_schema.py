@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from furniture import Furniture
-from harness import environment
+from harness.environment import environment
 from harness.programs import foreign_variables
 from server import Api, running
 
@@ -22,7 +22,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 
 class Schema(unittest.TestCase):
     def test_no_request_brings_the_server_down_and_most_operations_succeed(self) -> None:
-        interpreter = environment.interpreter("api-tests", HERE / "requirements.txt")
+        interpreter = environment("api-tests", HERE / "requirements.txt") / "python"
         with running() as server, tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
             furniture = Furniture(server)
             server.operate("PUT", "/communities/default/people/eve", {"name": "Eve"})

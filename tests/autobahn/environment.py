@@ -33,7 +33,7 @@ def wstest_python():
     """The path of a Python 2.7 that has the test-suite, building its environment where it is missing."""
     interpreter = find_interpreter()
     wanted = fingerprint(REQUIREMENTS, interpreter, VIRTUALENV)
-    return kept("autobahn", wanted, lambda root: build(interpreter, root))
+    return kept("autobahn", wanted, lambda root: build(interpreter, root)) / "python"
 
 
 def find_interpreter():

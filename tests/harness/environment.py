@@ -1,5 +1,5 @@
-"""Python environments with exactly what a file of requirements names: made once, and kept outside of the clone, so that
-the next clone finds them.
+"""Python environments of programs from PyPI: each made once, and kept outside of the clone, so that the next clone finds
+it.
 
     python3 -m harness.environment NAME REQUIREMENTS      prints the interpreter
 """
@@ -13,13 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def interpreter(name: str, requirements: Path) -> Path:
-    """That of an environment of the Python that runs this."""
+def environment(name: str, requirements: Path) -> Path:
+    """The folder of the programs of an environment with exactly what `requirements` names."""
     return kept(name, fingerprint(requirements, sys.version), lambda root: _make(root, requirements))
 
 
 def kept(name: str, wanted: str, make: Callable[[Path], None]) -> Path:
-    """The interpreter of the environment of that name; `make` makes it in a folder, where it is not yet what is wanted."""
+    """The folder of the programs of the environment of that name; `make` makes it in a folder, where it is not yet what is
+    wanted."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "throng" / name
     stamp = root / "complete"
     if not stamp.is_file() or stamp.read_text() != wanted:
@@ -28,7 +29,7 @@ def kept(name: str, wanted: str, make: Callable[[Path], None]) -> Path:
         root.parent.mkdir(parents=True, exist_ok=True)
         make(root)
         stamp.write_text(wanted)
-    return root / "bin" / "python"
+    return root / "bin"
 
 
 def fingerprint(requirements: Path, *tools: str) -> str:
@@ -43,4 +44,4 @@ def _make(root: Path, requirements: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(interpreter(sys.argv[1], Path(sys.argv[2])))
+    print(environment(sys.argv[1], Path(sys.argv[2])) / "python")
