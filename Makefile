@@ -271,7 +271,7 @@ gauge:
 
 .PHONY: tsung
 tsung: programs-for-tests ## Run Phoenix's two-million scenario, lowered, with Tsung
-	$(PYTHON) tests/tsung/run.py --binary $(abspath $(SERVER))
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON) tests/tsung/run.py
 
 ##### Files
 

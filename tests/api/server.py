@@ -15,23 +15,15 @@ from harness.server import Server
 
 
 class Api(Server):
-    """A running server, and who may administrate it."""
+    """A running server, asked by HTTP and by its commands."""
 
     @property
     def public(self) -> str:
         return f"http://{self.address}:{self.port}"
 
     @property
-    def admin_address(self) -> str:
-        return f"{self.address}:{self.admin_port}"
-
-    @property
     def admin(self) -> str:
         return f"http://{self.admin_address}"
-
-    @property
-    def token(self) -> str:
-        return (self.folder / "admin-token").read_text().strip()
 
     def command(self, *words: str, succeeds: bool = True) -> str:
         """What `throng WORDS…` prints; with `succeeds` false, what it complains about."""
@@ -67,9 +59,5 @@ def ask(base: str, method: str, path: str, bearer: str, body: Any = None) -> Any
 @contextmanager
 def running() -> Iterator[Api]:
     """A server, from its first line to its orderly end."""
-    with tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
-        server = Api(Path(folder), "data", {})
-        try:
-            yield server
-        finally:
-            server.process.end()
+    with tempfile.TemporaryDirectory(prefix="throng-api-") as folder, Api(Path(folder), "data", {}) as server:
+        yield server

@@ -49,17 +49,8 @@ class Commands(unittest.TestCase):
 
     def test_without_a_server_a_command_says_what_to_do(self) -> None:
         with running() as server:
-            gone = server
-        gone.folder.mkdir(parents=True)
-        token = gone.folder / "admin-token"
-        token.write_text("0" * 64)
-        token.chmod(0o600)
-        try:
-            self.assertIn("start the server", gone.command("community", "list", succeeds=False))
-        finally:
-            token.unlink()
-            gone.folder.rmdir()
-            gone.folder.parent.rmdir()
+            server.process.end()
+            self.assertIn("start the server", server.command("community", "list", succeeds=False))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,12 @@ import os
 import subprocess
 import tempfile
 import unittest
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 from furniture import Furniture
 from harness.environment import environment
-from harness.programs import DEADLINE_SECONDS, foreign_variables
+from harness.programs import foreign_variables
 from server import Api, running
 
 HERE = Path(__file__).resolve().parent
@@ -68,11 +67,7 @@ def attack(
 
 def documented(server: Api) -> set[str]:
     """The ids of all operations."""
-    request = urllib.request.Request(
-        f"{server.admin}/api/v1/openapi.json", headers={"Authorization": f"Bearer {server.token}"}
-    )
-    with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as response:
-        document = json.load(response)
+    document = server.operate("GET", "/openapi.json")
     return {operation["operationId"] for methods in document["paths"].values() for operation in methods.values()}
 
 

@@ -4,12 +4,13 @@ The test-suite runs on CPython 2.7 only, and Debian 12 has no package of it: the
 from `PYTHON27`, from the PATH or from pyenv. This module never downloads an interpreter.
 """
 
-import hashlib
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from harness.environment import fingerprint, kept
 
 HERE = Path(__file__).resolve().parent
 REQUIREMENTS = HERE / "requirements.txt"
@@ -31,17 +32,8 @@ class NoInterpreter(Exception):
 def wstest_python():
     """The path of a Python 2.7 that has the test-suite, building its environment where it is missing."""
     interpreter = find_interpreter()
-    root = cache_root() / "autobahn"
-    python = root / "bin" / "python"
-    stamp = root / "complete"
-    wanted = fingerprint(interpreter)
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return python
-    # The stamp is written last: an environment without it was cut off half-way.
-    shutil.rmtree(root, ignore_errors=True)
-    build(interpreter, root)
-    stamp.write_text(wanted)
-    return python
+    wanted = fingerprint(REQUIREMENTS, interpreter, VIRTUALENV)
+    return kept("autobahn", wanted, lambda root: build(interpreter, root)) / "python"
 
 
 def find_interpreter():
@@ -65,20 +57,8 @@ def is_cpython27(candidate):
     return answer.stdout.strip() == "CPython2.7"
 
 
-def cache_root():
-    """Outside of the clone, so that the next clone finds what this one built; the Makefile uses it too."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "throng"
-
-
-def fingerprint(interpreter):
-    """Changes with the pins and with the interpreter, so that a stale environment is built anew."""
-    return hashlib.sha256(f"{interpreter}\n{VIRTUALENV}\n".encode() + REQUIREMENTS.read_bytes()).hexdigest()
-
-
 def build(interpreter, root):
     print(f"autobahn: building a Python 2.7 environment in {root}", flush=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
     seed = root.parent / "autobahn-virtualenv"
     quiet = ["--quiet", "--disable-pip-version-check"]
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(seed)], check=True)

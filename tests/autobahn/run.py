@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,15 +17,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+# Where the harness is, for who runs this by itself.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+
 import environment
+from harness.programs import HOST, ROOT, Missing, Process, find, free_port
 from verdict import Verdict
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 DEFAULT_BINARY = ROOT / "target" / "release" / "examples" / "echo"
 REPORTS = ROOT / "target" / "autobahn"
 AGENT = "throng"
 
-START_SECONDS_MAX = 30
 GROUP_SECONDS_MAX = 900
 
 # One client runs its cases one after the other on one core, and waits for timers in many of them: so
@@ -54,8 +55,11 @@ def main():
     if arguments.url:
         results = run_groups(python, arguments.url)
     else:
-        with echo_server(arguments.binary) as url:
-            results = run_groups(python, url)
+        try:
+            with echo_server(arguments.binary) as url:
+                results = run_groups(python, url)
+        except Missing as missing:
+            sys.exit(f"autobahn: {missing}")
     verdict = Verdict(results)
     print(f"autobahn: {len(results)} cases in {time.monotonic() - started:.0f} s, reports in {REPORTS}")
     print("\n".join(verdict.lines()), flush=True)
@@ -74,41 +78,12 @@ def parse_arguments():
 def echo_server(binary):
     """Starts the example on a free port; yields its echo mount's URL; ends it whatever happens."""
     port = free_port()
-    with open(REPORTS / "server.log", "wb") as log:
-        try:
-            server = subprocess.Popen([binary, "--port", str(port)], stdout=log, stderr=subprocess.STDOUT)
-        except OSError as error:
-            sys.exit(f"autobahn: cannot start the echo example ({error}); `make build` builds it")
-    try:
-        wait_until_listening(port, server)
-        yield f"ws://127.0.0.1:{port}/echo/websocket"
-        if server.poll() is not None:
-            print(f"autobahn: the server ended with {server.returncode}, see {REPORTS}/server.log")
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_listening(port, server):
-    deadline = time.monotonic() + START_SECONDS_MAX
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"autobahn: the server does not listen, see {REPORTS}/server.log")
-            time.sleep(0.05)
+    command = [find(str(binary.absolute()), "`make gauge` builds it; --binary names another"), "--port", str(port)]
+    with Process(command, REPORTS / "server.log") as server:
+        server.wait_until_it_listens(port)
+        yield f"ws://{HOST}:{port}/echo/websocket"
+        if not server.is_running():
+            print(f"autobahn: the server ended with {server.wait()}, see {server.log}")
 
 
 def run_groups(python, url):

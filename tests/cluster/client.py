@@ -53,14 +53,15 @@ class Client:
     def say(self, body: str) -> dict:
         return self.ask("new_msg", {"body": body})
 
-    def say_until_accepted(self, body: str) -> None:
-        """As an application does whose user is told when it is not known whether a message was taken."""
+    def say_until_accepted(self, body: str) -> str:
+        """As an application does whose user is told when it is not known whether a message was taken; what was accepted."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         attempt = 0
         while self.say(f"{body}.{attempt}")["status"] != "ok":
             attempt += 1
             assert time.monotonic() < deadline, f"{body} was never accepted"
             time.sleep(0.05)
+        return f"{body}.{attempt}"
 
     def bodies(self) -> list[str]:
         """What was said, in the order in which it was heard."""

@@ -4,12 +4,10 @@ import os
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from harness.environment import environment
-from harness.programs import DEADLINE_SECONDS, ROOT, Process, find
+from harness.programs import DEADLINE_SECONDS, ROOT, find
 
 DEPLOY = ROOT / "deploy"
 STAMPEDE = Path(os.environ.get("STAMPEDE_BIN", ROOT / "target" / "debug" / "stampede"))
@@ -37,16 +35,6 @@ def run(*command: str | Path, environment: dict[str, str] | None = None) -> tupl
         check=False,
     )
     return ended.returncode, ended.stdout
-
-
-@contextmanager
-def running(command: list[str], log: Path, environment: dict[str, str] | None = None) -> Iterator[Process]:
-    """Starts a program with its output in a file, and ends it."""
-    process = Process(command, log, environment)
-    try:
-        yield process
-    finally:
-        process.end()
 
 
 def get(url: str) -> bytes | None:

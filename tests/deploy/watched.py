@@ -13,7 +13,8 @@ from pathlib import Path
 import names
 import programs
 from harness.engines import Redis
-from harness.programs import find, foreign_variables, free_port, throng, wait_until
+from harness.programs import HOST, Process, find, free_port, wait_until
+from harness.server import Server
 
 # The name that prometheus.yml looks for, and the port that it takes for granted.
 REPLICAS_NAME = "throng-admin"
@@ -70,7 +71,7 @@ def watched(folder: Path) -> Iterator[Watched]:
         by_name = names.can_serve()
         by_file = replicas[:1] if by_name else replicas
         configuration = _configuration(folder, by_file, exporter, replicas[1])
-        address = stack.enter_context(names.serving(REPLICAS_NAME, ["127.0.0.1"])) if by_name else None
+        address = stack.enter_context(names.serving(REPLICAS_NAME, [HOST])) if by_name else None
         prometheus = stack.enter_context(_prometheus(folder, configuration, address))
         result = Watched(prometheus, replicas, by_name)
         wait_until("Prometheus scrapes everything", lambda: result.targets_up() >= {*replicas, exporter})
@@ -79,36 +80,25 @@ def watched(folder: Path) -> Iterator[Watched]:
 
 @contextmanager
 def _replica(folder: Path, name: str, bus: str) -> Iterator[str]:
-    port, admin = free_port(), f"127.0.0.1:{free_port()}"
-    settings = {
-        **SETTINGS,
-        "THRONG_LISTEN": f"127.0.0.1:{port}",
-        "THRONG_ADMIN_LISTEN": admin,
-        "THRONG_DATA_DIR": str(folder / f"data-{name}"),
-        "THRONG_BUS_URL": bus,
-        "THRONG_BUS_LISTEN": "127.0.0.1:0",
-    }
-    environment = {**foreign_variables(), **settings}
-    with programs.running([throng(), "serve"], folder / f"throng-{name}.log", environment):
-        wait_until("Throng is ready", lambda: programs.get(f"http://{admin}/readyz") is not None)
-        with _talk(folder, name, port):
-            yield admin
+    settings = {**SETTINGS, "THRONG_BUS_URL": bus, "THRONG_BUS_LISTEN": f"{HOST}:0"}
+    with Server(folder, name, settings) as server, _talk(folder, name, server.port):
+        yield server.admin_address
 
 
 @contextmanager
 def _talk(folder: Path, name: str, port: int) -> Iterator[None]:
-    command = [programs.stampede(), "rooms", f"ws://127.0.0.1:{port}/socket/websocket"]
+    command = [programs.stampede(), "rooms", f"ws://{HOST}:{port}/socket/websocket"]
     options = {"rooms": 2, "clients": CLIENTS, "rate": 5, "seconds": TALKING_SECONDS, "out": folder / f"talk-{name}"}
     words = [f"--{option}={value}" for option, value in options.items()]
-    with programs.running([*command, *words], folder / f"stampede-{name}.log"):
+    with Process([*command, *words], folder / f"stampede-{name}.log"):
         yield
 
 
 @contextmanager
 def _exporter(folder: Path) -> Iterator[str]:
-    address = f"127.0.0.1:{free_port()}"
+    address = f"{HOST}:{free_port()}"
     command = [find("prometheus-node-exporter"), f"--web.listen-address={address}"]
-    with programs.running(command, folder / "node-exporter.log"):
+    with Process(command, folder / "node-exporter.log"):
         yield address
 
 
@@ -133,7 +123,7 @@ def _configuration(folder: Path, replicas: list[str], exporter: str, named: str)
 
 @contextmanager
 def _prometheus(folder: Path, configuration: Path, name_server: str | None) -> Iterator[str]:
-    address = f"127.0.0.1:{free_port()}"
+    address = f"{HOST}:{free_port()}"
     command = [
         find("prometheus"),
         f"--config.file={configuration}",
@@ -142,7 +132,7 @@ def _prometheus(folder: Path, configuration: Path, name_server: str | None) -> I
     ]
     if name_server is not None:
         command = names.asking(command, name_server, folder)
-    with programs.running(command, folder / "prometheus.log"):
+    with Process(command, folder / "prometheus.log"):
         url = f"http://{address}"
         wait_until("Prometheus is ready", lambda: programs.get(f"{url}/-/ready") is not None)
         yield url

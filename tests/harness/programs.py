@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 THRONG = Path(os.environ.get("THRONG_BIN", ROOT / "target" / "debug" / "throng")).absolute()
@@ -16,6 +17,8 @@ HOST = "127.0.0.1"
 
 # Longest wait for anything. Only something broken meets it.
 DEADLINE_SECONDS = 60
+# Between two looks at what tells nobody that it changed.
+POLL_SECONDS = 0.02
 
 
 class Missing(RuntimeError):
@@ -56,17 +59,17 @@ def free_port(*addresses: str) -> int:
                 continue
 
 
-def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 0.02) -> None:
+def wait_until(what: str, is_so: Callable[[], bool]) -> None:
     """Asks again and again: other processes tell nobody that they changed."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not is_so():
         if time.monotonic() > deadline:
             raise AssertionError(f"waited in vain until {what}")
-        time.sleep(seconds)
+        time.sleep(POLL_SECONDS)
 
 
 class Process:
-    """A child with its log in a file; ended with the test."""
+    """A child with its log in a file; as a context it is ended behind it."""
 
     def __init__(
         self, command: list, log: Path, environment: dict[str, str] | None = None, user: int | None = None
@@ -84,6 +87,12 @@ class Process:
                 user=user,
                 group=user,
             )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def signal(self, number: signal.Signals) -> None:
         self.child.send_signal(number)

@@ -3,13 +3,15 @@
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from .programs import DEADLINE_SECONDS, HOST, Process, foreign_variables, free_port, throng, wait_until
 
 
 class Server:
-    """One `throng serve`; may be started again."""
+    """One `throng serve`; may be started again. As a context it is ended behind it."""
 
     def __init__(
         self,
@@ -33,9 +35,28 @@ class Server:
         self.environment = {**foreign_variables(), **own, **settings}
         self.start()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.end()
+
     def start(self) -> None:
         self.process = Process([throng(), "serve"], self.folder / "throng.log", self.environment)
-        wait_until(f"{self.folder.name} is ready", self._is_ready)
+        try:
+            wait_until(f"{self.folder.name} is ready", self._is_ready)
+        except BaseException:
+            self.process.kill()
+            raise
+
+    @property
+    def admin_address(self) -> str:
+        return f"{self.address}:{self.admin_port}"
+
+    @property
+    def token(self) -> str:
+        """What its operator shows."""
+        return (self.folder / "admin-token").read_text().strip()
 
     def _is_ready(self) -> bool:
         self.process.assert_runs()
@@ -53,13 +74,23 @@ class Server:
 
     def metric(self, name: str) -> float:
         """One number of `/metrics`, by its name with its labels."""
+        return next(self._numbers(f"{name} "))
+
+    def total(self, name: str) -> float:
+        """The sum of a metric over its labels; it must be there."""
+        numbers = list(self._numbers(f"{name} ", f"{name}{{"))
+        assert numbers, f"there is no {name}"
+        return sum(numbers)
+
+    def _numbers(self, *beginnings: str) -> Iterator[float]:
+        """Those of the lines of `/metrics` that begin so."""
         with self._ask("/metrics") as answer:
             lines = answer.read().decode().splitlines()
-        return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} "))
+        return (float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(beginnings))
 
     def members(self) -> dict[str, int]:
         """Topics with their members."""
-        with self._ask("/api/topics?limit=1000", self._token()) as answer:
+        with self._ask("/api/topics?limit=1000", self._authorization()) as answer:
             return {entry["topic"]: entry["members"] for entry in json.load(answer)["topics"]}
 
     def disconnect(self, socket_id: str) -> int:
@@ -72,7 +103,7 @@ class Server:
 
     def _tell(self, path: str, body: dict | None) -> int:
         try:
-            with self._ask(path, self._token(), json.dumps(body).encode()) as answer:
+            with self._ask(path, self._authorization(), json.dumps(body).encode()) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             return error.code
@@ -80,10 +111,10 @@ class Server:
     def log(self) -> str:
         return self.process.log.read_text()
 
-    def _token(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {(self.folder / 'admin-token').read_text().strip()}"}
+    def _authorization(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
 
     def _ask(self, path: str, headers: dict[str, str] | None = None, body: bytes | None = None):
         """With a body a POST."""
-        request = urllib.request.Request(f"http://{self.address}:{self.admin_port}{path}", body, headers or {})
+        request = urllib.request.Request(f"http://{self.admin_address}{path}", body, headers or {})
         return urllib.request.urlopen(request, timeout=DEADLINE_SECONDS)

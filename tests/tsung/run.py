@@ -1,22 +1,15 @@
 #!/usr/bin/env python3
 """Plays Phoenix's two-million scenario, lowered to some hundred users, with Tsung against `throng serve`.
 
-    run.py [--binary target/debug/throng]
-
-Fails unless every user connected, joined `rooms:lobby` (by the server's own count) and stayed until its
-session ended. Logs stay in target/tsung.
+Needs target/debug/throng (THRONG_BIN names another) and Tsung. Fails unless every user connected, joined `rooms:lobby`
+(by the server's own count) and stayed until its session ended. Logs stay in target/tsung.
 """
 
-import argparse
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 import xml.etree.ElementTree as ElementTree
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,39 +17,34 @@ from pathlib import Path
 import tsung_log
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SCENARIO = HERE / "lobby.xml"
-DEFAULT_BINARY = ROOT / "target" / "debug" / "throng"
-LOGS = ROOT / "target" / "tsung"
+# Where the harness is, for who runs this by itself.
+sys.path.append(str(HERE.parent))
 
-START_SECONDS_MAX = 30
-STOP_SECONDS_MAX = 60
+from harness.programs import HOST, ROOT, Missing, Process, find, free_port
+from harness.server import Server
+
+SCENARIO = HERE / "lobby.xml"
+LOGS = ROOT / "target" / "tsung"
 # Beyond the scenario's own arrivals and thinking: starting the Erlang VM, the last dump, stopping.
 OVERHEAD_SECONDS_MAX = 120
 
 
 def main():
-    arguments = parse_arguments()
-    if not shutil.which("tsung"):
-        sys.exit("tsung: the program `tsung` is missing (Debian's package `tsung`; `make deps` installs it)")
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
     scenario = Scenario(SCENARIO)
-    with throng(arguments.binary) as server:
-        dumps = play(scenario, server.port)
-        joins = server.metric("throng_joins_total")
+    try:
+        tsung = find("tsung")
+        with Server(LOGS, "server", {"THRONG_PROFILE": "load-test"}) as server:
+            dumps = play(tsung, scenario, server.port)
+            joins = server.total("throng_joins_total")
+    except Missing as missing:
+        sys.exit(f"tsung: {missing}")
     found = tsung_log.complaints(dumps, scenario.users, scenario.thinking_seconds * 1000)
     if joins != scenario.users:
         found.append(f"throng_joins_total is {joins}, not {scenario.users}")
     report(scenario, dumps, joins, found)
     sys.exit(1 if found else 0)
-
-
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    binary = os.environ.get("THRONG_BIN", DEFAULT_BINARY)
-    parser.add_argument("--binary", type=Path, default=binary, help="the throng binary (or THRONG_BIN)")
-    return parser.parse_args()
 
 
 class Scenario:
@@ -77,100 +65,22 @@ class Scenario:
         return self.arrival_seconds + self.thinking_seconds + OVERHEAD_SECONDS_MAX
 
 
-class Throng:
-    """A running server: its ports on 127.0.0.1 and what its administration listener counts."""
-
-    def __init__(self, process, port, admin_port):
-        self.process, self.port, self.admin_port = process, port, admin_port
-
-    def metric(self, name):
-        """The sum of a counter over its labels; None where the server does not export it."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/metrics", timeout=10) as answer:
-            lines = answer.read().decode().splitlines()
-        values = [
-            float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{"))
-        ]
-        return sum(values) if values else None
-
-    def is_ready(self):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
-
-
-@contextmanager
-def throng(binary):
-    """Starts `throng serve --profile load-test` on free ports with a data directory of its own; ends it."""
-    server_port, admin_port = free_port(), free_port()
-    settings = {
-        "THRONG_LISTEN": f"127.0.0.1:{server_port}",
-        "THRONG_ADMIN_LISTEN": f"127.0.0.1:{admin_port}",
-        "THRONG_DATA_DIR": str(LOGS / "data"),
-    }
-    with open(LOGS / "throng.log", "wb") as log:
-        try:
-            process = subprocess.Popen(
-                [binary, "serve", "--profile", "load-test"],
-                env={**foreign_environment(), **settings},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        except OSError as error:
-            sys.exit(f"tsung: cannot start the server ({error}); `cargo build -p server --bin throng`")
-    server = Throng(process, server_port, admin_port)
-    try:
-        wait_until_ready(server)
-        yield server
-    finally:
-        end(process)
-
-
-def foreign_environment():
-    """The environment without THRONG_…: the server refuses unknown variables, and this run sets its own."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("THRONG_")}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_ready(server):
-    deadline = time.monotonic() + START_SECONDS_MAX
-    while not server.is_ready():
-        if server.process.poll() is not None or time.monotonic() > deadline:
-            sys.exit(f"tsung: the server does not become ready, see {LOGS}/throng.log")
-        time.sleep(0.05)
-
-
-def end(process):
-    process.terminate()
-    try:
-        process.wait(timeout=STOP_SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def play(scenario, port):
+def play(tsung, scenario, port):
     """Runs Tsung to its end; the dumps of its log, none where it wrote no log."""
     configuration = LOGS / "lobby.xml"
     configuration.write_text(scenario.with_port(port))
     with name_server() as environment, open(LOGS / "output.log", "wb") as output:
         # -n: no dashboard, whose port may be taken. -I: an address, because the host name may not resolve.
-        command = ["tsung", "-n", "-I", "127.0.0.1", "-f", configuration, "-l", LOGS, "start"]
-        tsung = subprocess.Popen(
+        command = [tsung, "-n", "-I", HOST, "-f", configuration, "-l", LOGS, "start"]
+        process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=output, start_new_session=True
         )
         try:
-            tsung.wait(timeout=scenario.seconds_max())
+            process.wait(timeout=scenario.seconds_max())
         except subprocess.TimeoutExpired:
             print(f"tsung: still running after {scenario.seconds_max()} s, see {LOGS}", flush=True)
         finally:
-            end_group(tsung)
+            end_group(process)
     logs = sorted(LOGS.glob("*/tsung.log"))
     return tsung_log.parse(logs[-1].read_text()) if logs else []
 
@@ -181,14 +91,11 @@ def name_server():
     environment = {
         **os.environ,
         "ERL_EPMD_PORT": str(free_port()),
-        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "ERL_EPMD_ADDRESS": HOST,
         "HOME": str(LOGS),
     }
-    epmd = subprocess.Popen(["epmd"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
+    with Process([find("epmd")], LOGS / "epmd.log", environment):
         yield environment
-    finally:
-        end(epmd)
 
 
 def end_group(process):
@@ -204,7 +111,7 @@ def report(scenario, dumps, joins, found):
         totals = dumps[-1].totals
         print(
             f"tsung: {totals.get('users_count', 0)} arrived, {totals.get('websocket_succ', 0)} connected, "
-            f"{joins or 0:.0f} joined, {totals.get('finish_users_count', 0)} finished"
+            f"{joins:.0f} joined, {totals.get('finish_users_count', 0)} finished"
         )
     for complaint in found:
         print(f"tsung: {complaint}")

@@ -1,12 +1,12 @@
 //! The engines that there are.
 
 use crate::address::{Address, Server};
-use crate::bus::BadSettings;
 use crate::failure::Failure;
 use crate::nats::{Nats, NatsSession};
 use crate::port::Requests;
 use crate::redis::{Redis, RedisSession};
 use crate::session::Desk;
+use crate::settings::BadSettings;
 use std::path::PathBuf;
 
 /// One of them, chosen by the addresses.

@@ -61,7 +61,7 @@ const GOING_AWAY: u16 = 1001;
 pub(crate) const OFFSET_DIGITS: usize = 20;
 
 pub(crate) fn published(node: NodeId, event: &str, payload: &Outgoing<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(16 + event.len() + payload_bytes(payload).len());
+    let mut bytes = Vec::with_capacity(16 + event.len() + payload.as_bytes().len());
     bytes.push(PUBLISHED);
     put_number(&mut bytes, node.0);
     put_payload(&mut bytes, event, payload);
@@ -70,7 +70,7 @@ pub(crate) fn published(node: NodeId, event: &str, payload: &Outgoing<'_>) -> Ve
 
 /// What an engine keeps of a publication, and sends on behind its place.
 pub(crate) fn kept(node: NodeId, draft: &Draft) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(32 + draft.event.len() + payload_bytes(&draft.payload).len());
+    let mut bytes = Vec::with_capacity(32 + draft.event.len() + draft.payload.as_bytes().len());
     put_number(&mut bytes, node.0);
     put_text(&mut bytes, draft.except.as_ref().map_or("", PublisherId::as_str));
     put_payload(&mut bytes, &draft.event, &draft.payload);
@@ -317,14 +317,7 @@ fn put_payload(bytes: &mut Vec<u8>, event: &str, payload: &Outgoing<'_>) {
         Outgoing::Json(_) => JSON,
         Outgoing::Binary(_) => BINARY,
     });
-    bytes.extend_from_slice(payload_bytes(payload));
-}
-
-fn payload_bytes<'a>(payload: &'a Outgoing<'_>) -> &'a [u8] {
-    match payload {
-        Outgoing::Json(text) => text.as_bytes(),
-        Outgoing::Binary(bytes) => bytes,
-    }
+    bytes.extend_from_slice(payload.as_bytes());
 }
 
 #[cfg(test)]

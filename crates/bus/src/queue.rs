@@ -6,7 +6,7 @@ use crate::limits::{
     QUEUE_LEN_SOFT_MAX,
 };
 use crate::session::Desk;
-use hub::{AppendError, BusEffect, BusEvent, Outgoing, ShardIndex};
+use hub::{AppendError, BusEffect, BusEvent, ShardIndex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -55,8 +55,8 @@ impl Way {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
         let payload = match &effect {
-            BusEffect::Publish(publication) => Some(length(&publication.payload)),
-            BusEffect::Append { draft, .. } => Some(length(&draft.payload)),
+            BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
+            BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
             // What is missing of them is seen by who hears the next.
             BusEffect::Tell(words) => Some(words.len()),
             BusEffect::Interest { .. }
@@ -143,12 +143,5 @@ fn weight(effect: &BusEffect) -> usize {
         | BusEffect::Present { .. }
         | BusEffect::Dismiss(_)
         | BusEffect::Tell(_) => 1,
-    }
-}
-
-fn length(payload: &Outgoing<'_>) -> usize {
-    match payload {
-        Outgoing::Json(text) => text.len(),
-        Outgoing::Binary(bytes) => bytes.len(),
     }
 }

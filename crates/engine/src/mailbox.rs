@@ -44,7 +44,14 @@ impl<M> Mailboxes<M> {
     /// # Panics
     /// If there is no such shard.
     pub fn post(&self, shard: ShardIndex, mail: M) {
-        self.of(shard).put(mail, usize::MAX).unwrap_or_else(|_| unreachable!("no queue is that long"));
+        self.of(shard).put_always(mail);
+    }
+
+    /// Posts a letter to every shard, as [`Mailboxes::post`].
+    pub fn post_to_all(&self, mut mail: impl FnMut() -> M) {
+        for mailbox in &*self.boxes {
+            mailbox.put_always(mail());
+        }
     }
 
     /// Offers ephemeral mail. Gives it back, and counts it, when the mailbox holds `mailbox_len_max` already.
@@ -83,6 +90,10 @@ impl<M> Mailbox<M> {
         self.counters.mailbox_depth.fetch_add(1, Ordering::Relaxed);
         self.bell.ring();
         Ok(())
+    }
+
+    fn put_always(&self, mail: M) {
+        self.put(mail, usize::MAX).unwrap_or_else(|_| unreachable!("no queue is that long"));
     }
 
     /// Whether mail is waiting, whoever holds it.

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use caller::{Call, Fixture, PATIENCE, Post, Seen, listening, loopback, value, wait_until};
+use caller::{Call, Fixture, PATIENCE, Post, Seen, config, loopback, value, wait_until};
 use engine::{EndCause, EngineConfig, EngineLimits, ShardIndex, Tables};
 use socket2::{Domain, Socket, Type};
 
@@ -60,7 +60,7 @@ fn deaf() -> SocketAddr {
 #[test]
 fn a_shard_talks_to_its_own_listener() {
     for tables in [Tables::Shared, Tables::Private] {
-        let fixture = Fixture::start_with(EngineConfig { tables, ..listening() });
+        let fixture = Fixture::start_with(EngineConfig { tables, ..config() });
         let counters = fixture.counters();
         let remote = fixture.engine.local_addresses()[0];
         fixture.call(Call { greeting: b"hello", ..Call::new(1, remote) });
@@ -344,7 +344,7 @@ fn thousands_connect_from_one_process_to_itself() {
     const CALLS: u32 = 5000;
     engine::machine::raise_descriptor_limit().unwrap();
     let limits = EngineLimits { connections_max: 2 * CALLS as usize, ..EngineLimits::default() };
-    let config = EngineConfig { shards: 2, tables: Tables::Private, limits, ..listening() };
+    let config = EngineConfig { shards: 2, tables: Tables::Private, limits, ..config() };
     let fixture = Fixture::start_with(config);
     let remote = fixture.engine.local_addresses()[0];
     for label in 0..CALLS {

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use caller::{Call, Fixture, PATIENCE, Post, Seen, listening, loopback, value, wait_until};
+use caller::{Call, Fixture, PATIENCE, Post, Seen, config, loopback, value, wait_until};
 use engine::{EndCause, EngineConfig, Tables};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -238,7 +238,7 @@ fn a_peer_that_closes_in_the_middle_of_the_handshake_is_told_apart() {
 fn a_peer_that_does_not_speak_tls_is_told_apart() {
     let (_, client) = configurations();
     // It says back the first words of the handshake, which only a client may say.
-    let fixture = Fixture::start_with(listening());
+    let fixture = Fixture::start_with(config());
     let remote = fixture.engine.local_addresses()[0];
     fixture.call(Call { tls: Some((client, name("localhost"))), ..Call::new(1, remote) });
     fixture.wait_for(|seen| matches!(seen, Seen::TlsError(1, _)));

@@ -6,17 +6,18 @@ use crate::control::{Control, ControlMail, Listeners};
 use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::life::Life;
-use crate::limits::{BadLimit, Limits};
+use crate::limits::Limits;
 use crate::listening::{Listening, ListeningTls, bind_for_nodes};
 use crate::longpoll::BODIES_KIB_MAX;
-use crate::memory::{Account, Allowance, BudgetTooSmall, HttpConnections, Shares, Watch};
+use crate::memory::{Account, Allowance, HttpConnections, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
-use crate::mount::{BadMountPath, Mount};
+use crate::mount::Mount;
 use crate::nodes::Nodes;
 use crate::pace::Pace;
 use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
+use crate::start_error::StartError;
 use crate::words::{Ear, FromNodes};
 use engine::{EngineConfig, EngineLimits, Tables};
 use hub::{Histories, HubConfig, NodeId, Pattern, PatternError, Retention, ShardIndex};
@@ -24,7 +25,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-use std::{fmt, io, thread};
+use std::{io, thread};
 use tokio::sync::{Semaphore, mpsc};
 
 /// The way in: [`Gateway::builder`].
@@ -64,30 +65,6 @@ pub struct GatewayBuilder {
     histories: Vec<(String, Retention)>,
     bus: Option<RunBus>,
     ear: Option<Ear>,
-}
-
-/// Why a gateway did not start.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A limit lets nothing through or cannot be held.
-    Limits(BadLimit),
-    /// A mount's path is not one.
-    Path(BadMountPath),
-    /// A topic pattern is not one.
-    Pattern(PatternError),
-    /// The memory budget has no room for connections.
-    MemoryBudget(BudgetTooSmall),
-    /// The sockets or threads of the shards could not be made; an address in use is the usual case.
-    Engine(engine::StartError),
-    /// A listener waits for proxies, and none is trusted.
-    NoTrustedProxy(SocketAddr),
-    /// A TLS address could not be listened on.
-    ListenTls(SocketAddr, io::Error),
-    /// The address for other nodes could not be listened on.
-    ListenForNodes(SocketAddr, io::Error),
-    /// The system has no random numbers, threads or runtime for us.
-    System(io::Error),
 }
 
 impl GatewayBuilder {
@@ -376,28 +353,3 @@ impl GatewayBuilder {
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StartError::Limits(error) => error.fmt(f),
-            StartError::Path(error) => error.fmt(f),
-            StartError::Pattern(error) => error.fmt(f),
-            StartError::MemoryBudget(error) => error.fmt(f),
-            StartError::Engine(error) => error.fmt(f),
-            StartError::NoTrustedProxy(address) => {
-                write!(
-                    f,
-                    "the listener {address} waits for proxies, and none is trusted: name their networks"
-                )
-            }
-            StartError::ListenTls(address, error) => write!(f, "cannot listen on {address} for TLS: {error}"),
-            StartError::ListenForNodes(address, error) => {
-                write!(f, "cannot listen on {address} for other nodes: {error}")
-            }
-            StartError::System(error) => write!(f, "the system refuses what a gateway needs: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}

@@ -96,11 +96,8 @@ impl BusEvents {
         let home = || event.topic().map(|topic| self.hub.home_of(topic));
         match shard.or_else(home) {
             Some(shard) => self.send(engine::ShardIndex(shard.0), event),
-            None => {
-                for shard in 0..self.hub.shards {
-                    self.send(engine::ShardIndex(shard), event.clone());
-                }
-            }
+            // What is about no topic is never dropped.
+            None => self.mailboxes.post_to_all(|| Mail::Bus(event.clone())),
         }
     }
 

@@ -179,9 +179,7 @@ impl Handle {
     }
 
     fn dismiss(&self, dismissal: &Dismissal) {
-        for shard in self.shards() {
-            self.mailboxes.post(shard, Mail::Shard(ShardMessage::Dismiss(dismissal.clone())));
-        }
+        self.mailboxes.post_to_all(|| Mail::Shard(ShardMessage::Dismiss(dismissal.clone())));
     }
 
     /// Topics with their members, the largest first, at most `count_max`; see [`Handle::census`].
@@ -230,12 +228,12 @@ impl Handle {
 
     /// Asks every shard the same, all at once. Who has no answer to give is left out.
     async fn ask_all<T: Send + 'static>(&self, mail: impl Fn(Reply<T>) -> Mail) -> Vec<T> {
-        let ask = |shard| {
+        let mut asked = Vec::with_capacity(self.mailboxes.len());
+        self.mailboxes.post_to_all(|| {
             let (reply, answer) = self.relay.question();
-            self.mailboxes.post(shard, mail(reply));
-            answer
-        };
-        let asked: Vec<_> = self.shards().map(ask).collect();
+            asked.push(answer);
+            mail(reply)
+        });
         let mut answers = Vec::with_capacity(asked.len());
         for answer in asked {
             answers.extend(answer.await.ok());
@@ -269,16 +267,8 @@ impl Handle {
     /// `Retry-After`, and those by TLS find nobody who listens. A second drain joins the first.
     pub async fn drain(&self, spread: Duration) {
         self.life.advance(Stage::Draining);
-        let mut drained = Vec::new();
-        for shard in self.shards() {
-            let (reply, answer) = self.relay.question();
-            self.mailboxes.post(shard, Mail::Drain { spread, reply });
-            drained.push(answer);
-        }
-        for answer in drained {
-            // Without an answer the shard is gone, and its connections with it.
-            let _ = answer.await;
-        }
+        // Of whom there is no answer, that shard is gone, and its connections with it.
+        self.ask_all(|reply: Reply<()>| Mail::Drain { spread, reply }).await;
         if let Some(engine) = self.engine.get() {
             engine.stop_accepting();
         }
@@ -287,9 +277,5 @@ impl Handle {
     /// Stops the control plane, and lets [`Running::wait`] return.
     pub fn stop(&self) {
         self.life.advance(Stage::Stopped);
-    }
-
-    fn shards(&self) -> impl Iterator<Item = ShardIndex> + use<> {
-        (0..self.mailboxes.len() as u16).map(ShardIndex)
     }
 }

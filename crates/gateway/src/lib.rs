@@ -48,9 +48,10 @@ mod pace;
 mod proxies;
 mod relay;
 mod shard;
+mod start_error;
 mod words;
 
-pub use builder::{Gateway, GatewayBuilder, StartError};
+pub use builder::{Gateway, GatewayBuilder};
 pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};
 pub use control::RemotePeer;
@@ -70,4 +71,5 @@ pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;
 pub use proxies::{BadNetwork, Network};
 pub use shard::SlowReader;
+pub use start_error::StartError;
 pub use words::FromNodes;

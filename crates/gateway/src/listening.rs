@@ -1,7 +1,7 @@
 //! The addresses that a gateway listens on, as its builder was told.
 
-use crate::builder::StartError;
 use crate::control::TlsListener;
+use crate::start_error::StartError;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;

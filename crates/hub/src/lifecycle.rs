@@ -79,29 +79,30 @@ impl Hub {
     /// Ends the joins to a topic of every connection with this socket id. One that is still being decided goes on: its
     /// channel is asked once more when it stands.
     pub(crate) fn end_joins_of(&mut self, id: &str, topic: &str, out: &mut Effects) {
-        let mut at = self.identities.get(&self.hash.of(id)).copied();
-        while let Some(slot) = at {
-            let Some(identity) = self.identity_mut(slot) else { return };
-            at = identity.next;
-            let is_meant = &*identity.id == id;
-            let Some(&topic) = self.topic_ids.get(topic).filter(|_| is_meant) else { continue };
-            if self.connections.join(slot, topic).is_some_and(|join| join.stands()) {
-                self.end_join(slot, topic, Ended::Stopped, out);
+        self.each_socket(id, |hub, slot| {
+            let Some(&topic) = hub.topic_ids.get(topic) else { return };
+            if hub.connections.join(slot, topic).is_some_and(|join| join.stands()) {
+                hub.end_join(slot, topic, Ended::Stopped, out);
                 // Frames may have waited for it, and nothing else wakes them.
-                self.released.extend(self.connections.key_of(slot));
+                hub.released.extend(hub.connections.key_of(slot));
             }
-        }
+        });
     }
 
     /// Closes every connection with this socket id.
     pub(crate) fn disconnect(&mut self, id: &str, code: u16, out: &mut Effects) {
+        self.each_socket(id, |hub, slot| hub.close(slot, code, out));
+    }
+
+    /// Does this with every connection of a socket id; the connection may be gone afterwards, and no other.
+    fn each_socket(&mut self, id: &str, mut act: impl FnMut(&mut Hub, u32)) {
         let mut at = self.identities.get(&self.hash.of(id)).copied();
         while let Some(slot) = at {
             let Some(identity) = self.identity_mut(slot) else { return };
             at = identity.next;
             // Ids with the same hash share a list.
             if &*identity.id == id {
-                self.close(slot, code, out);
+                act(self, slot);
             }
         }
     }

@@ -43,15 +43,21 @@ impl<'a> Outgoing<'a> {
         crate::splice::is_object(self)
     }
 
-    /// Bytes of the text or the binary.
-    pub(crate) fn len(&self) -> usize {
+    /// The text's bytes, or the binary.
+    pub fn as_bytes(&self) -> &[u8] {
         match self {
-            Outgoing::Json(text) => text.len(),
-            Outgoing::Binary(bytes) => bytes.len(),
+            Outgoing::Json(text) => text.as_bytes(),
+            Outgoing::Binary(bytes) => bytes,
         }
     }
 
-    pub(crate) fn as_payload(&self) -> Payload<'_> {
+    /// How many those are.
+    pub(crate) fn len(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// As the codec takes it.
+    pub fn as_payload(&self) -> Payload<'_> {
         match self {
             Outgoing::Json(text) => Payload::Json(text),
             Outgoing::Binary(bytes) => Payload::Binary(bytes),

@@ -5,18 +5,17 @@
 //! clients apply joins first, so the merge says the same. In a crowd, with more metas than the limit, only the number
 //! of people is told.
 
+use crate::base64_id::Base64Id;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
 use crate::memory::{block_bytes, shared_text_bytes};
 use crate::people::RemotePeople;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// `phx_ref`: 16 characters of URL-safe base64, unique to one meta.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PhxRef([u8; 16]);
+pub struct PhxRef(Base64Id);
 
 impl PhxRef {
     /// The `count`th ref of a shard; `salt` tells nodes and restarts apart.
@@ -25,27 +24,23 @@ impl PhxRef {
         raw[..4].copy_from_slice(&salt.to_be_bytes());
         raw[4..6].copy_from_slice(&shard.0.to_be_bytes());
         raw[6..].copy_from_slice(&count.to_be_bytes()[2..]);
-        let mut text = [0; 16];
-        let written = URL_SAFE_NO_PAD.encode_slice(raw, &mut text);
-        debug_assert_eq!(written, Ok(16));
-        PhxRef(text)
+        PhxRef(Base64Id::new(raw))
     }
 
     /// One that another node made.
     pub fn parse(text: &str) -> Option<PhxRef> {
-        let sound = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-        text.as_bytes().try_into().ok().filter(|_| sound).map(PhxRef)
+        Base64Id::parse(text).map(PhxRef)
     }
 
     /// Its characters.
     pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("base64 is ASCII")
+        self.0.as_str()
     }
 }
 
 impl std::fmt::Debug for PhxRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+        self.0.fmt(f)
     }
 }
 

@@ -7,8 +7,7 @@
 
 use crate::channels::publication_of;
 use crate::journal::{ClientId, JoinId, Note, PublicationId, Published};
-use hub::{Outgoing, Publication, ShardMessage};
-use proto::phoenix::Payload;
+use hub::{Publication, ShardMessage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What went wrong, in one sentence.
@@ -140,7 +139,7 @@ impl Oracle {
                 id_of(publication).map_or(Ok(()), |id| self.arrived(shard, id))
             }
             ShardMessage::PublishNow { payload, .. } => {
-                publication_of(payload_of(payload)).map_or(Ok(()), |id| self.arrived(shard, id))
+                publication_of(payload.as_payload()).map_or(Ok(()), |id| self.arrived(shard, id))
             }
             _ => Ok(()),
         }
@@ -285,12 +284,5 @@ impl Oracle {
 }
 
 fn id_of(publication: &Publication) -> Option<PublicationId> {
-    publication_of(payload_of(&publication.payload))
-}
-
-fn payload_of<'a>(payload: &'a Outgoing<'_>) -> Payload<'a> {
-    match payload {
-        Outgoing::Json(text) => Payload::Json(text),
-        Outgoing::Binary(bytes) => Payload::Binary(bytes),
-    }
+    publication_of(publication.payload.as_payload())
 }

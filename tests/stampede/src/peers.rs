@@ -17,8 +17,9 @@ pub fn node_echo() -> (Program, String) {
 #[must_use]
 pub fn python_echo() -> (Program, String) {
     let peers = tests_folder().join("stampede/peers");
-    let environment = Command::new("python3").arg("-B").arg(peers.join("environment.py")).output();
-    let environment = environment.expect("python3 runs");
+    let mut environment = Command::new("python3");
+    environment.current_dir(tests_folder()).args(["-B", "-m", "harness.environment", "stampede-peers"]);
+    let environment = environment.arg(peers.join("requirements.txt")).output().expect("python3 runs");
     let python = String::from_utf8_lossy(&environment.stdout).trim().to_owned();
     assert!(environment.status.success(), "{}", String::from_utf8_lossy(&environment.stderr));
     let mut command = Command::new(python);

@@ -1,12 +1,13 @@
 //! The topics that this node subscribed: a task each takes what comes, as soon as the hub knows where the topic stands.
 
 use super::order::{Order, is_mark};
-use crate::frame::{self, Frame, Kept};
+use crate::frame;
+use crate::heard;
 use crate::session::Desk;
 use async_nats::header::{NATS_LAST_SEQUENCE, NATS_SEQUENCE};
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt as _;
-use hub::{BusEvent, Ordered, Position, Publication};
+use hub::BusEvent;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -75,7 +76,10 @@ impl Feed {
                 let (sequence, previous) = (number(NATS_SEQUENCE)?, number(NATS_LAST_SEQUENCE)?);
                 self.kept(order, (sequence, previous), &message.payload, reached)?
             }
-            (Some(_), None) | (None, _) => Some(self.said(&message.payload)?),
+            // What has a place comes with headers; without, only another engine would write it.
+            (Some(_), None) | (None, _) => {
+                Some(heard::said(&self.desk, self.topic.clone(), frame::read(&message.payload)?)?)
+            }
         };
         if let Some(event) = event {
             self.desk.tell(event);
@@ -105,34 +109,7 @@ impl Feed {
         let kept = frame::read_kept(payload)?;
         order.witness(&position);
         reached.offset = position.offset.max(reached.offset);
-        Some(Some(self.ordered(position, previous, kept)))
-    }
-
-    fn ordered(&self, position: Position, previous: u64, kept: Kept) -> BusEvent {
-        if kept.node != self.desk.node {
-            self.desk.numbers.delivered.fetch_add(1, Relaxed);
-        }
-        let draft = kept.into_draft(self.topic.clone(), self.desk.now());
-        BusEvent::Ordered(Box::new(Ordered { position, previous, draft }))
-    }
-
-    /// What a node said.
-    fn said(&self, payload: &[u8]) -> Option<BusEvent> {
-        let topic = self.topic.clone();
-        Some(match frame::read(payload)? {
-            Frame::Published { node, event, payload } => {
-                self.desk.numbers.delivered.fetch_add(1, Relaxed);
-                let received = self.desk.now();
-                let publication = Arc::new(Publication { topic, event, payload, received, place: None });
-                BusEvent::Delivered { node, publication }
-            }
-            Frame::Head { position, .. } => BusEvent::Head { topic, position },
-            Frame::Present { node, version, previous, change } => {
-                BusEvent::Present { topic, node, version, previous, change: Box::new(change) }
-            }
-            Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
-            // Only another engine writes the first; the second is not said of a topic.
-            Frame::Ordered { .. } | Frame::Dismissed { .. } | Frame::Told { .. } => return None,
-        })
+        let ordered = heard::ordered(&self.desk, self.topic.clone(), (position, previous), kept);
+        Some(Some(BusEvent::Ordered(Box::new(ordered))))
     }
 }

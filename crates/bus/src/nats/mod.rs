@@ -23,9 +23,9 @@ mod streams;
 mod subjects;
 
 use crate::announced::announced;
-use crate::bus::BadSettings;
 use crate::failure::Failure;
 use crate::session::Desk;
+use crate::settings::BadSettings;
 use connect::connect;
 use neighbours::Neighbours;
 use opening::Opening;

@@ -2,8 +2,8 @@
 
 use super::commands::Question;
 use super::inbox::Inbox;
-use super::instance::leases;
 use super::keys;
+use super::own_lease::leases;
 use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
 use crate::session::{Desk, Standing};
@@ -20,7 +20,7 @@ pub(crate) fn tell(
 ) -> Result<Option<Standing>, Failure> {
     let mut answer = || answers.next().ok_or_else(|| unexpected("an answer too few"));
     match question {
-        Question::Lease => return leases(answer()?)?.ok_or(Failure::LeaseOver).map(Some),
+        Question::Lease => return leases(answer()?).map(Some),
         Question::Done => drop(answer()?),
         Question::People => {
             if answer()? != Value::Int(1) {

@@ -3,15 +3,13 @@
 use super::instance::Instance;
 use super::keys::name;
 use super::scripts::call;
-use crate::announced;
 use crate::frame;
-use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX, REAPED_TOPICS_MAX};
-use crate::port::NodeAddress;
+use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX};
 use crate::session::Desk;
 use ::redis::{Cmd, cmd};
 use hub::{
-    AppendToken, BusEffect, Draft, NodeId, PhxRef, Position, PresenceChange, PresenceMeta, ReadToken,
-    ShardIndex, Span, SubscriptionId,
+    AppendToken, BusEffect, Draft, NodeId, PhxRef, PresenceChange, PresenceMeta, ReadToken, ShardIndex, Span,
+    SubscriptionId,
 };
 use std::sync::Arc;
 
@@ -86,7 +84,7 @@ pub(crate) fn encode(
         }
         BusEffect::Heads(heads) => {
             for (topic, position) in heads {
-                ask(publish(&keys.channel(&topic), head(desk.node, &position)), Question::Done);
+                ask(publish(&keys.channel(&topic), frame::head(desk.node, &position)), Question::Done);
             }
         }
         BusEffect::PresenceHeads(heads) => {
@@ -114,30 +112,6 @@ pub(crate) fn encode(
             ask(who, Question::Who { topic });
         }
     }
-}
-
-/// Begins the node's lease; other nodes reach it there, if anywhere.
-pub(crate) fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
-    let mut begin = lease(instance, desk, "begin");
-    begin.arg(announced.map(announced::write).unwrap_or_default());
-    begin
-}
-
-/// Renews the node's lease.
-pub(crate) fn renew(instance: &Instance, desk: &Desk) -> Cmd {
-    lease(instance, desk, "renew")
-}
-
-fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
-    let keys = &instance.keys;
-    let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
-    lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
-    lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
-    lease
-}
-
-fn head(node: NodeId, position: &Position) -> Vec<u8> {
-    frame::head(node, position)
 }
 
 fn publish(channel: &str, message: Vec<u8>) -> Cmd {

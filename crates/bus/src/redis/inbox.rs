@@ -3,14 +3,15 @@
 use super::keys::Keys;
 use crate::everybody;
 use crate::frame::{self, Frame};
+use crate::heard;
 use crate::limits::HELD_LEN_MAX;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::{PushInfo, PushKind, Value};
-use hub::{BusEvent, Ordered, Position, Publication, SubscriptionId};
+use hub::{BusEvent, Ordered, Position, SubscriptionId};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// Called by the connection for each message, in their order.
@@ -20,7 +21,8 @@ pub(crate) struct Inbox {
     nodes_channel: String,
     everybody_channel: String,
     witness: Arc<Witness>,
-    run: Mutex<Box<str>>,
+    /// Which run of the server this is, from when that is known: before the first subscription.
+    run: OnceLock<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
     /// A node came or went.
     pub(crate) nodes_changed: Notify,
@@ -43,7 +45,7 @@ impl Inbox {
             everybody_channel: keys.everybody(),
             keys,
             witness,
-            run: Mutex::default(),
+            run: OnceLock::new(),
             topics: Mutex::default(),
             nodes_changed: Notify::new(),
             lost: Notify::new(),
@@ -51,13 +53,18 @@ impl Inbox {
     }
 
     /// Which run of the server this is.
+    ///
+    /// # Panics
+    /// If that was said already: a connection is to one run.
     pub(crate) fn set_run(&self, run: &str) {
-        *self.run.lock().unwrap_or_else(PoisonError::into_inner) = run.into();
+        assert!(self.run.set(run.into()).is_ok(), "a connection is to one run of the server");
     }
 
     /// A publication is kept: what a server that starts again has to have.
     pub(crate) fn witness(&self, position: &Position) {
-        self.witness.see(position, &self.run.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(run) = self.run.get() {
+            self.witness.see(position, run);
+        }
     }
 
     /// The topic is being subscribed.
@@ -127,34 +134,20 @@ impl Inbox {
     }
 
     fn hand_on(&self, topic: Arc<str>, feed: &mut Feed, frame: Frame) {
-        let received = self.desk.now();
-        let event = match frame {
-            Frame::Dismissed { .. } | Frame::Told { .. } => return self.undecodable(),
-            Frame::Published { node, event, payload } => {
-                self.desk.numbers.delivered.fetch_add(1, Relaxed);
-                let publication = Arc::new(Publication { topic, event, payload, received, place: None });
-                BusEvent::Delivered { node, publication }
-            }
-            Frame::Ordered { epoch, offset, previous, kept } => {
-                if kept.node != self.desk.node {
-                    self.desk.numbers.delivered.fetch_add(1, Relaxed);
-                }
-                let position = Position { epoch, offset };
-                self.witness(&position);
-                let ordered = Ordered { position, previous, draft: kept.into_draft(topic, received) };
-                match feed {
-                    Feed::Held(_, held) if held.len() < HELD_LEN_MAX => return held.push(ordered),
-                    Feed::Held(..) => return,
-                    Feed::Open => BusEvent::Ordered(Box::new(ordered)),
-                }
-            }
-            Frame::Head { position, .. } => BusEvent::Head { topic, position },
-            Frame::Present { node, version, previous, change } => {
-                BusEvent::Present { topic, node, version, previous, change: Box::new(change) }
-            }
-            Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
-        };
-        self.desk.tell(event);
+        if let Frame::Ordered { epoch, offset, previous, kept } = frame {
+            let position = Position { epoch, offset };
+            self.witness(&position);
+            let ordered = heard::ordered(&self.desk, topic, (position, previous), kept);
+            return match feed {
+                Feed::Held(_, held) if held.len() < HELD_LEN_MAX => held.push(ordered),
+                Feed::Held(..) => {}
+                Feed::Open => self.desk.tell(BusEvent::Ordered(Box::new(ordered))),
+            };
+        }
+        match heard::said(&self.desk, topic, frame) {
+            Some(event) => self.desk.tell(event),
+            None => self.undecodable(),
+        }
     }
 
     fn topics(&self) -> MutexGuard<'_, HashMap<Arc<str>, Feed>> {

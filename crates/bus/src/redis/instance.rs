@@ -1,14 +1,11 @@
 //! One server: its connection, and everything that can be wrong with it.
 
-use super::commands::begin;
 use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
-use super::keys::{self, Keys};
-use super::scripts::{Scripts, call};
-use crate::announced;
+use super::keys::Keys;
+use super::scripts::{SOURCES, Scripts, call};
 use crate::failure::Failure;
-use crate::port::NodeAddress;
-use crate::session::{Desk, Standing};
+use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
@@ -68,7 +65,7 @@ impl Instance {
         answers.map_err(|error| explain(&error))?.into_iter().map(sound).collect()
     }
 
-    async fn ask(&mut self, command: Cmd) -> Result<Value, Failure> {
+    pub(crate) async fn ask(&mut self, command: Cmd) -> Result<Value, Failure> {
         let mut answers = self.exchange(vec![command]).await?;
         answers.pop().ok_or_else(|| Failure::Refused("it did not answer".to_owned()))
     }
@@ -87,9 +84,8 @@ impl Instance {
     }
 
     async fn load_scripts(&mut self) -> Result<(), Failure> {
-        let load = |(_, code): (_, &str)| cmd("SCRIPT").arg("LOAD").arg(code).to_owned();
-        let commands = self.scripts.all().map(load).collect();
-        self.exchange(commands).await.map(drop)
+        let load = |source: &&str| cmd("SCRIPT").arg("LOAD").arg(source).to_owned();
+        self.exchange(SOURCES.iter().map(load).collect()).await.map(drop)
     }
 
     async fn try_rights(&mut self) -> Result<(), Failure> {
@@ -117,32 +113,4 @@ impl Instance {
         self.inbox.set_run(run);
         Ok(())
     }
-
-    /// Begins this node's lease, and says where it listens; returns the nodes that have one.
-    pub(crate) async fn begin_lease(
-        &mut self,
-        desk: &Desk,
-        announced: Option<&NodeAddress>,
-    ) -> Result<Standing, Failure> {
-        let begin = begin(self, desk, announced);
-        let answer = self.ask(begin).await?;
-        leases(answer)?.ok_or(Failure::LeaseOver)
-    }
-}
-
-/// As `scripts/lease.lua` answers: nothing if this node's lease does not stand.
-pub(crate) fn leases(answer: Value) -> Result<Option<Standing>, Failure> {
-    let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
-    let mut values = answer.into_iter();
-    if values.next() != Some(Value::Int(1)) {
-        return Ok(None);
-    }
-    let text = |value| from_redis_value::<String>(value).ok();
-    let mut standing = Standing::new();
-    while let (Some(name), Some(listening)) = (values.next(), values.next()) {
-        if let Some(node) = text(name).as_deref().and_then(keys::node) {
-            standing.insert(node, text(listening).as_deref().and_then(announced::read));
-        }
-    }
-    Ok(Some(standing))
 }

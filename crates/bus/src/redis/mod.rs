@@ -9,15 +9,16 @@ mod inbox;
 mod instance;
 mod keys;
 mod leases;
+mod own_lease;
 mod pump;
 mod scripts;
 mod session;
 
 use crate::address::is_encrypted;
 use crate::announced::announced;
-use crate::bus::BadSettings;
 use crate::failure::Failure;
 use crate::session::Desk;
+use crate::settings::BadSettings;
 use crate::witness::Witness;
 use ::redis::ConnectionAddr;
 use instance::Instance;

@@ -1,9 +1,10 @@
 //! Takes what waits for one instance, sends it together, and takes the answers: what comes meanwhile goes next.
 
 use super::answers;
-use super::commands::{Question, encode, renew};
+use super::commands::{Question, encode};
 use super::instance::Instance;
 use super::leases::Leases;
+use super::own_lease::renew;
 use crate::failure::Failure;
 use crate::queue::{Batch, Queue};
 use crate::session::Desk;

@@ -12,12 +12,10 @@ macro_rules! scripts {
             pub(crate) fn new() -> Scripts {
                 Scripts { $($name: Script::new(source::$name),)+ }
             }
-
-            /// All of them, each with its source.
-            pub(crate) fn all(&self) -> impl Iterator<Item = (&Script, &'static str)> {
-                [$((&self.$name, source::$name)),+].into_iter()
-            }
         }
+
+        /// What an instance loads.
+        pub(crate) const SOURCES: &[&str] = &[$(source::$name),+];
 
         #[allow(non_upper_case_globals, reason = "a script's name")]
         mod source {

@@ -1,6 +1,6 @@
 //! Topics that keep nothing.
 
-use crate::engine::Engine;
+use crate::node::server::Server;
 use crate::node::{Node, json};
 use hub::{BusEffect, BusEvent, Dismissal, NodeId, Outgoing};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn deliveries_left(node: &Node) -> usize {
     node.rest().iter().filter(|event| matches!(event, BusEvent::Delivered { .. })).count()
 }
 
-pub(crate) fn a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other(engine: impl Engine) {
+pub(crate) fn a_publication_reaches_each_node_that_asked_for_the_topic_and_no_other(engine: Server) {
     let [ann, bob, cat] = [(); 3].map(|()| Node::up(engine.settings()));
     for node in [&ann, &bob] {
         assert_eq!(node.subscribe("rooms:a"), None);
@@ -38,7 +38,7 @@ pub(crate) fn a_publication_reaches_each_node_that_asked_for_the_topic_and_no_ot
     assert_eq!((ann.status.snapshot().published_total, bob.status.snapshot().delivered_total), (2, 1));
 }
 
-pub(crate) fn what_one_node_publishes_comes_in_its_order(engine: impl Engine) {
+pub(crate) fn what_one_node_publishes_comes_in_its_order(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     bob.subscribe("rooms:a");
     for number in 0..2000 {
@@ -49,7 +49,7 @@ pub(crate) fn what_one_node_publishes_comes_in_its_order(engine: impl Engine) {
     }
 }
 
-pub(crate) fn nothing_is_told_of_a_topic_that_is_not_wanted_any_more(engine: impl Engine) {
+pub(crate) fn nothing_is_told_of_a_topic_that_is_not_wanted_any_more(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     bob.subscribe("rooms:a");
     bob.unsubscribe("rooms:a");
@@ -65,7 +65,7 @@ pub(crate) fn nothing_is_told_of_a_topic_that_is_not_wanted_any_more(engine: imp
     assert_eq!(delivered(&bob, "rooms:a"), (ann.id, json("3")));
 }
 
-pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: impl Engine) {
+pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     let topics = ["rooms:ñandú ☃", "rooms:with space\nand\u{7f}", "rooms:*", "rooms:>", "rooms:a.b", "x"];
     let bytes: Vec<u8> = (0..=255).collect();
@@ -79,7 +79,7 @@ pub(crate) fn bytes_and_texts_in_any_language_come_as_they_were(engine: impl Eng
     assert_eq!(deliveries_left(&bob), 0);
 }
 
-pub(crate) fn words_of_a_node_reach_every_other_one_in_their_order(engine: impl Engine) {
+pub(crate) fn words_of_a_node_reach_every_other_one_in_their_order(engine: Server) {
     let nodes = [(); 3].map(|()| Node::up(engine.settings()));
     let words = |number: u32| -> Arc<[u8]> { format!("☃ {number}").into_bytes().into() };
     for number in 0..100 {
@@ -101,7 +101,7 @@ pub(crate) fn words_of_a_node_reach_every_other_one_in_their_order(engine: impl 
     assert_eq!(undecodable.sum::<u64>(), 0);
 }
 
-pub(crate) fn what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for(engine: impl Engine) {
+pub(crate) fn what_is_to_end_is_told_to_every_other_node_whatever_it_asked_for(engine: Server) {
     let nodes = [(); 3].map(|()| Node::up(engine.settings()));
     let dismissals = [
         Dismissal::Sockets { id: "user:☃".into(), code: 4401 },

@@ -1,6 +1,6 @@
 //! What is kept of recoverable topics.
 
-use crate::engine::Engine;
+use crate::node::server::Server;
 use crate::node::{DEADLINE, Node, texts};
 use hub::{BusHistory, Ordered, Span};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ fn assert_whole(history: &BusHistory) {
     }
 }
 
-pub(crate) fn everything_is_read_from_the_oldest_on(engine: impl Engine) {
+pub(crate) fn everything_is_read_from_the_oldest_on(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     let begin = ann.subscribe(TOPIC).expect("it is recoverable").offset;
     let offsets = fill(&ann, TOPIC, 900);
@@ -50,7 +50,7 @@ pub(crate) fn everything_is_read_from_the_oldest_on(engine: impl Engine) {
     assert_eq!(texts(&few.ordered), ["898", "899"]);
 }
 
-pub(crate) fn the_newest_are_read_up_to_the_bounds(engine: impl Engine) {
+pub(crate) fn the_newest_are_read_up_to_the_bounds(engine: Server) {
     let node = Node::up(engine.settings());
     let begin = node.subscribe(TOPIC).expect("it is recoverable").offset;
     let offsets = fill(&node, TOPIC, 100);
@@ -73,7 +73,7 @@ pub(crate) fn the_newest_are_read_up_to_the_bounds(engine: impl Engine) {
     assert_eq!((nothing.from, nothing.ordered.len()), (offsets[49], 0));
 }
 
-pub(crate) fn what_is_too_many_is_gone_and_that_is_said(engine: impl Engine) {
+pub(crate) fn what_is_too_many_is_gone_and_that_is_said(engine: Server) {
     let node = Node::up(engine.settings());
     let begin = node.subscribe("short:a").expect("it is recoverable").offset;
     let offsets = fill(&node, "short:a", 10);
@@ -89,7 +89,7 @@ pub(crate) fn what_is_too_many_is_gone_and_that_is_said(engine: impl Engine) {
     assert_eq!((part.from, part.ordered.len()), (offsets[5], 0));
 }
 
-pub(crate) fn what_is_too_old_is_gone_and_that_is_said(engine: impl Engine) {
+pub(crate) fn what_is_too_old_is_gone_and_that_is_said(engine: Server) {
     let node = Node::up(engine.settings());
     node.subscribe("brief:a");
     let old = fill(&node, "brief:a", 5)[4];
@@ -108,7 +108,7 @@ pub(crate) fn what_is_too_old_is_gone_and_that_is_said(engine: impl Engine) {
     }
 }
 
-pub(crate) fn a_topic_that_nobody_published_on_has_nothing(engine: impl Engine) {
+pub(crate) fn a_topic_that_nobody_published_on_has_nothing(engine: Server) {
     let node = Node::up(engine.settings());
     fill(&node, "kept:other", 3);
     let begin = node.subscribe(TOPIC).expect("it is recoverable");

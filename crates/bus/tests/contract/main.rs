@@ -3,7 +3,6 @@
 #[path = "../node/mod.rs"]
 mod node;
 
-mod engine;
 mod ephemeral;
 mod failing;
 mod histories;
@@ -18,7 +17,7 @@ macro_rules! contract {
             $(mod $module { $(
                 #[test]
                 fn $test() {
-                    crate::$module::$test(crate::node::redis_server::RedisServer::start());
+                    crate::$module::$test(crate::node::redis_server::start());
                 }
             )* })*
         }
@@ -27,7 +26,7 @@ macro_rules! contract {
             $(mod $module { $(
                 #[test]
                 fn $test() {
-                    crate::$module::$test(crate::node::nats_server::NatsServer::start());
+                    crate::$module::$test(crate::node::nats_server::start());
                 }
             )* })*
         }
@@ -64,6 +63,8 @@ contract! {
         nodes_are_known_again_after_the_engine_lost_everything;
     failing:
         an_engine_that_stops_is_away_and_comes_back
+        an_engine_that_does_not_run_cannot_be_reached_and_is_found_when_it_does
+        more_than_a_queue_holds_is_answered_and_counted_and_the_rest_is_done
         what_was_kept_before_the_engine_was_killed_is_there_afterwards
         an_engine_that_lost_its_newest_begins_another_order
         nodes_go_on_together_after_the_engine_was_killed;

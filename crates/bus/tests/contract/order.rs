@@ -1,12 +1,12 @@
 //! Recoverable topics: one order for all.
 
-use crate::engine::Engine;
+use crate::node::server::Server;
 use crate::node::{Node, SHARD, texts};
 use hub::{BusEffect, BusEvent, Ordered, PublisherId};
 
 const TOPIC: &str = "kept:a";
 
-pub(crate) fn all_nodes_are_told_the_same_order_without_a_hole(engine: impl Engine) {
+pub(crate) fn all_nodes_are_told_the_same_order_without_a_hole(engine: Server) {
     let nodes = [(); 3].map(|()| Node::up(engine.settings()));
     let begins = nodes.each_ref().map(|node| node.subscribe(TOPIC).expect("it is recoverable"));
     assert_eq!((&begins[0], &begins[1]), (&begins[1], &begins[2]));
@@ -40,9 +40,7 @@ pub(crate) fn all_nodes_are_told_the_same_order_without_a_hole(engine: impl Engi
     assert!(places.iter().all(|place| place.offset <= 1 << 53), "JavaScript keeps it");
 }
 
-pub(crate) fn a_subscription_says_where_the_topic_stands_and_nothing_is_missing_behind_that(
-    engine: impl Engine,
-) {
+pub(crate) fn a_subscription_says_where_the_topic_stands_and_nothing_is_missing_behind_that(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     for round in 0..20 {
         let tokens: Vec<_> =
@@ -61,7 +59,7 @@ pub(crate) fn a_subscription_says_where_the_topic_stands_and_nothing_is_missing_
     }
 }
 
-pub(crate) fn who_is_left_out_is_told_with_the_publication(engine: impl Engine) {
+pub(crate) fn who_is_left_out_is_told_with_the_publication(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     bob.subscribe(TOPIC);
     let except = PublisherId::parse("AAAAAAAAAAAAAAAA");
@@ -72,7 +70,7 @@ pub(crate) fn who_is_left_out_is_told_with_the_publication(engine: impl Engine) 
     assert_eq!(&*read.ordered[0].draft.event, "said");
 }
 
-pub(crate) fn heads_are_told_to_the_others(engine: impl Engine) {
+pub(crate) fn heads_are_told_to_the_others(engine: Server) {
     let (ann, bob) = (Node::up(engine.settings()), Node::up(engine.settings()));
     for node in [&ann, &bob] {
         node.subscribe(TOPIC);
@@ -91,7 +89,7 @@ pub(crate) fn heads_are_told_to_the_others(engine: impl Engine) {
     assert!(!ann.rest().iter().any(|event| matches!(event, BusEvent::Head { .. })));
 }
 
-pub(crate) fn answers_go_to_the_shard_that_asked(engine: impl Engine) {
+pub(crate) fn answers_go_to_the_shard_that_asked(engine: Server) {
     let node = Node::up(engine.settings());
     let leases = |event: &BusEvent| matches!(event, BusEvent::Leases(_)).then_some(());
     assert_eq!(node.hears_for("leases", leases), (None, ()));

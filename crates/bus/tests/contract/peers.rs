@@ -1,8 +1,8 @@
 //! What nodes know of each other beside the topics.
 
-use crate::engine::Engine;
 use crate::node::Node;
-use crate::node::child::prompt;
+use crate::node::server::Server;
+use crate::node::settings::prompt;
 use bus::{NodeAddress, Settings};
 use hub::NodeId;
 
@@ -16,7 +16,7 @@ fn listening(settings: Settings, at: NodeAddress) -> Node {
     node
 }
 
-pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine: impl Engine) {
+pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine: Server) {
     let settings = || prompt(engine.settings());
     let ann = listening(settings(), at("127.0.0.1:4002"));
     let of_ann: (NodeId, NodeAddress) = (ann.id, at("127.0.0.1:4002"));
@@ -38,7 +38,7 @@ pub(crate) fn nodes_learn_where_the_others_listen_and_what_to_show_there(engine:
     }
 }
 
-pub(crate) fn nodes_are_known_again_after_the_engine_lost_everything(mut engine: impl Engine) {
+pub(crate) fn nodes_are_known_again_after_the_engine_lost_everything(mut engine: Server) {
     engine.kill();
     engine.save_files();
     engine.start_again();

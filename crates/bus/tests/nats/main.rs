@@ -5,9 +5,9 @@ mod node;
 
 use bus::State;
 use hub::BusEvent;
-use node::child::{free_port, prompt, settings};
-use node::nats_server::NatsServer;
-use node::{DEADLINE, Node, json, person};
+use node::server::{Server, free_port};
+use node::settings::{prompt, settings};
+use node::{DEADLINE, Node, json, nats_server, person};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 use std::io::Write;
@@ -15,27 +15,21 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 #[test]
-fn nobody_who_listens_is_named_with_the_address() {
-    let node = Node::start(settings(&[&format!("nats://127.0.0.1:{}", free_port())]));
-    node.is_away_because("it cannot be reached");
-}
-
-#[test]
 fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
-    let server = NatsServer::start_with(&["--jetstream", "--user", "ann", "--pass", "r@ght"]);
+    let server = nats_server::start_with(&["--jetstream", "--user", "ann", "--pass", "r@ght"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", "ann:wr0ng@"] {
         let because = with(user).is_away_because("it does not let us in");
         assert!(!because.contains("wr0ng"), "{because}");
     }
     with("ann:r%40ght@").waits_for_up();
-    let server = NatsServer::start_with(&["--jetstream", "--auth", "t0ken"]);
+    let server = nats_server::start_with(&["--jetstream", "--auth", "t0ken"]);
     Node::start(settings(&[&server.url().replace("//", "//t0ken@")])).waits_for_up();
 }
 
 #[test]
 fn a_server_without_jetstream_is_named_where_topics_have_a_history_and_suffices_where_none_has() {
-    let server = NatsServer::start_with(&[]);
+    let server = nats_server::start_with(&[]);
     Node::start(server.settings()).is_away_because("it has no JetStream");
     let fleeting = bus::Settings { histories: hub::Histories::default(), ..server.settings() };
     let [ann, bob] = [(); 2].map(|()| Node::up(fleeting.clone()));
@@ -56,7 +50,7 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
         let rights = format!("{{ publish: [{publish}], subscribe: [{subscribe}] }}");
         let user = format!("{{ user: ann, password: pass, permissions: {rights} }}");
         fs::write(&file, format!("jetstream {{}}\nauthorization {{ users = [{user}] }}\n")).expect("a file");
-        let server = NatsServer::start_with(&["--config", &file.display().to_string()]);
+        let server = nats_server::start_with(&["--config", &file.display().to_string()]);
         let settings = settings(&[&server.url().replace("//", "//ann:pass@")]);
         (server, Node::start(settings))
     };
@@ -138,7 +132,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     fs::write(&key_path, key.serialize_pem()).expect("a file");
     let path = |path: &std::path::Path| path.display().to_string();
     let (certificate_text, key_text) = (path(&certificate_path), path(&key_path));
-    let server = NatsServer::start_with(&[
+    let server = nats_server::start_with(&[
         "--jetstream",
         "--tls",
         "--tlscert",
@@ -153,7 +147,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     Node::start(settings(&[&url])).is_away_because("TLS fails");
     // A server that wants TLS says so before anything else, and is not known by the system's certificates.
     Node::start(settings(&[&server.url()])).is_away_because("TLS fails");
-    let plain = NatsServer::start();
+    let plain = nats_server::start();
     Node::start(prompt(settings(&[&plain.url().replace("nats://", "tls://")]))).is_away_because("TLS fails");
 }
 
@@ -175,10 +169,10 @@ fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
     let start = |port: u16| {
         let (name, cluster) = (format!("server-{port}"), format!("nats://127.0.0.1:{port}"));
         let words = ["--jetstream", "--server_name", &name, "--cluster_name", "test", "--cluster", &cluster];
-        NatsServer::start_with(&[&words[..], &["--routes", &routes]].concat())
+        nats_server::start_with(&[&words[..], &["--routes", &routes]].concat())
     };
     let mut servers = ports.map(start);
-    let [_, two, three] = servers.each_ref().map(NatsServer::url);
+    let [_, two, three] = servers.each_ref().map(Server::url);
     let (ann, bob) = (Node::up(settings(&[&two])), Node::up(settings(&[&three])));
     for node in [&ann, &bob] {
         node.sees_leases(&[ann.id, bob.id]);
@@ -207,7 +201,7 @@ fn addresses_of_two_engines_are_no_bus() {
 
 #[test]
 fn what_is_larger_than_the_server_takes_is_refused_and_counted_and_everything_else_goes_on() {
-    let server = NatsServer::start();
+    let server = nats_server::start();
     let [ann, bob] = [(); 2].map(|()| Node::up(server.settings()));
     bob.subscribe("rooms:a");
     let large = "x".repeat(2 << 20);
@@ -222,11 +216,11 @@ fn what_is_larger_than_the_server_takes_is_refused_and_counted_and_everything_el
 
 #[test]
 fn a_stream_that_was_deleted_is_made_again_with_another_epoch_and_gives_no_offset_twice() {
-    let server = NatsServer::start();
+    let server = nats_server::start();
     let node = Node::up(server.settings());
     let begin = node.subscribe("kept:a").expect("it is recoverable");
     let lost = (0..5).map(|number| node.append("kept:a", &number.to_string())).last().expect("five");
-    server.ask("$JS.API.STREAM.DELETE.test-v1-1000-600000");
+    nats_server::ask(&server, "$JS.API.STREAM.DELETE.test-v1-1000-600000");
     let token = node.asks_to_append("kept:a", "unheard");
     node.waits_for_down();
     node.waits_for_up();
@@ -243,7 +237,7 @@ fn a_stream_that_was_deleted_is_made_again_with_another_epoch_and_gives_no_offse
 
 #[test]
 fn a_node_that_was_given_up_begins_anew_and_brings_its_people_back() {
-    let server = NatsServer::start();
+    let server = nats_server::start();
     let [ann, bob] = [(); 2].map(|()| Node::up(server.settings()));
     for node in [&ann, &bob] {
         node.sees_leases(&[ann.id, bob.id]);
@@ -251,29 +245,13 @@ fn a_node_that_was_given_up_begins_anew_and_brings_its_people_back() {
     ann.comes("rooms:a", (1, 0), &person("ann", 1));
     // Somebody says what a node says that has missed it for too long.
     let over = [&[b'o'][..], &ann.id.0.to_be_bytes(), &0_u64.to_be_bytes()].concat();
-    server.publish("test-v1.nodes", &over);
+    nats_server::publish(&server, "test-v1.nodes", &over);
     ann.waits_for_down();
     ann.waits_for_up();
     ann.comes("rooms:a", (2, 0), &person("ann", 1));
     ann.subscribe("rooms:end");
     assert_eq!(bob.who_is_there("rooms:a").len(), 1);
     assert_eq!((ann.status.snapshot().connects_total, bob.status.snapshot().connects_total), (2, 1));
-}
-
-#[test]
-fn more_than_a_queue_holds_is_answered_and_counted() {
-    let server = NatsServer::start();
-    let node = Node::up(server.settings());
-    server.pause();
-    // The queue's bound of bytes is met long before its bound of messages.
-    let large = "x".repeat(1 << 19);
-    for _ in 0..400 {
-        node.publish("rooms:a", json(&large));
-    }
-    let token = node.asks_to_append("kept:a", "1");
-    assert_eq!(node.append_answer(token), Err(hub::AppendError::Overloaded));
-    assert!(node.status.snapshot().dropped_total > 0);
-    server.resume();
 }
 
 fn delivered(node: &Node) {

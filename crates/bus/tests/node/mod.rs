@@ -1,11 +1,13 @@
 //! A node under test: a bus on a thread of its own, what it is told to want, and what it said.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
-pub(crate) mod child;
+pub(crate) mod folder;
 pub(crate) mod nats_server;
 pub(crate) mod redis_server;
+pub(crate) mod server;
+pub(crate) mod settings;
 
-use bus::{Bus, NodeAddress, Port, Settings, State, Status};
+use bus::{Bus, NodeAddress, Port, Settings, Snapshot, State, Status};
 use hub::{
     AppendError, AppendToken, BusEffect, BusEvent, BusHistory, Draft, Histories, Micros, NodeId, NodePeople,
     Ordered, Outgoing, Pattern, PhxRef, Position, PresenceChange, PresenceMeta, Publication, PublisherId,
@@ -288,12 +290,23 @@ impl Node {
 
     /// Waits until the reason why the engine is away has these words.
     pub(crate) fn is_away_because(&self, words: &str) -> String {
+        let because = |now: &Snapshot| match &now.state {
+            State::Away { because, .. } if because.contains(words) => Some(because.clone()),
+            State::Away { .. } | State::Up { .. } => None,
+        };
+        let now = self.waits_until(&format!("away because of {words:?}"), |now| because(now).is_some());
+        because(&now).expect("it was waited for")
+    }
+
+    /// Looks until the numbers are so.
+    pub(crate) fn waits_until(&self, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
         let began = Instant::now();
         loop {
-            match self.status.state() {
-                State::Away { because, .. } if because.contains(words) => return because,
-                state => assert!(began.elapsed() < DEADLINE, "not away because of {words:?}, but {state:?}"),
+            let now = self.status.snapshot();
+            if is_so(&now) {
+                return now;
             }
+            assert!(began.elapsed() < DEADLINE, "waited in vain: {what}; {now:?}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -1,108 +1,29 @@
-//! A real Redis as a child process, with a folder of its own.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+//! A Redis.
 
-use crate::node::DEADLINE;
-use crate::node::child::{Folder, free_port, settings};
-use bus::Settings;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use crate::node::server::{Kind, Server, free_port};
+use std::process::Command;
 
-pub(crate) struct RedisServer {
-    child: Option<Child>,
-    folder: Folder,
-    pub(crate) port: u16,
-    arguments: Vec<String>,
+const REDIS: Kind = Kind { program: "redis-server", scheme: "redis", folder_option: "--dir" };
+
+/// Every write is in its file before it is answered.
+pub(crate) fn start() -> Server {
+    start_with(&["--appendonly", "yes", "--appendfsync", "always"])
 }
 
-impl RedisServer {
-    /// Every write is in its file before it is answered.
-    pub(crate) fn start() -> RedisServer {
-        RedisServer::start_with(&["--appendonly", "yes", "--appendfsync", "always"])
-    }
-
-    pub(crate) fn start_with(arguments: &[&str]) -> RedisServer {
-        let port = free_port();
-        RedisServer::start_at(port, &[&["--port", &port.to_string()], arguments].concat())
-    }
-
-    /// Arguments say that it listens on this port, and how.
-    pub(crate) fn start_at(port: u16, arguments: &[&str]) -> RedisServer {
-        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let mut server = RedisServer { child: None, folder: Folder::new(), port, arguments };
-        server.start_again();
-        server
-    }
-
-    pub(crate) fn start_again(&mut self) {
-        assert!(self.child.is_none(), "it runs");
-        let mut command = Command::new("redis-server");
-        command
-            .args(["--bind", "127.0.0.1", "--save", "", "--dir"])
-            .arg(self.folder.path())
-            .args(&self.arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command
-            .spawn()
-            .expect("redis-server, of the Debian package of that name, starts; `make deps` installs it");
-        self.child = Some(child);
-        let began = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(began.elapsed() < DEADLINE, "redis-server does not listen on port {}", self.port);
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    pub(crate) fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            child.kill().expect("it can be killed");
-            child.wait().expect("it ends");
-        }
-    }
-
-    pub(crate) fn pause(&self) {
-        self.signal(Signal::SIGSTOP);
-    }
-
-    pub(crate) fn resume(&self) {
-        self.signal(Signal::SIGCONT);
-    }
-
-    fn signal(&self, signal: Signal) {
-        let child = self.child.as_ref().expect("it runs");
-        kill(Pid::from_raw(child.id() as i32), signal).expect("it is ours");
-    }
-
-    pub(crate) fn save_files(&mut self) {
-        self.folder.save();
-    }
-
-    pub(crate) fn restore_files(&mut self) {
-        assert!(self.child.is_none(), "it runs");
-        self.folder.restore();
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
-    }
-
-    pub(crate) fn settings(&self) -> Settings {
-        settings(&[&self.url()])
-    }
-
-    /// Runs one command by redis-cli and returns what it prints.
-    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
-        let port = self.port.to_string();
-        let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output();
-        let output = output.expect("redis-cli, which comes with redis-server, runs");
-        String::from_utf8(output.stdout).expect("text").trim().to_owned()
-    }
+pub(crate) fn start_with(arguments: &[&str]) -> Server {
+    let port = free_port();
+    start_at(port, &[&["--port", &port.to_string()], arguments].concat())
 }
 
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        self.kill();
-    }
+/// Arguments say that it listens on this port, and how.
+pub(crate) fn start_at(port: u16, arguments: &[&str]) -> Server {
+    Server::start(REDIS, port, &[&["--bind", "127.0.0.1", "--save", ""], arguments].concat())
+}
+
+/// Runs one command by redis-cli and returns what it prints.
+pub(crate) fn ask(server: &Server, arguments: &[&str]) -> String {
+    let port = server.port.to_string();
+    let output = Command::new("redis-cli").args(["-p", &port]).args(arguments).output();
+    let output = output.expect("redis-cli, which comes with redis-server, runs");
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }

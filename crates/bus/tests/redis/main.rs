@@ -5,12 +5,12 @@ mod node;
 
 mod fake;
 
-use bus::State;
 use fake::FakeRedis;
 use hub::BusEvent;
-use node::child::{free_port, prompt, settings};
-use node::redis_server::RedisServer;
-use node::{Node, json};
+
+use node::server::free_port;
+use node::settings::{prompt, settings};
+use node::{Node, json, redis_server};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 
@@ -35,15 +35,8 @@ const RIGHTS: [&str; 16] = [
 ];
 
 #[test]
-fn nobody_who_listens_is_named_with_the_address() {
-    let port = free_port();
-    let node = Node::start(settings(&[&format!("redis://127.0.0.1:{port}")]));
-    node.is_away_because("it cannot be reached");
-}
-
-#[test]
 fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
-    let server = RedisServer::start_with(&["--requirepass", "right"]);
+    let server = redis_server::start_with(&["--requirepass", "right"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", ":wr0ng@", "ann:wr0ng@"] {
         let because = with(user).is_away_because("it does not let us in");
@@ -57,10 +50,10 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
 
 #[test]
 fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
-    let server = RedisServer::start();
+    let server = redis_server::start();
     let allow = |name: &str, rights: &[&str]| {
         let rule = [&["ACL", "SETUSER", name, "reset", "on", ">pass"], rights].concat();
-        assert_eq!(server.ask(&rule), "OK");
+        assert_eq!(redis_server::ask(&server, &rule), "OK");
         server.url().replace("//", &format!("//{name}:pass@"))
     };
     let node = Node::up(settings(&[&allow("enough", &RIGHTS)]));
@@ -100,7 +93,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     let path = |path: &std::path::Path| path.display().to_string();
     let (certificate_path, key_path, port_text) =
         (path(&certificate_path), path(&key_path), port.to_string());
-    let server = RedisServer::start_at(
+    let server = redis_server::start_at(
         port,
         &[
             "--port",
@@ -124,14 +117,14 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     Node::start(settings(&[&url])).is_away_because("TLS fails");
     let plain = Node::start(settings(&[&server.url()]));
     plain.is_away_because("it cannot be reached");
-    let other = RedisServer::start();
+    let other = redis_server::start();
     let encrypted = Node::start(prompt(settings(&[&other.url().replace("redis://", "rediss://")])));
     encrypted.is_away_because("TLS fails");
 }
 
 #[test]
 fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
-    let (one, mut two) = (RedisServer::start(), RedisServer::start());
+    let (one, mut two) = (redis_server::start(), redis_server::start());
     let both = settings(&[&one.url(), &two.url()]);
     let (ann, bob) = (Node::up(both.clone()), Node::up(both));
     ann.sees_leases(&[ann.id, bob.id]);
@@ -148,7 +141,7 @@ fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
     }
     for server in [&one, &two] {
         let orders: Vec<String> =
-            server.ask(&["KEYS", "test:v1:order:*"]).lines().map(str::to_owned).collect();
+            redis_server::ask(server, &["KEYS", "test:v1:order:*"]).lines().map(str::to_owned).collect();
         assert!((3..18).contains(&orders.len()), "{orders:?}");
     }
     two.kill();
@@ -164,10 +157,10 @@ fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
 
 #[test]
 fn a_node_whose_lease_was_over_says_that_it_was_away() {
-    let server = RedisServer::start();
+    let server = redis_server::start();
     let node = Node::up(server.settings());
     node.sees_leases(&[node.id]);
-    assert_eq!(server.ask(&["ZREM", "test:v1:leases", &format!("{:016x}", node.id.0)]), "1");
+    assert_eq!(redis_server::ask(&server, &["ZREM", "test:v1:leases", &format!("{:016x}", node.id.0)]), "1");
     node.waits_for_down();
     node.waits_for_up();
     node.sees_leases(&[node.id]);
@@ -175,12 +168,12 @@ fn a_node_whose_lease_was_over_says_that_it_was_away() {
 
 #[test]
 fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
-    let server = RedisServer::start();
+    let server = redis_server::start();
     let node = Node::up(server.settings());
     let epoch = node.subscribe("kept:a").expect("it is recoverable").epoch;
     for command in ["SCRIPT", "FLUSHALL"] {
         let words: &[&str] = if command == "SCRIPT" { &["SCRIPT", "FLUSH"] } else { &["FLUSHALL"] };
-        assert_eq!(server.ask(words), "OK");
+        assert_eq!(redis_server::ask(&server, words), "OK");
         node.waits_for_down();
         node.waits_for_up();
         assert_eq!(node.subscribe("kept:a").expect("it is recoverable").epoch == epoch, command == "SCRIPT");
@@ -191,33 +184,16 @@ fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
 
 #[test]
 fn nothing_is_left_of_people_who_are_gone() {
-    let server = RedisServer::start();
+    let server = redis_server::start();
     let [ann, bob] = [(); 2].map(|()| Node::up(prompt(server.settings())));
     ann.sees_leases(&[ann.id, bob.id]);
     for number in 0..5 {
         ann.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", number));
     }
     ann.subscribe("rooms:end");
-    assert_eq!(server.ask(&["KEYS", "test:v1:people:*"]).lines().count(), 5);
+    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]).lines().count(), 5);
     ann.kill();
     bob.sees_leases(&[bob.id]);
-    assert_eq!(server.ask(&["KEYS", "test:v1:people:*"]), "");
-    assert_eq!(server.ask(&["KEYS", "test:v1:topics:*"]), "");
-}
-
-#[test]
-fn more_than_a_queue_holds_is_answered_and_counted() {
-    let server = RedisServer::start();
-    let node = Node::up(server.settings());
-    server.pause();
-    // The queue's bound of bytes is met long before its bound of messages.
-    let large = "x".repeat(1 << 20);
-    for _ in 0..200 {
-        node.publish("rooms:a", json(&large));
-    }
-    let token = node.asks_to_append("kept:a", "1");
-    assert_eq!(node.append_answer(token), Err(hub::AppendError::Overloaded));
-    assert!(node.status.snapshot().dropped_total > 0);
-    server.resume();
-    assert!(matches!(node.status.state(), State::Up { .. } | State::Away { .. }));
+    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
+    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:topics:*"]), "");
 }

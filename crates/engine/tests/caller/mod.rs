@@ -1,5 +1,5 @@
 //! A driver for tests that calls others, says back what its own listeners hear, and tells the test what it sees.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this")]
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -8,12 +8,14 @@
     reason = "tests only"
 )]
 
+#[path = "../watching/mod.rs"]
+mod watching;
+
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use engine::{
     Admission, ConnectionId, Dial, Driver, EndCause, Engine, EngineConfig, Io, ListenerIndex, ShardCounters,
@@ -22,8 +24,7 @@ use engine::{
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
-/// How long a test waits for an event before it gives up.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub use watching::{PATIENCE, config, value, wait_until};
 
 /// Which call, by a number that the test chose.
 pub type Label = u32;
@@ -313,24 +314,6 @@ impl Fixture {
         self.engine.shutdown();
         self.seen.iter().collect()
     }
-}
-
-/// Waits until a counter has a value, which another thread is about to write.
-pub fn wait_until(counter: &AtomicU64, value: u64) {
-    let deadline = Instant::now() + PATIENCE;
-    while counter.load(Ordering::Relaxed) != value {
-        assert!(Instant::now() < deadline, "{} instead of {value}", counter.load(Ordering::Relaxed));
-        std::thread::yield_now();
-    }
-}
-
-pub fn value(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
-}
-
-/// One shard on a free port of the loopback address.
-pub fn listening() -> EngineConfig {
-    EngineConfig::new(vec![(Ipv4Addr::LOCALHOST, 0).into()])
 }
 
 /// A loopback address of its own, with port 0 for any.

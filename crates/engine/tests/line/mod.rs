@@ -1,5 +1,5 @@
 //! A driver for tests that speaks lines over real sockets, and what a test needs to start it and to watch it.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this")]
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -8,9 +8,11 @@
     reason = "tests only"
 )]
 
+#[path = "../watching/mod.rs"]
+mod watching;
+
 use std::io::{BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -20,8 +22,7 @@ use engine::{
     Mailboxes, ShardCounters, ShardIndex, Tables,
 };
 
-/// How long a test waits for an event before it gives up.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub use watching::{PATIENCE, config, value, wait_until};
 
 /// What the driver tells the test.
 #[derive(Debug, PartialEq, Eq, Clone)]
@@ -264,24 +265,6 @@ impl Fixture {
         self.engine.shutdown();
         self.seen.iter().collect()
     }
-}
-
-/// Waits until a counter has a value, which another thread is about to write.
-pub fn wait_until(counter: &AtomicU64, value: u64) {
-    let deadline = Instant::now() + PATIENCE;
-    while counter.load(Ordering::Relaxed) != value {
-        assert!(Instant::now() < deadline, "{} instead of {value}", counter.load(Ordering::Relaxed));
-        std::thread::yield_now();
-    }
-}
-
-pub fn value(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
-}
-
-/// One shard on a free port of the loopback address.
-pub fn config() -> EngineConfig {
-    EngineConfig::new(vec![(Ipv4Addr::LOCALHOST, 0).into()])
 }
 
 pub fn config_with_tables(tables: Tables) -> EngineConfig {

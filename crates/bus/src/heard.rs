@@ -1,0 +1,39 @@
+//! What is heard on a topic's channel, as the hub takes it.
+
+use crate::frame::{Frame, Kept};
+use crate::session::Desk;
+use hub::{BusEvent, Ordered, Position, Publication};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What another node said of a topic. `None` for what has a place in an order, which is for [`ordered`], and for what is
+/// not said of a topic.
+pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEvent> {
+    Some(match frame {
+        Frame::Published { node, event, payload } => {
+            desk.numbers.delivered.fetch_add(1, Relaxed);
+            let publication =
+                Arc::new(Publication { topic, event, payload, received: desk.now(), place: None });
+            BusEvent::Delivered { node, publication }
+        }
+        Frame::Head { position, .. } => BusEvent::Head { topic, position },
+        Frame::Present { node, version, previous, change } => {
+            BusEvent::Present { topic, node, version, previous, change: Box::new(change) }
+        }
+        Frame::PresenceHead { node, version } => BusEvent::PresenceHead { topic, node, version },
+        Frame::Ordered { .. } | Frame::Dismissed { .. } | Frame::Told { .. } => return None,
+    })
+}
+
+/// What an engine kept, this node's own among it.
+pub(crate) fn ordered(
+    desk: &Desk,
+    topic: Arc<str>,
+    (position, previous): (Position, u64),
+    kept: Kept,
+) -> Ordered {
+    if kept.node != desk.node {
+        desk.numbers.delivered.fetch_add(1, Relaxed);
+    }
+    Ordered { position, previous, draft: kept.into_draft(topic, desk.now()) }
+}

@@ -1,0 +1,61 @@
+//! This node's lease at one instance: how it is begun and renewed, and what is answered, which says whose leases stand.
+
+use super::instance::Instance;
+use super::keys::{self, name};
+use super::scripts::call;
+use crate::announced;
+use crate::failure::Failure;
+use crate::limits::REAPED_TOPICS_MAX;
+use crate::port::NodeAddress;
+use crate::session::{Desk, Standing};
+use ::redis::{Cmd, Value, from_redis_value};
+
+impl Instance {
+    /// Begins this node's lease, and says where it listens; returns the nodes that have one.
+    pub(crate) async fn begin_lease(
+        &mut self,
+        desk: &Desk,
+        announced: Option<&NodeAddress>,
+    ) -> Result<Standing, Failure> {
+        let begin = begin(self, desk, announced);
+        let answer = self.ask(begin).await?;
+        leases(answer)
+    }
+}
+
+/// Begins the node's lease; other nodes reach it there, if anywhere.
+fn begin(instance: &Instance, desk: &Desk, announced: Option<&NodeAddress>) -> Cmd {
+    let mut begin = lease(instance, desk, "begin");
+    begin.arg(announced.map(announced::write).unwrap_or_default());
+    begin
+}
+
+/// Renews the node's lease.
+pub(crate) fn renew(instance: &Instance, desk: &Desk) -> Cmd {
+    lease(instance, desk, "renew")
+}
+
+fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
+    let keys = &instance.keys;
+    let mut lease = call(&instance.scripts.lease, &[keys.leases(), keys.addresses()]);
+    lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
+    lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
+    lease
+}
+
+/// The nodes that have a lease, as `scripts/lease.lua` answers where this node's own stands.
+pub(crate) fn leases(answer: Value) -> Result<Standing, Failure> {
+    let answer: Vec<Value> = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
+    let mut values = answer.into_iter();
+    if values.next() != Some(Value::Int(1)) {
+        return Err(Failure::LeaseOver);
+    }
+    let text = |value| from_redis_value::<String>(value).ok();
+    let mut standing = Standing::new();
+    while let (Some(name), Some(listening)) = (values.next(), values.next()) {
+        if let Some(node) = text(name).as_deref().and_then(keys::node) {
+            standing.insert(node, text(listening).as_deref().and_then(announced::read));
+        }
+    }
+    Ok(standing)
+}

@@ -1,0 +1,49 @@
+//! The machine as a server finds it.
+
+use super::*;
+use crate::Role;
+
+/// What a server of so many clients finds on the captured machine.
+fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
+    let mut facts = captured();
+    edit(&mut facts);
+    diagnose(&facts, &Wish { clients, role: Role::Server { tls: false }, ..Wish::default() })
+}
+
+#[test]
+fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
+    let diagnosis = served(1_000_000, |facts| facts.descriptors.file_max = Reading::Known(u64::MAX));
+    let has = |resource| diagnosis.bounds.iter().any(|bound| bound.resource == resource);
+    assert!(!has(Resource::Ports) && !diagnosis.checks.iter().any(|check| check.subject == "TIME_WAIT"));
+    let played = diagnose(&captured(), &wish(1_000_000, ELSEWHERE));
+    assert!(bound(&diagnosis, Resource::Memory).clients > bound(&played, Resource::Memory).clients);
+    assert_eq!(diagnosis.limited_by(), Some(Resource::Memory));
+    let by_tls = Wish { clients: 1_000_000, role: Role::Server { tls: true }, ..Wish::default() };
+    let by_tls = diagnose(&captured(), &by_tls);
+    assert!(bound(&by_tls, Resource::Memory).clients < bound(&diagnosis, Resource::Memory).clients / 3);
+}
+
+#[test]
+fn the_lines_to_paste_are_those_that_make_room_and_no_others() {
+    let lines = |diagnosis: &Diagnosis| -> Vec<String> {
+        diagnosis.settings().into_iter().map(Setting::line).collect()
+    };
+    let small = served(1_000, |facts| facts.network.netdev_backlog = Reading::Known(100_000));
+    assert_eq!(lines(&small), Vec::<String>::new());
+    let large = served(3_000_000, |facts| {
+        facts.descriptors.file_max = Reading::Known(100_000);
+        facts.descriptors.files_open = Reading::Known(0);
+        facts.descriptors.nr_open = Reading::Known(1_048_576);
+        facts.network.somaxconn = Reading::Known(128);
+        facts.network.netdev_backlog = Reading::Known(100_000);
+    });
+    let expected = [
+        "fs.file-max = 3000000",
+        "fs.nr_open = 3000512",
+        "net.core.somaxconn = 65535",
+        "net.ipv4.tcp_mem = 3000000 3750000 4500000",
+        "net.netfilter.nf_conntrack_max = 3000000",
+        "LimitNOFILE=3000512",
+    ];
+    assert_eq!(lines(&large), expected);
+}
