@@ -81,12 +81,13 @@ class Throng:
                 "THRONG_LIMITS_CONNECTIONS": str(scenario.connections + 1000),
                 "THRONG_LOG_LEVEL": "warn",
             }
+            environment |= self.settings
             command = [self.binary, "serve", "--profile", "load-test"]
-            with process_of(command, environment | self.settings, stdout=subprocess.DEVNULL) as process:
+            with process_of(command, environment, stdout=subprocess.DEVNULL) as process:
                 wait_for_listener(address, process)
                 if secure_address := self.settings.get("THRONG_TLS_LISTEN"):
                     wait_for_listener(secure_address, process)
-                yield Running(address, process.pid, f"http://{admin}/metrics", Path(data_dir))
+                yield Running(address, process.pid, f"http://{admin}/metrics", Path(environment["THRONG_DATA_DIR"]))
 
 
 @dataclass(frozen=True)
