@@ -12,7 +12,7 @@ from runner.watch import sum_of
 
 CACHED, UNCACHED = "read cache", "no read cache"
 
-SETTINGS = {CACHED: {}, UNCACHED: {"THRONG_STORE_CACHE": "0"}}
+SETTINGS = {CACHED: {}, UNCACHED: {"THRONG_STORE_CACHE": "off"}}
 
 
 @dataclass(frozen=True)
