@@ -21,6 +21,8 @@ class Talk:
     seconds: float
     # After the beginning and before the end, so that what is counted is nothing but talk.
     margin_s: float = 1.0
+    # What comes later than half of this is late, and what comes later than all of it is lost.
+    drain_s: float = 2.0
 
     @property
     def users(self) -> int:
@@ -29,6 +31,14 @@ class Talk:
     @property
     def interval_s(self) -> float:
         return self.users / self.messages_per_second
+
+    def times(self, seconds: float) -> dict[str, str]:
+        """Of a scenario in which so many seconds are counted."""
+        return {
+            "interval": f"{self.interval_s * 1e6:.0f}us",
+            "talk": f"{self.interval_s + seconds + 2 * self.margin_s:.3f}s",
+            "drain": f"{self.drain_s}s",
+        }
 
     def at(self, messages_per_second: float) -> "Talk":
         return replace(self, messages_per_second=messages_per_second)
@@ -82,9 +92,7 @@ def talk(
         "second": f"ws://{nodes[min(1, len(nodes) - 1)].address}",
         "rooms": plan.rooms,
         "users": plan.users,
-        "interval": f"{plan.interval_s * 1e6:.0f}us",
-        "talk": f"{plan.interval_s + plan.seconds + 2 * plan.margin_s:.3f}s",
-    }
+    } | plan.times(plan.seconds)
     with playing(tools.stampede, name, "cluster-rooms", values, verdicts) as play:
         play.until("everybody's join", lambda: joined(nodes) >= plan.users)
         # The first ones think for as long as an interval at most.

@@ -51,7 +51,7 @@ class Durable:
     def _by_channels(self, tools: Tools, subject: str, people: int, talkers: int, verdicts: list) -> Measurement:
         with open_house(tools, Stage(people, single_shard=False), people, rooms=1) as house:
             stored_before = house.stored()
-            values = house.values | {"users": people, "talkers": talkers, "seconds": f"{self.seconds}s"}
+            values = house.values | {"users": people, "talkers": talkers, "seconds": f"{self.seconds}s", "drain": "300ms"}
             with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
                 summary = play.summary(self.seconds + 2 * PATIENCE_S)
             stored = house.stored() - stored_before

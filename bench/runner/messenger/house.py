@@ -53,11 +53,13 @@ def furnish(tools: Tools, folder: Path, communities: int, rooms: int, members: i
 
 
 @contextlib.contextmanager
-def open_house(tools: Tools, stage: Stage, visitors: int, rooms: int, settings: dict | None = None) -> Iterator[House]:
-    """A server with one community of so many rooms, to which so many may come who have not been there."""
+def open_house(tools: Tools, stage: Stage, visitors: int, rooms: int, settings: dict | None = None, history: bool = False) -> Iterator[House]:
+    """A server with one community of so many rooms, to which so many may come: who have not been there, or with a history
+    are members of the rooms and have said something."""
     with tempfile.TemporaryDirectory(prefix="house-") as name:
         folder = Path(name)
-        furnish(tools, folder / "data", communities=1, rooms=rooms, members=0, messages=0)
+        known = visitors if history else 0
+        furnish(tools, folder / "data", communities=1, rooms=rooms, members=known, messages=known)
         file = folder / "people.csv"
         people.write(file, visitors, rooms)
         wanted = {"THRONG_DATA_DIR": str(folder / "data")} | (settings or {})
@@ -68,7 +70,7 @@ def open_house(tools: Tools, stage: Stage, visitors: int, rooms: int, settings: 
 
 def _trust(server: Running) -> None:
     """Lets the community believe the tokens of [`people`]."""
-    purpose = {"kind": "token", "algorithm": "HS256", "material": people.SECRET}
+    purpose = {"kind": "token", "algorithm": "HS256", "kid": None, "material": people.SECRET}
     token = (server.data_dir / "admin-token").read_text().strip()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection = http.client.HTTPConnection(urlsplit(server.metrics_url).netloc, timeout=60)

@@ -67,7 +67,7 @@ def _whole() -> dict:
 
 
 def _small() -> dict:
-    talk = Talk(rooms=2, members=20, messages_per_second=100, seconds=0.5, margin_s=0.2)
+    talk = Talk(rooms=2, members=20, messages_per_second=200, seconds=0.4, margin_s=0.1, drain_s=0.5)
     return {
         "messenger-durable": Durable(DURABLE, senders=10, messages=200, seconds=0.5),
         "messenger-postgres": OnPostgres(ON_POSTGRES, senders=10, messages=200, seconds=1),

@@ -54,12 +54,7 @@ class Rooms:
     def _talk(self, tools: Tools, house: House, verdicts: list[dict]) -> tuple[Talked, dict[str, float]]:
         plan, nodes = self.talk, [house.server]
         seconds = self.watched_s or plan.seconds
-        values = house.values | {
-            "users": plan.users,
-            "arrivals": f"{self.arrivals_per_second}/s",
-            "interval": f"{plan.interval_s * 1e6:.0f}us",
-            "talk": f"{plan.interval_s + seconds + 2 * plan.margin_s:.3f}s",
-        }
+        values = house.values | {"users": plan.users, "arrivals": f"{self.arrivals_per_second}/s"} | plan.times(seconds)
         with playing(tools.stampede, STORED, "messenger-rooms", values, verdicts) as play:
             patience_s = 60 + 10 * plan.users / self.arrivals_per_second
             play.until("everybody's join", lambda: joined(nodes) >= plan.users, patience_s)

@@ -37,7 +37,7 @@ class Visits:
         outcome = Outcome({})
         for subject in self.subjects:
             stage = Stage(self.connections, single_shard=False)
-            with open_house(tools, stage, self.people, self.rooms, SETTINGS[subject]) as house:
+            with open_house(tools, stage, self.people, self.rooms, SETTINGS[subject], history=True) as house:
                 outcome.by_subject[subject] = self._visit(tools, subject, house, outcome.verdicts)
         return outcome
 
