@@ -1,6 +1,7 @@
 """A scenario that Stampede plays while somebody looks at the servers."""
 
 import contextlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -8,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner import results, stampede
+from runner import processes, results, stampede
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 # One source address has some 28,000 ports for one server.
 SOURCES = "127.1.0.1-127.1.0.16"
 
 # For anything that is waited for beyond what it takes by itself.
-PATIENCE_S = 180
+PATIENCE_S = 90
 LOOK_EVERY_S = 0.05
 
 
@@ -37,9 +38,18 @@ class Playing:
         deadline = time.monotonic() + patience_s
         while not holds():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                words = " ".join(stampede.last_words(self.folder)) or "Stampede said nothing"
-                raise PlayLost(f"{self.name}: waited in vain for {what}: {words}")
+                raise PlayLost(f"{self.name}: waited in vain for {what}: {self._complaints()}")
             time.sleep(LOOK_EVERY_S)
+
+    def _complaints(self) -> str:
+        """What Stampede saw go wrong until now, once it has been asked to end."""
+        processes.end(self.process, signal.SIGINT)
+        try:
+            errors = stampede.summary(stampede.only_run(self.folder))["errors"]
+        except stampede.NoRun as lost:
+            return str(lost)
+        told = [f"{one['kind']} {one['outcome']}, {one['count']} times" for one in errors[:3]]
+        return "; ".join(told) or "Stampede saw no error"
 
     def summary(self, patience_s: float) -> dict:
         """Waits for the end; what the run came to."""

@@ -53,6 +53,7 @@ class BusCost:
                 "redis_cpu_us_per_message": 1e6 * (cpu_after - cpu_before) / published,
                 "published_per_second": done["publishes"] / played.span.seconds,
                 "commands_per_read": done["commands"] / max(done["reads"], 1),
+                "redis_cores": (cpu_after - cpu_before) / played.span.seconds,
                 "subscribers": subscribers,
                 "message_bytes": len(message),
                 "invalid_runs": float(not played.is_valid),

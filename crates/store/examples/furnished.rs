@@ -70,7 +70,7 @@ fn each<V: Verb>(store: &SqliteStore, verbs: impl Iterator<Item = V>) -> Vec<V::
     let (tell, told) = mpsc::channel();
     let mut answers: Vec<Option<V::Answer>> = Vec::new();
     let mut open = 0;
-    let mut take = |answers: &mut Vec<Option<V::Answer>>| {
+    let take = |answers: &mut Vec<Option<V::Answer>>| {
         let (place, answer): (usize, Result<V::Answer, Failure>) = told.recv().expect("all are answered");
         answers[place] = Some(answer.unwrap_or_else(|failure| panic!("they may: {failure:?}")));
     };
