@@ -245,13 +245,18 @@ record-smoke: programs-for-tests ## The record with 0.2 % of its people: judges 
 seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
 	bench/seeds --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
+# Of these two the parts that judge most, and take seconds; `bench/run cluster --smoke` and `messenger` play all of them.
 .PHONY: cluster-smoke
-cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges counts, a killed node's clients and bystanders among them
-	bench/run cluster --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
+cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges what bystanders are told, and that who was on a killed node is back
+	for part in bystanders killed; do \
+		bench/run "cluster-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
+	done
 
 .PHONY: messenger-smoke
-messenger-smoke: programs-for-tests ## The messenger's benches with 1 % of their numbers: judges counts
-	bench/run messenger --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
+messenger-smoke: programs-for-tests ## The messenger's benches in small: judges that what was acknowledged is stored, and that communities have no threads
+	for part in durable startup; do \
+		bench/run "messenger-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
+	done
 
 .PHONY: bench-check-smoke
 bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts

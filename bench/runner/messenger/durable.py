@@ -18,6 +18,7 @@ BARE, BARE_AGAIN = "bare loop", "bare loop, again"
 STORE_ONE, STORE_MANY = "store, one sender", "store, many senders"
 CHANNELS_ONE, CHANNELS_MANY = "channels, one sender", "channels, many senders"
 BARE_CLIENT, POSTGRES_MANY = "pgbench, pipelined", "PostgreSQL store, many senders"
+BARE_EACH, POSTGRES_ONE = "pgbench, a commit each", "PostgreSQL store, one sender"
 
 # What the program calls them.
 OF_PROGRAM = {"bare loop": BARE, "bare loop, again": BARE_AGAIN, "one sender": STORE_ONE, "many senders": STORE_MANY}
@@ -73,7 +74,7 @@ class OnPostgres:
     senders: int
     messages: int
     seconds: float
-    subjects: tuple = (BARE_CLIENT, POSTGRES_MANY)
+    subjects: tuple = (BARE_CLIENT, BARE_EACH, POSTGRES_ONE, POSTGRES_MANY)
     connections: int = 1
 
     def repeats(self, wanted: int) -> int:
@@ -83,13 +84,16 @@ class OnPostgres:
         with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
             # As many as the store has waiting while it commits, at most.
             bare = server.inserts_per_second(self.senders, self.seconds, Path(folder))
+            each = server.inserts_per_second(1, self.seconds, Path(folder))
             arguments = ("--messages", self.messages, "--senders", self.senders, "--postgres", server.url)
             by_name = {measured["what"]: measured for measured in of_program(tools, *arguments)}
-        many = figures(by_name["many senders"])
-        many |= {f"one_sender_{name}": value for name, value in figures(by_name["one sender"]).items()}
-        return Outcome(
-            {BARE_CLIENT: Measurement({"messages_per_second": bare}, []), POSTGRES_MANY: Measurement(many, [])}
-        )
+        found = {
+            BARE_CLIENT: {"messages_per_second": bare},
+            BARE_EACH: {"messages_per_second": each},
+            POSTGRES_ONE: figures(by_name["one sender"]),
+            POSTGRES_MANY: figures(by_name["many senders"]),
+        }
+        return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

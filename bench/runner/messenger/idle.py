@@ -24,6 +24,8 @@ class Idle:
     steps: tuple[int, ...]
     people_per_room: int
     arrivals_per_second: int
+    # How long the resident set may take to settle.
+    settles_s: float = 20
     subjects: tuple = (SUBJECT,)
 
     @property
@@ -50,7 +52,7 @@ class Idle:
             with playing(tools.stampede, f"{people:,} idle people", "messenger-idle", values, verdicts) as play:
                 all_joined = lambda: house.value("throng_joined") >= JOINS_EACH * people  # noqa: E731
                 play.until("everybody's joins", all_joined, 60 + 10 * people / self.arrivals_per_second)
-                rss_bytes = settled(lambda: kernel.resident_bytes(house.server.pid))
+                rss_bytes = settled(lambda: kernel.resident_bytes(house.server.pid), self.settles_s)
                 cache_bytes = house.value("throng_cache_bytes")
                 # None was lost meanwhile.
                 play.until("everybody's joins", all_joined, 0)

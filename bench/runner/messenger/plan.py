@@ -72,7 +72,7 @@ def _small() -> dict:
         "messenger-durable": Durable(DURABLE, senders=10, messages=200, seconds=0.5),
         "messenger-postgres": OnPostgres(ON_POSTGRES, senders=10, messages=200, seconds=1),
         "messenger-startup": Startup(STARTUP, communities=100, people=20, seconds=0.5),
-        "messenger-idle": Idle(IDLE, (20, 60, 100), people_per_room=10, arrivals_per_second=200),
+        "messenger-idle": Idle(IDLE, (20, 60), people_per_room=10, arrivals_per_second=200, settles_s=0.2),
         "messenger-rooms": Rooms(ROOMS, talk, arrivals_per_second=200),
         "messenger-memory": Rooms(MEMORY, talk, arrivals_per_second=200, watched_s=1),
         "messenger-visits": Visits(VISITS, people=10, rooms=2, visits=2, pause="20ms..60ms"),

@@ -50,7 +50,7 @@ class Postgres:
 
     def inserts_per_second(self, in_a_transaction: int, seconds: float, folder: Path) -> float:
         """Durable rows of 64 bytes of text, by one bare connection with so many in each transaction."""
-        table = "CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)"
+        table = "CREATE TABLE IF NOT EXISTS bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)"
         self._run("psql", "-q", "-c", table)
         script = folder / "bare.sql"
         insert = f"INSERT INTO bare (text) VALUES ('{'0123456789abcdef' * 4}');"
