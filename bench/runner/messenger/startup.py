@@ -60,7 +60,7 @@ class Startup:
                 "ready_s": took,
                 "threads": float(len(list(Path(f"/proc/{server.pid}/task").iterdir()))),
                 "wakeups_per_second": woke / self.seconds,
-                "idle_cpu_ms_per_second": 1000 * cpu / self.seconds,
+                "idle_cpu_percent": 100 * cpu / self.seconds,
                 "rss_bytes": kernel.resident_bytes(server.pid),
                 "communities_active": metrics.value(server.metrics_url, "throng_communities_active"),
             }
