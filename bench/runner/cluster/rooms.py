@@ -67,9 +67,10 @@ def most_that_is_carried(tools: Tools, plan: Talk) -> float:
     """Messages per second of the greatest load of a series that two nodes and Stampede carry together on this machine."""
 
     def reached(rate: float) -> float:
-        # A run that looks for the limit goes beyond it: its verdict and its late messages are no news.
+        # At the limit Stampede waits for a processor as everybody else does: whether such a run is valid is told of those
+        # from which figures are taken.
         played = on_two_nodes(tools, f"{rate:.0f} messages a second", plan.at(rate), [])
-        carried = played.is_valid and not played.faults and played.latency_ms["latency_ms_p99"] < CARRIED_P99_MS
+        carried = not played.faults and played.latency_ms["latency_ms_p99"] < CARRIED_P99_MS
         return played.figures["messages_per_second"] if carried else 0.0
 
     found = max_of(reached, plan.messages_per_second, on_time=0.95)
