@@ -76,10 +76,9 @@ deps: ## Install the system packages that the tests need (Debian, as root)
 	@.ci/deps --install
 
 .PHONY: bench
-bench: page ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load)
-	cargo build --release --locked --package floor --package bench-load --package server --package load --bins
+bench: bench-programs ## Measure the server, or with BENCH=load Stampede, beside floor and peers (BENCH=all|memory|broadcast|connect|echo|load|cluster|messenger)
 	cd peers/bun && $(NPM_CI)
-	bench/run $(BENCH) --bin-dir $(RELEASE_DIR)
+	bench/run $(BENCH) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: lab
 lab: page ## Let every server in peers/ compete with Throng and the floor, and write table and pictures (an hour and a quarter; ARGUMENTS="--only bun …")
@@ -125,7 +124,8 @@ soak: bench-programs ## Ten minutes of mixed traffic, and the slope of the serve
 
 .PHONY: bench-programs
 bench-programs: page
-	cargo build --release --locked --package floor --package bench-load --package gauge --package server --package load --bins
+	cargo build --release --locked --package floor --package bench-load --package gauge --package server --package load \
+		--package store --bins --example durable --example furnished
 
 ##### To publish it
 
@@ -189,7 +189,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 .PHONY: played
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
-		bench-check-smoke
+		bench-check-smoke cluster-smoke messenger-smoke
 	@$(IN_TURN) $(ASIDE) $(MAKE) clients tsung
 
 .PHONY: asked
@@ -245,6 +245,19 @@ record-smoke: programs-for-tests ## The record with 0.2 % of its people: judges 
 .PHONY: seeds-smoke
 seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
 	bench/seeds --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
+
+# Of these two the parts that judge most, and take seconds; `bench/run cluster --smoke` and `messenger` play all of them.
+.PHONY: cluster-smoke
+cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges what bystanders are told, and that who was on a killed node is back
+	for part in bystanders killed; do \
+		bench/run "cluster-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
+	done
+
+.PHONY: messenger-smoke
+messenger-smoke: programs-for-tests ## The messenger's benches in small: judges that what was acknowledged is stored, and that communities have no threads
+	for part in durable startup; do \
+		bench/run "messenger-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
+	done
 
 .PHONY: bench-check-smoke
 bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts

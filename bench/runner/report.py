@@ -8,11 +8,16 @@ from runner.samples import Samples, Spread
 from runner.targets import Verdict
 
 
+BASE = "floor"
+
+
 def render(
-    samples: Samples, verdicts: list[Verdict], changed: dict, missing: dict[str, str], options
+    samples: Samples, verdicts: list[Verdict], changed: dict, missing: dict[str, str], options, facts=None
 ) -> tuple[str, dict]:
-    """The same run as Markdown and as data."""
-    machine, smoke, command = kernel.machine(), options.smoke, command_of(options)
+    """The same run as Markdown and as data. `facts` has what only suites know (`runner/trials.py`)."""
+    machine, smoke, command = facts.machine if facts else kernel.machine(), options.smoke, command_of(options)
+    kind = facts.kind if facts else "load" if options.group.startswith("load") else "bench"
+    said, bases = (facts.verdicts, facts.bases) if facts else ([], (BASE,))
     lines = ["# Benchmark results", "", dated(), "", f"- command: `{command}`"]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += [f"- kernel setting {name}: {before} → {during}" for name, (before, during) in changed.items()]
@@ -20,11 +25,12 @@ def render(
     lines += [f"- left out: {name}, {reason}" for name, reason in missing.items()]
     lines += ["", "Medians, with the least and the greatest of the repeats; ratios are taken within a repeat."]
     for scenario, by_server in samples.by_scenario.items():
-        lines += ["", f"## {scenario}", "", *_scenario_table(samples, scenario, by_server)]
+        lines += ["", f"## {scenario}", "", *_scenario_table(samples, scenario, by_server, bases)]
     lines += ["", "## Targets", "", *(_smoke_note() if smoke else _target_table(verdicts))]
+    lines += ["", "## What Stampede says", "", *_said(said)] if said else []
     lines += ["", "## Counts", "", *([f"- {fault}" for fault in samples.faults] or ["All as they should be."])]
     data = results.document(
-        "load" if options.group.startswith("load") else "bench",
+        kind,
         date=dated(),
         command=command,
         machine=machine,
@@ -33,6 +39,7 @@ def render(
         smoke=smoke,
         measurements=results.of_samples(samples),
         targets=[] if smoke else [_verdict_data(verdict) for verdict in verdicts],
+        verdicts=said,
         faults=samples.faults,
     )
     return "\n".join(lines) + "\n", data
@@ -55,12 +62,20 @@ def write(text: str, data: dict, group: str, folder: Path) -> Path:
     return path.with_suffix(".md")
 
 
-def _scenario_table(samples: Samples, scenario: str, by_server: dict) -> list[str]:
-    rows = ["| | value | measured | ratio to the floor |", "|---|---|---|---|"]
+def _said(verdicts: list[dict]) -> list[str]:
+    """Of its runs that count for nothing, if there are any."""
+    invalid = [f"- {one['run']}: INVALID: {'; '.join(one['reasons'])}" for one in verdicts if not one["valid"]]
+    return invalid or [f"All {len(verdicts)} runs are valid."]
+
+
+def _scenario_table(samples: Samples, scenario: str, by_server: dict, bases: tuple[str, ...]) -> list[str]:
+    base = next((name for name in bases if name in by_server), None)
+    beside = "the floor" if base in (BASE, None) else base
+    rows = [f"| | value | measured | ratio to {beside} |", "|---|---|---|---|"]
     for server, by_name in by_server.items():
         for name in by_name:
             measured = samples.spread(scenario, server, name)
-            ratio = None if server == "floor" else samples.ratio(scenario, server, "floor", name)
+            ratio = None if base in (server, None) else samples.ratio(scenario, server, base, name)
             rows.append(f"| {server} | {name} | {cell(measured)} | {cell(ratio)} |")
     return rows
 

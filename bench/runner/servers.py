@@ -25,6 +25,8 @@ class Running:
     address: str
     pid: int
     metrics_url: str | None = None
+    # Where Throng keeps its own files, the token of its administration among them.
+    data_dir: Path | None = None
 
 
 def find(bin_dir: Path, throng: Path, peers: Path) -> tuple[dict, dict[str, str]]:
@@ -56,7 +58,7 @@ class Floor:
     def start(self, scenario) -> Iterator[Running]:
         command = [self.binary, "serve", "--exchange", scenario.exchange]
         command += ["--connections", scenario.connections, "--threads", shards_for(scenario)]
-        with _process(command) as process:
+        with process_of(command) as process:
             yield Running(_announced_address(process), process.pid)
 
 
@@ -79,12 +81,13 @@ class Throng:
                 "THRONG_LIMITS_CONNECTIONS": str(scenario.connections + 1000),
                 "THRONG_LOG_LEVEL": "warn",
             }
+            environment |= self.settings
             command = [self.binary, "serve", "--profile", "load-test"]
-            with _process(command, environment | self.settings, stdout=subprocess.DEVNULL) as process:
+            with process_of(command, environment, stdout=subprocess.DEVNULL) as process:
                 wait_for_listener(address, process)
                 if secure_address := self.settings.get("THRONG_TLS_LISTEN"):
                     wait_for_listener(secure_address, process)
-                yield Running(address, process.pid, f"http://{admin}/metrics")
+                yield Running(address, process.pid, f"http://{admin}/metrics", Path(environment["THRONG_DATA_DIR"]))
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,13 @@ class Bun:
     def start(self, scenario) -> Iterator[Running]:
         port = free_port()
         address = f"127.0.0.1:{port}"
-        with _process([self.binary, self.script, "--port", port], stdout=subprocess.DEVNULL) as process:
+        with process_of([self.binary, self.script, "--port", port], stdout=subprocess.DEVNULL) as process:
             wait_for_listener(address, process)
             yield Running(address, process.pid)
 
 
 @contextlib.contextmanager
-def _process(
+def process_of(
     command: list, environment: dict[str, str] | None = None, stdout: int = subprocess.PIPE
 ) -> Iterator[subprocess.Popen]:
     """Runs `command`; ends it by closing its standard input and by SIGTERM, whichever it heeds."""

@@ -71,10 +71,10 @@ TARGETS = (
 )
 
 
-def judge(samples: Samples) -> list[Verdict]:
+def judge(samples: Samples, targets: tuple[Target, ...] = TARGETS) -> list[Verdict]:
     """Each target whose scenario was part of the run."""
     return [
-        Verdict(target, _measured(target, samples)) for target in TARGETS if target.scenario in samples.by_scenario
+        Verdict(target, _measured(target, samples)) for target in targets if target.scenario in samples.by_scenario
     ]
 
 

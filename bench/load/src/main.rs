@@ -4,6 +4,7 @@ use std::io::{self, Write, stdin};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
+use bench_load::returning::{Returning, returning};
 use bench_load::scenario::{self, Broadcast, Echo, OPEN_PATIENCE, THREADS};
 use bench_load::{Conversation, Crowd, ServerProcesses, Target, wire};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -72,10 +73,25 @@ enum Mode {
         #[arg(long, default_value_t = 10)]
         rounds: u32,
     },
+    /// Comes to recoverable rooms, and when the server dies to those on others. Reports when all are there, when all are
+    /// back, and what was heard; in between waits for the number that was published last, as a line on standard input.
+    Return(ReturnArgs),
     /// Messages that come straight back, on an echo mount.
     Echo(EchoArgs),
     /// The same as replies of a channel: an `echo` event on the topic.
     ChannelEcho(EchoArgs),
+}
+
+#[derive(Args)]
+struct ReturnArgs {
+    #[arg(long, default_value_t = 20_000)]
+    connections: usize,
+    /// Their names are `--topic` with a number behind it.
+    #[arg(long, default_value_t = 100)]
+    rooms: usize,
+    /// Where clients go when the first server has died.
+    #[arg(long, value_delimiter = ',', required = true)]
+    others: Vec<SocketAddrV4>,
 }
 
 #[derive(Args)]
@@ -106,6 +122,14 @@ fn main() -> io::Result<()> {
             let plan = Broadcast { receivers, threads: server.threads, rounds, publication };
             report(&scenario::broadcast(target, &plan, processes)?)
         }
+        Mode::Return(args) => {
+            let plan = server.returning(args);
+            report(&returning(
+                &plan,
+                |came| report(&came),
+                |back| report(&back).and_then(|()| last_number()),
+            )?)
+        }
         Mode::Echo(args) => {
             let plan = args.plan(wire::client_frame(&wire::echo()));
             report(&scenario::echo(server.echo_mount(), &plan, processes)?)
@@ -125,6 +149,12 @@ impl Server {
             Dialect::Plain => self.target("/", Conversation::Upgrade),
             Dialect::Nats => self.target("/", Conversation::Subscribe(self.topic.clone())),
         }
+    }
+
+    fn returning(&self, ReturnArgs { connections, rooms, others }: ReturnArgs) -> Returning {
+        let path = self.path.as_deref().unwrap_or("/socket/websocket").to_owned();
+        let (topic_prefix, threads) = (self.topic.clone(), self.threads);
+        Returning { first: self.address, others, path, topic_prefix, rooms, connections, threads }
     }
 
     fn joining(&self) -> Target {
@@ -157,6 +187,13 @@ fn hold(target: Target, steps: &[usize], threads: usize) -> io::Result<()> {
         }
     }
     report(&crowd.census()?)
+}
+
+/// A line with nothing but a number.
+fn last_number() -> io::Result<u64> {
+    let mut line = String::new();
+    stdin().read_line(&mut line)?;
+    line.trim().parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }
 
 fn report(report: &impl Serialize) -> io::Result<()> {

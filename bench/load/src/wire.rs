@@ -30,6 +30,14 @@ pub fn join(topic: &str) -> String {
     format!(r#"{{"topic":"{topic}","event":"phx_join","payload":{{}},"ref":"1"}}"#)
 }
 
+/// The V1 message that joins `topic`, from this place (epoch and offset) on if there is one.
+pub fn recovering_join(topic: &str, from: Option<(&str, u64)>) -> String {
+    let Some((epoch, offset)) = from else { return join(topic) };
+    format!(
+        r#"{{"topic":"{topic}","event":"phx_join","payload":{{"recover":{{"epoch":"{epoch}","offset":{offset}}}}},"ref":"1"}}"#
+    )
+}
+
 /// The reply that accepts [`join`].
 pub fn join_reply(topic: &str) -> String {
     reply(topic, "1", "{}")

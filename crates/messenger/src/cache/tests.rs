@@ -43,6 +43,18 @@ fn what_was_read_is_not_read_again_until_it_is_forgotten() {
     assert_eq!(cache.counts().find(|(name, ..)| *name == "room"), Some(("room", 1, 2)));
 }
 
+#[test]
+fn a_cache_of_no_bytes_keeps_nothing() {
+    let cache = Cache::new(0);
+    run(async {
+        for number in 1..4 {
+            let found = cache.get(key(), async { Ok(reading(number)) }).await.expect("found");
+            assert!(is(&found, number));
+        }
+    });
+    assert_eq!(cache.counts().find(|(name, ..)| *name == "room"), Some(("room", 0, 3)));
+}
+
 type Forget = fn(&Cache, &Key);
 
 /// Each way to forget with the keys that it reaches.

@@ -305,7 +305,7 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "store.cache",
         default: r#""64MiB""#,
-        about: "Memory for what was read of it lately: people, rooms, newest messages.",
+        about: "Memory for what was read of it lately: people, rooms, newest messages; or \"off\", and\neverything is read anew.",
     },
     Key {
         path: "sites.networks",

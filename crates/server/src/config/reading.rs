@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
     fn store(&mut self) -> StoreConfig {
         StoreConfig {
             url: self.read("store.url", &Or("file", DatabaseUrl)),
-            cache: self.read("store.cache", &Bytes(MIB..=64 * GIB)),
+            cache: self.read("store.cache", &Or("off", Bytes(MIB..=64 * GIB))).unwrap_or(0),
         }
     }
 

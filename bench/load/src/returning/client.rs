@@ -1,0 +1,287 @@
+//! One client of a recoverable room: what it says to come in, where it stands, and what it has heard of the numbers 1, 2,
+//! 3, … that are published there. Pure: bytes in, bytes out.
+
+use serde::Deserialize;
+
+use super::texts::Texts;
+use crate::wire;
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+const HEAD_START: &[u8] = b"HTTP/1.1 101";
+
+/// The longest answer to an upgrade that is waited for.
+const HEAD_BYTES_MAX: usize = 8192;
+
+/// Why a connection is of no more use.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Failure {
+    /// The server closed, or the connection broke.
+    Cut,
+    /// The upgrade or the join was refused.
+    Refused,
+    /// What came is no message of this protocol.
+    Nonsense,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Happened {
+    /// Nothing to tell.
+    Nothing,
+    /// This is to be sent now: the join.
+    Upgraded,
+    /// It is in the room, for the first time.
+    Joined,
+    /// It is in the room again; whether with all that it had missed.
+    Returned {
+        /// What the server says.
+        recovered: bool,
+    },
+}
+
+/// Numbers that a client ought to have heard and did not, or heard again.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Miscounts {
+    pub(super) lost: u64,
+    pub(super) extra: u64,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// What has come of the answer to the upgrade.
+    Upgrading(Vec<u8>),
+    Joining(Texts),
+    Here(Texts),
+}
+
+/// Where a client stands in its room's order.
+#[derive(Clone, Debug, Deserialize)]
+struct Position {
+    epoch: String,
+    offset: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Client {
+    topic: String,
+    phase: Phase,
+    position: Option<Position>,
+    /// The last number that was heard.
+    pub(super) heard: u64,
+    pub(super) miscounts: Miscounts,
+}
+
+/// A V1 message.
+#[derive(Deserialize)]
+struct Message<'a> {
+    event: &'a str,
+    payload: Payload,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    status: Option<String>,
+    response: Option<Response>,
+    phx_offset: Option<u64>,
+    number: Option<u64>,
+    epoch: Option<String>,
+    to: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    recover: Option<Recover>,
+}
+
+#[derive(Deserialize)]
+struct Recover {
+    epoch: Option<String>,
+    offset: Option<u64>,
+    recovered: Option<bool>,
+}
+
+impl Client {
+    pub(super) fn new(topic: String) -> Self {
+        let phase = Phase::Upgrading(Vec::new());
+        Self { topic, phase, position: None, heard: 0, miscounts: Miscounts::default() }
+    }
+
+    /// Is on its way by a new connection.
+    pub(super) fn connects(&mut self) {
+        self.phase = Phase::Upgrading(Vec::new());
+    }
+
+    pub(super) fn is_here(&self) -> bool {
+        matches!(self.phase, Phase::Here(_))
+    }
+
+    /// The frame that joins, from where the client stood.
+    pub(super) fn join(&self) -> Vec<u8> {
+        let recover = self.position.as_ref().map(|at| (at.epoch.as_str(), at.offset));
+        wire::client_frame(&wire::recovering_join(&self.topic, recover))
+    }
+
+    /// Takes what the server sent.
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> Result<Happened, Failure> {
+        let mut texts = match std::mem::replace(&mut self.phase, Phase::Upgrading(Vec::new())) {
+            Phase::Upgrading(mut head) => {
+                head.extend_from_slice(bytes);
+                return self.upgrade(head);
+            }
+            Phase::Joining(texts) => {
+                self.phase = Phase::Joining(Texts::default());
+                texts
+            }
+            Phase::Here(texts) => {
+                self.phase = Phase::Here(Texts::default());
+                texts
+            }
+        };
+        let mut happened = Happened::Nothing;
+        texts.feed(bytes, |text| {
+            let told = self.hear(text)?;
+            happened = if told == Happened::Nothing { happened } else { told };
+            Ok(())
+        })?;
+        self.phase = match self.phase {
+            Phase::Upgrading(_) | Phase::Joining(_) => Phase::Joining(texts),
+            Phase::Here(_) => Phase::Here(texts),
+        };
+        Ok(happened)
+    }
+
+    fn upgrade(&mut self, head: Vec<u8>) -> Result<Happened, Failure> {
+        if !HEAD_START.starts_with(&head[..head.len().min(HEAD_START.len())]) || head.len() > HEAD_BYTES_MAX {
+            return Err(Failure::Refused);
+        }
+        if head.ends_with(HEAD_END) {
+            self.phase = Phase::Joining(Texts::default());
+            return Ok(Happened::Upgraded);
+        }
+        // Nobody is told anything before the join.
+        self.phase = Phase::Upgrading(head);
+        Ok(Happened::Nothing)
+    }
+
+    fn hear(&mut self, text: &str) -> Result<Happened, Failure> {
+        let message: Message<'_> = serde_json::from_str(text).map_err(|_| Failure::Nonsense)?;
+        let payload = message.payload;
+        match message.event {
+            "phx_reply" => return self.answered(payload),
+            "gap" => {
+                if let (Some(epoch), Some(offset)) = (payload.epoch, payload.to) {
+                    self.position = Some(Position { epoch, offset });
+                }
+            }
+            "phx_error" | "phx_close" => return Err(Failure::Refused),
+            _ => {
+                if let (Some(position), Some(offset)) = (&mut self.position, payload.phx_offset) {
+                    position.offset = offset;
+                }
+                self.count(payload.number.ok_or(Failure::Nonsense)?);
+            }
+        }
+        Ok(Happened::Nothing)
+    }
+
+    fn answered(&mut self, payload: Payload) -> Result<Happened, Failure> {
+        if payload.status.as_deref() != Some("ok") {
+            return Err(Failure::Refused);
+        }
+        // A room without a history can give nothing back: what is measured here would mean nothing.
+        let recover = payload.response.and_then(|response| response.recover).ok_or(Failure::Refused)?;
+        let was_here = self.position.is_some();
+        // What was missed comes behind the answer, and moves this on itself.
+        let is_recovered = recover.recovered == Some(true);
+        if !is_recovered && let (Some(epoch), Some(offset)) = (recover.epoch, recover.offset) {
+            self.position = Some(Position { epoch, offset });
+        }
+        self.phase = Phase::Here(Texts::default());
+        Ok(if was_here { Happened::Returned { recovered: is_recovered } } else { Happened::Joined })
+    }
+
+    fn count(&mut self, number: u64) {
+        if number <= self.heard {
+            self.miscounts.extra += 1;
+        } else {
+            self.miscounts.lost += number - self.heard - 1;
+            self.heard = number;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::server_frame;
+
+    const HEAD: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+
+    fn reply(recover: &str) -> Vec<u8> {
+        server_frame(&format!(
+            r#"{{"topic":"rooms:1","event":"phx_reply","ref":"1","payload":{{"status":"ok","response":{{"recover":{recover}}}}}}}"#
+        ))
+    }
+
+    fn said(number: u64) -> Vec<u8> {
+        server_frame(&format!(
+            r#"{{"topic":"rooms:1","event":"new_msg","ref":null,"payload":{{"number":{number},"phx_offset":{}}}}}"#,
+            100 + number
+        ))
+    }
+
+    fn here() -> Client {
+        let mut client = Client::new("rooms:1".to_owned());
+        assert_eq!(client.receive(&HEAD[..20]), Ok(Happened::Nothing));
+        assert_eq!(client.receive(&HEAD[20..]), Ok(Happened::Upgraded));
+        assert_eq!(
+            client.receive(&reply(r#"{"epoch":"e","offset":100,"publisher":"p"}"#)),
+            Ok(Happened::Joined)
+        );
+        client
+    }
+
+    #[test]
+    fn who_comes_back_asks_for_what_follows_the_last_that_was_heard() {
+        let mut client = here();
+        assert_eq!(client.receive(&[said(1), said(2)].concat()), Ok(Happened::Nothing));
+        client.connects();
+        assert!(!client.is_here());
+        assert_eq!(client.receive(HEAD), Ok(Happened::Upgraded));
+        assert_eq!(client.join(), wire::client_frame(&wire::recovering_join("rooms:1", Some(("e", 102)))));
+        let answer = [reply(r#"{"epoch":"e","offset":103,"recovered":true}"#), said(3)].concat();
+        assert_eq!(client.receive(&answer), Ok(Happened::Returned { recovered: true }));
+        assert!(client.is_here());
+        assert_eq!((client.heard, client.miscounts), (3, Miscounts::default()));
+    }
+
+    #[test]
+    fn what_is_missing_and_what_comes_again_is_counted() {
+        let mut client = here();
+        for number in [1, 4, 4] {
+            client.receive(&said(number)).expect("it is a message");
+        }
+        assert_eq!((client.heard, client.miscounts), (4, Miscounts { lost: 2, extra: 1 }));
+    }
+
+    #[test]
+    fn who_is_not_given_what_was_missed_says_so() {
+        let mut client = here();
+        client.connects();
+        client.receive(HEAD).expect("it is an upgrade");
+        let answer = reply(r#"{"epoch":"f","offset":7,"recovered":false,"reason":"epoch"}"#);
+        assert_eq!(client.receive(&answer), Ok(Happened::Returned { recovered: false }));
+        assert_eq!(client.join(), wire::client_frame(&wire::recovering_join("rooms:1", Some(("f", 7)))));
+    }
+
+    #[test]
+    fn a_refusal_and_a_room_without_a_history_are_told_apart_from_success() {
+        let mut client = Client::new("rooms:1".to_owned());
+        assert_eq!(client.receive(b"HTTP/1.1 503 Service Unavailable\r\n\r\n"), Err(Failure::Refused));
+        let mut client = Client::new("rooms:1".to_owned());
+        client.receive(HEAD).expect("it is an upgrade");
+        let without = wire::server_frame(&wire::join_reply("rooms:1"));
+        assert_eq!(client.receive(&without), Err(Failure::Refused));
+    }
+}

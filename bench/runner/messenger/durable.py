@@ -1,0 +1,107 @@
+"""Messages that are acknowledged when they are stored for good: at the store's interface and through channels, by one and by
+many, beside a bare loop on the same disk; and on PostgreSQL, beside a bare client of it."""
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.cluster.nodes import Stage
+from runner.messenger import postgres
+from runner.messenger.house import open_house
+from runner.play import PATIENCE_S, playing, wrong
+from runner.samples import Measurement
+from runner.trials import Outcome, Tools
+
+BARE, BARE_AGAIN = "bare loop", "bare loop, again"
+STORE_ONE, STORE_MANY = "store, one sender", "store, many senders"
+CHANNELS_ONE, CHANNELS_MANY = "channels, one sender", "channels, many senders"
+BARE_CLIENT, POSTGRES_MANY = "pgbench, pipelined", "PostgreSQL store, many senders"
+BARE_EACH, POSTGRES_ONE = "pgbench, a commit each", "PostgreSQL store, one sender"
+
+# What the program calls them.
+OF_PROGRAM = {"bare loop": BARE, "bare loop, again": BARE_AGAIN, "one sender": STORE_ONE, "many senders": STORE_MANY}
+
+
+@dataclass(frozen=True)
+class Durable:
+    """SQLite, with its search index on, as it always is."""
+
+    name: str
+    senders: int
+    messages: int
+    seconds: float
+    subjects: tuple = (BARE, BARE_AGAIN, STORE_ONE, STORE_MANY, CHANNELS_ONE, CHANNELS_MANY)
+
+    @property
+    def connections(self) -> int:
+        return self.senders
+
+    def repeats(self, wanted: int) -> int:
+        return wanted
+
+    def measure(self, tools: Tools) -> Outcome:
+        outcome = Outcome({})
+        for measured in of_program(tools, "--messages", self.messages, "--senders", self.senders):
+            outcome.by_subject[OF_PROGRAM[measured["what"]]] = Measurement(figures(measured), [])
+        for subject, people, talkers in ((CHANNELS_ONE, 2, 1), (CHANNELS_MANY, self.senders, self.senders)):
+            outcome.by_subject[subject] = self._by_channels(tools, subject, people, talkers, outcome.verdicts)
+        return outcome
+
+    def _by_channels(self, tools: Tools, subject: str, people: int, talkers: int, verdicts: list) -> Measurement:
+        with open_house(tools, Stage(people, single_shard=False), people, rooms=1) as house:
+            stored_before = house.stored()
+            values = house.values | {"users": people, "talkers": talkers, "seconds": f"{self.seconds}s", "drain": "300ms"}
+            with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
+                summary = play.summary(self.seconds + 2 * PATIENCE_S)
+            stored = house.stored() - stored_before
+        said = [one["spread"] for one in summary["times"]["labelled"] if one["label"] == "say"]
+        faults = wrong(summary, "users_failed", "errors")
+        if not said:
+            return Measurement({}, [*faults, "nothing was acknowledged"])
+        [acks] = said
+        if stored < acks["count"]:
+            faults.append(f"{acks['count']:,} messages were acknowledged, and {stored:,} are stored")
+        found = {"messages_per_second": acks["count"] / self.seconds, "messages": acks["count"], "stored": stored}
+        found |= {f"ack_ms_{part}": acks[f"{part}_us"] / 1000 for part in ("p50", "p99")}
+        return Measurement(found | {"invalid_runs": float(not summary["verdict"]["valid"])}, faults)
+
+
+@dataclass(frozen=True)
+class OnPostgres:
+    name: str
+    senders: int
+    messages: int
+    seconds: float
+    subjects: tuple = (BARE_CLIENT, BARE_EACH, POSTGRES_ONE, POSTGRES_MANY)
+    connections: int = 1
+
+    def repeats(self, wanted: int) -> int:
+        return wanted
+
+    def measure(self, tools: Tools) -> Outcome:
+        with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
+            # As many as the store has waiting while it commits, at most.
+            bare = server.inserts_per_second(self.senders, self.seconds, Path(folder))
+            each = server.inserts_per_second(1, self.seconds, Path(folder))
+            arguments = ("--messages", self.messages, "--senders", self.senders, "--postgres", server.url)
+            by_name = {measured["what"]: measured for measured in of_program(tools, *arguments)}
+        found = {
+            BARE_CLIENT: {"messages_per_second": bare},
+            BARE_EACH: {"messages_per_second": each},
+            POSTGRES_ONE: figures(by_name["one sender"]),
+            POSTGRES_MANY: figures(by_name["many senders"]),
+        }
+        return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
+
+
+def of_program(tools: Tools, *arguments) -> list[dict]:
+    """What `durable` of crates/store measured, a line each."""
+    command = [tools.example("durable"), *arguments]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def figures(measured: dict) -> dict[str, float]:
+    return {name: measured[name] for name in ("messages_per_second", "ack_ms_p50", "ack_ms_p99", "messages")}

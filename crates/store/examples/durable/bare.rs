@@ -1,0 +1,37 @@
+//! What a program without any rule would do: a row with its text, a commit, again.
+
+use crate::measured::Measured;
+use crate::senders::text;
+use std::path::Path;
+use std::time::Instant;
+
+/// As the store's own connection has them.
+const PRAGMAS: [(&str, &str); 6] = [
+    ("cache_size", "-16384"),
+    ("temp_store", "MEMORY"),
+    ("journal_mode", "WAL"),
+    ("synchronous", "FULL"),
+    ("wal_autocheckpoint", "4000"),
+    ("secure_delete", "FAST"),
+];
+
+const TABLE: &str = "CREATE TABLE messages \
+    (conversation INTEGER, seq INTEGER, text TEXT, PRIMARY KEY (conversation, seq))";
+
+pub(crate) fn run(path: &Path, messages: usize) -> Measured {
+    let connection = rusqlite::Connection::open(path).expect("a new file opens");
+    for (pragma, value) in PRAGMAS {
+        connection.pragma_update(None, pragma, value).expect("it is known");
+    }
+    connection.execute_batch(TABLE).expect("the file is new");
+    let mut statement = connection.prepare("INSERT INTO messages VALUES (1, ?1, ?2)").expect("it is SQL");
+    let begun = Instant::now();
+    let acks = (0..messages)
+        .map(|nth| {
+            let sent = Instant::now();
+            statement.execute((nth as i64, text(nth))).expect("the disk has room");
+            sent.elapsed()
+        })
+        .collect();
+    Measured { acks, took: begun.elapsed() }
+}

@@ -1,0 +1,54 @@
+//! How many messages a second are durable, beside a bare loop on the same disk.
+//!
+//! `cargo run --release --package store --example durable -- --messages 20000 --senders 1000`. It prints a line of JSON for
+//! each thing that it measured, and judges nothing; `bench/run messenger` does. Figures of different runs are of different
+//! disks: compare ratios. With `--postgres URL` the store is that database, which has to be empty, and no file.
+
+#![allow(clippy::print_stdout, reason = "it is a program")]
+
+mod bare;
+mod measured;
+mod senders;
+
+use measured::Measured;
+use std::path::Path;
+use std::sync::Arc;
+use store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+
+fn main() {
+    let messages = number("--messages", 5_000);
+    let senders = number("--senders", 1_000).max(2) & !1;
+    let alone = (messages / 10).max(100);
+    if let Some(url) = argument("--postgres") {
+        let open = || Arc::new(PostgresStore::open(PostgresOptions::new(&url)).expect("it can be opened"));
+        senders::one("postgres", &*open(), alone).print("one sender");
+        senders::many("postgres", open(), senders, messages).print("many senders");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = |name: &str| folder.path().join(name);
+    // The bare loop before and after: a disk that changes its mind meanwhile shows.
+    bare::run(&file("before.sqlite3"), alone).print("bare loop");
+    senders::one("file", &open(&file("one.sqlite3")), alone).print("one sender");
+    senders::many("file", Arc::new(open(&file("many.sqlite3"))), senders, messages).print("many senders");
+    bare::run(&file("after.sqlite3"), alone).print("bare loop, again");
+}
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens")
+}
+
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+fn number(name: &str, default: usize) -> usize {
+    let parse = |value: String| value.parse().unwrap_or_else(|_| panic!("{name} takes a number"));
+    argument(name).map_or(default, parse)
+}
+
+impl Measured {
+    fn print(&self, what: &str) {
+        println!("{}", self.to_json(what));
+    }
+}

@@ -1,0 +1,106 @@
+//! People who send by the store's interface, in conversations of two: one of them, or many at once.
+
+use crate::measured::Measured;
+use chat::verbs::{Append, CreateCommunity, CreateRoom, Join, Meet, OpenDirect};
+use chat::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Instant;
+
+static DRAWN: AtomicU64 = AtomicU64::new(1);
+
+/// Where one run happens: a community of its own.
+#[derive(Clone, Copy)]
+struct Scene<'a>(&'a str);
+
+/// Sends, waits for the acknowledgement, and again.
+pub(crate) fn one(kind: &str, store: &dyn Store, messages: usize) -> Measured {
+    let name = format!("one-{kind}");
+    let (scene, names) = (Scene(&name), ["p0".to_owned(), "p1".to_owned()]);
+    let conversation = scene.conversations(store, &names)[0];
+    let begun = Instant::now();
+    let acks = (0..messages)
+        .map(|nth| {
+            let sent = Instant::now();
+            store.ask(scene.append("p0", conversation, nth)).expect("they may");
+            sent.elapsed()
+        })
+        .collect();
+    Measured { acks, took: begun.elapsed() }
+}
+
+/// Each sender has one message on its way, and sends the next one when it is acknowledged.
+pub(crate) fn many(kind: &str, store: Arc<dyn Store>, senders: usize, messages: usize) -> Measured {
+    let name = format!("many-{kind}");
+    let scene = Scene(&name);
+    let names: Vec<String> = (0..senders).map(|nth| format!("p{nth}")).collect();
+    let conversations = scene.conversations(&*store, &names);
+    let acks = Arc::new(Mutex::new(Vec::with_capacity(messages)));
+    let (ready, is_ready) = mpsc::channel();
+    let begun = Instant::now();
+    let send = |sender: usize, nth: usize| {
+        let (acks, ready, sent) = (acks.clone(), ready.clone(), Instant::now());
+        store.submit_verb(scene.append(&names[sender], conversations[sender], nth), move |outcome| {
+            outcome.expect("they may");
+            acks.lock().unwrap_or_else(PoisonError::into_inner).push(sent.elapsed());
+            ready.send(sender).expect("the program waits");
+        });
+    };
+    for sender in 0..senders.min(messages) {
+        send(sender, sender);
+    }
+    for nth in senders..messages {
+        let sender = is_ready.recv().expect("all are answered");
+        send(sender, nth);
+    }
+    for _ in 0..senders.min(messages) {
+        is_ready.recv().expect("all are answered");
+    }
+    let took = begun.elapsed();
+    let acks = acks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Measured { acks, took }
+}
+
+impl Scene<'_> {
+    /// Lets them meet, two by two; each one's conversation.
+    fn conversations(self, store: &dyn Store, names: &[String]) -> Vec<ConversationId> {
+        let service = || Call { by: By::Service, ..self.call("p0") };
+        let settings = Settings { people_find_each_other: true, ..Settings::named("Bench") };
+        store.ask(service().ask(CreateCommunity { settings })).expect("it is new");
+        let name = RoomName::parse("room").expect("it is a name");
+        let room = store.ask(service().ask(CreateRoom::public(name, "Room"))).expect("it is new").id;
+        for name in names {
+            let profile = Profile { name: name.clone(), avatar: None, guest: false, role: None };
+            store.ask(self.call(name).ask(Meet { profile })).expect("they may come");
+            store.ask(self.call(name).ask(Join { conversation: room, invitation: None })).expect("they may");
+        }
+        let mut conversations = Vec::with_capacity(names.len());
+        for pair in names.chunks(2) {
+            let with = PersonId::parse(&pair[1]).expect("it is a name");
+            let opened =
+                store.ask(self.call(&pair[0]).ask(OpenDirect { with })).expect("they share the room");
+            conversations.extend([opened.id, opened.id]);
+        }
+        conversations
+    }
+
+    fn call(self, name: &str) -> Call {
+        let nth = DRAWN.fetch_add(1, Ordering::Relaxed);
+        let community = CommunityId::parse(self.0).expect("it is a name");
+        let by = By::Person(PersonId::parse(name).expect("it is a name"));
+        let now = Moment::from_millis(1_700_000_000_000 + nth / 10);
+        Call { community, by, now, entropy: Entropy((u128::from(nth) << 8).to_be_bytes()) }
+    }
+
+    fn append(self, name: &str, conversation: ConversationId, nth: usize) -> Asked<Append> {
+        let client_id = ClientId::parse(&format!("c{nth}")).expect("it is an id");
+        self.call(name).ask(Append { conversation, draft: Draft::text(Some(client_id), &text(nth)) })
+    }
+}
+
+/// 64 bytes of different words.
+pub(crate) fn text(nth: usize) -> String {
+    let mut text = format!("word{} number{} of many other words in a message", nth % 5_000, nth);
+    text.truncate(64);
+    text
+}
