@@ -41,8 +41,9 @@ impl Messenger {
         thread::Builder::new().name(name.to_owned()).spawn(rounds).map(drop)
     }
 
-    /// What falls due without anybody being asked.
-    pub(crate) fn tick(&self) {
+    /// What falls due without anybody being asked. [`Messenger::keep_house`] does it once a second; the simulation, when its
+    /// own clock says so.
+    pub fn tick(&self) {
         let inner = &self.inner;
         for (socket, code) in inner.entrance.expire() {
             inner.out.close(&socket, code);
