@@ -22,9 +22,10 @@ CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 SERVER ?= $(DEBUG_DIR)/throng
 
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`.
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`, `make kills KILLS=100`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
+KILLS ?= 10
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
 BUDGETS ?= all
@@ -193,7 +194,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests tsung deploy-tests api-tests sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace clients balancer cluster-tests kills tsung deploy-tests api-tests sim-smoke
 
 # What asks for nothing in time, and at its end Autobahn, the longest.
 .PHONY: meanwhile
@@ -217,6 +218,10 @@ balancer: programs-for-tests tests/clients/node_modules ## Run two servers behin
 .PHONY: cluster-tests
 cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/cluster
+
+.PHONY: kills
+kills: programs-for-tests ## Kill the server KILLS times while people write, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
+	KILLS=$(KILLS) THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/durable
 
 .PHONY: stampede-tests
 stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)

@@ -68,12 +68,11 @@ def wait_until(what: str, is_so: Callable[[], bool], seconds: float = 0.02) -> N
 class Process:
     """A child with its log in a file; ended with the test."""
 
-    def __init__(self, command: list, log: Path, environment: dict[str, str] | None = None):
+    def __init__(self, command: list, log: Path, environment: dict[str, str] | None = None, **options):
         self.log = log
         with open(log, "ab") as output:
-            self.child = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent
-            )
+            streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+            self.child = subprocess.Popen(command, env=environment, cwd=log.parent, **streams, **options)
 
     def signal(self, number: signal.Signals) -> None:
         self.child.send_signal(number)

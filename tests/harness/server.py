@@ -11,6 +11,9 @@ from .programs import DEADLINE_SECONDS, HOST, Process, foreign_variables, free_p
 class Server:
     """One `throng serve`; may be started again."""
 
+    # What the program is started by.
+    wrapper: list[str] = []
+
     def __init__(
         self,
         folder: Path,
@@ -34,7 +37,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        self.process = Process([throng(), "serve"], self.folder / "throng.log", self.environment)
+        self.process = Process([*self.wrapper, throng(), "serve"], self.folder / "throng.log", self.environment)
         wait_until(f"{self.folder.name} is ready", self._is_ready)
 
     def _is_ready(self) -> bool:
@@ -70,6 +73,13 @@ class Server:
         """Publishes to a topic; the status."""
         return self._tell(f"/api/topics/{topic}/messages", {"event": event, "payload": payload})
 
+    def operate(self, method: str, path: str, body: dict | None = None) -> dict:
+        """Asks the messenger's API as the operator; the answer's JSON."""
+        headers = {**self._token(), "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with self._ask(f"/api/v1{path}", headers, data, method) as answer:
+            return json.load(answer)
+
     def _tell(self, path: str, body: dict | None) -> int:
         try:
             with self._ask(path, self._token(), json.dumps(body).encode()) as answer:
@@ -83,7 +93,14 @@ class Server:
     def _token(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {(self.folder / 'admin-token').read_text().strip()}"}
 
-    def _ask(self, path: str, headers: dict[str, str] | None = None, body: bytes | None = None):
-        """With a body a POST."""
-        request = urllib.request.Request(f"http://{self.address}:{self.admin_port}{path}", body, headers or {})
+    def _ask(
+        self,
+        path: str,
+        headers: dict[str, str] | None = None,
+        body: bytes | None = None,
+        method: str | None = None,
+    ):
+        """With a body a POST, unless a method is named."""
+        url = f"http://{self.address}:{self.admin_port}{path}"
+        request = urllib.request.Request(url, body, headers or {}, method=method)
         return urllib.request.urlopen(request, timeout=DEADLINE_SECONDS)

@@ -1,0 +1,71 @@
+"""A PostgreSQL server of one's own, in a folder that goes with it."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from signal import SIGQUIT
+
+from .programs import DEADLINE_SECONDS, HOST, Missing, Process, free_port
+
+# Where Debian has PostgreSQL's programs, by version; and the oldest that the store takes.
+FOLDER = Path("/usr/lib/postgresql")
+OLDEST = 15
+# PostgreSQL refuses to run as root; there is this user on every Debian.
+NOBODY = 65534
+
+
+class Postgres:
+    """Everything is on the disk before it is answered; may be killed and started again."""
+
+    def __init__(self, folder: Path):
+        self.port = free_port()
+        self.folder = folder / f"postgres-{self.port}"
+        self.folder.mkdir()
+        self.data = self.folder / "data"
+        self.data.mkdir()
+        if os.geteuid() == 0:
+            # Whatever is above must be passable for who owns it.
+            folder.chmod(0o755)
+            shutil.chown(self.data, NOBODY, NOBODY)
+        made = [find("initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=throng", "--no-sync"]
+        made += ["--pgdata", str(self.data)]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=DEADLINE_SECONDS, **as_somebody())
+        self.start()
+
+    def start(self) -> None:
+        settings = [f"listen_addresses={HOST}", "unix_socket_directories=", "max_connections=50"]
+        command = [find("postgres"), "-D", str(self.data), "-p", str(self.port)]
+        command += [word for setting in settings for word in ("-c", setting)]
+        self.process = Process(command, self.folder / "log", **as_somebody())
+        self.process.wait_until_it_listens(self.port)
+
+    def kill(self) -> None:
+        """SIGQUIT is PostgreSQL's own crash: all of its processes end at once, and nothing is written any more."""
+        self.process.signal(SIGQUIT)
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process.is_running():
+            self.kill()
+
+    @property
+    def url(self) -> str:
+        return f"postgres://throng@{HOST}:{self.port}/postgres"
+
+
+def find(program: str) -> str:
+    """Where one of PostgreSQL's programs is, of the newest version that is there."""
+    at = lambda path: int(path.parent.parent.name) if path.parent.parent.name.isdigit() else 0
+    found = [path for path in FOLDER.glob(f"*/bin/{program}") if at(path) >= OLDEST]
+    if found:
+        return str(max(found, key=at))
+    elsewhere = shutil.which(program)
+    if elsewhere is None:
+        raise Missing(f"{program} is missing: `make deps` installs Debian's package postgresql")
+    return elsewhere
+
+
+def as_somebody() -> dict:
+    """How a child is started that must not be root."""
+    return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
