@@ -66,7 +66,7 @@ build: page ## Build the optimised server
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, deploy/, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
 	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests gauge tests/clients/node_modules
@@ -93,7 +93,7 @@ bench-check: $(if $(filter-out all measured,$(BUDGETS)),gauge,bench-programs) ##
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
-sim: ## Simulate shards of the hub, and clusters of them, from SEEDS seeds
+sim: ## Simulate shards of the hub, clusters of them, and stored rooms on a disk that fails, from SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: sim-smoke
