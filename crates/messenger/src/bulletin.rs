@@ -5,7 +5,9 @@ use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
 use crate::witness::Happening;
-use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
+use chat::{
+    Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Seq,
+};
 use serde_json::json;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
@@ -52,6 +54,25 @@ impl Bulletin<'_> {
         }
         for topic in &reach.people {
             self.out.tell(topic, "msg:new", payload);
+        }
+    }
+
+    /// Nobody knows whether a message is there: who follows its conversation learns by and by how far that has come.
+    pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        self.audience.doubt(community, conversation);
+    }
+
+    /// A conversation was found to have come so far. Who was told less is told that.
+    pub(crate) fn found(&mut self, community: &CommunityId, conversation: ConversationId, last: Seq) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        let Some(reach) = self.audience.found(community, conversation, last) else { return };
+        if let Some(topic) = &reach.room {
+            let payload = json!({ "conversation": conversation, "seq": last }).to_string();
+            self.out.tell(topic, "head", &payload);
+        }
+        for topic in &reach.people {
+            self.out.tell(topic, "conversations:changed", "{}");
         }
     }
 

@@ -63,11 +63,14 @@ impl Messenger {
         self.tell_heads();
     }
 
-    /// Reads again what has changed for people.
-    pub(crate) async fn catch_up(&self) {
+    /// Reads again what has changed for people, or may have. As [`Messenger::tick`], for what the store is asked.
+    pub async fn catch_up(&self) {
         let overdue = self.inner.audience.overdue();
         for (community, conversation, people) in &overdue.to_judge {
             self.judge(community, *conversation, people).await;
+        }
+        for (community, conversation) in &overdue.doubtful {
+            self.find_out(community, *conversation).await;
         }
         for (community, person) in &overdue.to_follow {
             self.follow_anew(community, person).await;
@@ -100,6 +103,18 @@ impl Messenger {
                     }
                     Err(_) => self.inner.bulletin().evict(community, conversation, person),
                 }
+            }
+        }
+    }
+
+    /// A commit that failed as far as anybody knows may be done all the same, and nobody was told.
+    async fn find_out(&self, community: &CommunityId, conversation: ConversationId) {
+        let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
+        match self.ask(community, By::Service, read).await {
+            Ok(page) => self.inner.bulletin().found(community, conversation, page.conversation.last),
+            Err(Failure::Unavailable(_)) => self.inner.bulletin().doubted(community, conversation),
+            Err(failure) => {
+                tracing::info!(%failure, %community, %conversation, "nobody looks at it any more")
             }
         }
     }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Told of a room without being messages, or edits of them.
 const OTHER_NEWS: [&str; 4] = ["member:in", "presence", "profile", "conversation:changed"];
-/// What the server may say when its store does.
-const STORE_TROUBLE: [&str; 2] = ["busy", "unavailable"];
+/// What the server says when its store is in trouble.
+const STORE_TROUBLE: [&str; 3] = ["busy", "unavailable", "internal"];
 
 /// Where a client is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,6 +5,8 @@ use crate::oracle::{Checked, violated};
 use crate::run::{Failure, Kind, Report, message_of};
 use crate::trace::Trace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 /// A server that does not come to rest within so many rounds never will.
 const ROUNDS_MAX: usize = 100_000;
@@ -90,12 +92,26 @@ impl World {
             if self.process.outlet.losses() == losses {
                 return Ok(());
             }
-            // What was lost on the way the heads of the rooms tell.
+            // What was lost on the way the heads of the rooms tell, and what nobody heard of is found.
             losses = self.process.outlet.losses();
             self.process.messenger.tick();
+            self.catch_up()?;
             self.news_leave()?;
         }
         violated("something is lost whenever the clients are told what was")
+    }
+
+    /// The messenger reads again what it is not sure of.
+    fn catch_up(&mut self) -> Checked {
+        let messenger = self.process.messenger.clone();
+        let mut future = pin!(messenger.catch_up());
+        for _ in 0..ROUNDS_MAX {
+            if future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                return Ok(());
+            }
+            self.read()?;
+        }
+        violated("the messenger does not come to an end of what it reads again")
     }
 
     fn come_to_rest(&mut self) -> Checked {
