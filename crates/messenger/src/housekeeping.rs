@@ -139,8 +139,8 @@ mod tests {
     use super::*;
     use crate::audience::DeviceId;
     use crate::scene::{self, id, run, somebody};
-    use chat::RoomName;
-    use chat::verbs::ChangeRoom;
+    use chat::verbs::{Append, ChangeRoom};
+    use chat::{Draft, RoomName};
 
     #[test]
     fn the_people_of_a_room_are_asked_about_at_once_and_nobody_waits_for_them() {
@@ -163,6 +163,30 @@ mod tests {
             });
             for device in 0..3 {
                 assert!(audience.is_evicted(&id("one"), lobby.id, DeviceId(device)));
+            }
+        });
+    }
+
+    #[test]
+    fn what_was_stored_while_its_sender_was_told_that_it_failed_is_told_as_the_rooms_head() {
+        run(async {
+            let ((messenger, held), told) = (scene::holding(), scene::Told::default());
+            messenger.tell_through(told.clone());
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let (one, name) = (id("one"), RoomName::parse("lobby").expect("a name"));
+            messenger.inner.audience.open_room(&one, lobby.id, &name, &somebody("ann"), DeviceId(1));
+            held.hold();
+            let draft = Draft::text(None, "perhaps");
+            let said = messenger.ask(&one, scene::by("ann"), Append { conversation: lobby.id, draft });
+            held.lose();
+            assert!(matches!(said.await, Err(Failure::Unavailable(_))));
+            drop(told.take());
+            for heads in [1, 0] {
+                messenger.catch_up().await;
+                let events = told.events();
+                assert!(events.iter().all(|(topic, event)| topic == "room:one/lobby" && event == "head"));
+                assert_eq!(events.len(), heads);
             }
         });
     }

@@ -76,7 +76,7 @@ impl Process {
             mailbox.push_back(ShardMessage::PublishNow {
                 topic: told.topic.into(),
                 event: told.event.into(),
-                payload: hub::Outgoing::json(&told.payload).into_owned(),
+                payload: hub::Outgoing::Json(told.payload.into()),
             });
         }
     }
