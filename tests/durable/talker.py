@@ -21,6 +21,7 @@ class Talker:
 
     def __init__(self, name: str):
         self.name = name
+        self.line: WebSocket | None = None
         self.token = ""
         self.epoch: str | None = None
         # What was heard or read, by its place: the message's id and its client id.
@@ -42,6 +43,7 @@ class Talker:
 
     def connect(self, port: int) -> None:
         """Comes in, and gets what was missed."""
+        self.close()
         query = f"?community={COMMUNITY}&name={self.name}&token={self.token}"
         self.line = WebSocket(port, f"/socket/websocket{query}")
         self.line.wait_forever()
@@ -117,7 +119,8 @@ class Talker:
         return set(self.refused)
 
     def close(self) -> None:
-        self.line.close()
+        if self.line:
+            self.line.close()
 
     def history(self) -> list[dict]:
         """All that is stored, by pages."""
