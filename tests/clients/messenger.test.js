@@ -199,7 +199,8 @@ describe("a conversation of two", () => {
   });
 });
 
-describe("presence", () => {
+// Mostly waiting for leases to end.
+describe("presence", { concurrency: true }, () => {
   // That a device that polls is gone is known when its session has ended, which takes its time.
   for (const way of ways.filter(({ polls }) => !polls)) {
     test(`is seen by those who share a conversation, and merges devices, by ${way.name}`, async (t) => {
