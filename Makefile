@@ -22,9 +22,10 @@ CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 SERVER ?= $(DEBUG_DIR)/throng
 
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`.
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`, `make kills KILLS=100`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
+KILLS ?= 10
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
 BUDGETS ?= all
@@ -65,7 +66,7 @@ build: page ## Build the optimised server
 check: format lint deny unit web ## What each commit must pass: formatting, lints, dependencies, quick tests (5 minutes)
 
 .PHONY: test
-test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, deploy/, a small competition, and the simulation
+test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
 	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests gauge tests/clients/node_modules
@@ -91,7 +92,7 @@ bench-check: $(if $(filter-out all measured,$(BUDGETS)),gauge,bench-programs) ##
 	bench/check $(BUDGETS) --bin-dir $(RELEASE_DIR) $(ARGUMENTS)
 
 .PHONY: sim
-sim: ## Simulate shards of the hub, and clusters of them, from SEEDS seeds
+sim: ## Simulate shards of the hub, clusters of them, and stored rooms on a disk that fails, from SEEDS seeds
 	cargo run --release --locked --package sim -- --seeds $(SEEDS)
 
 .PHONY: sim-smoke
@@ -194,7 +195,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests kills sim-smoke
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
@@ -218,6 +219,10 @@ balancer: programs-for-tests tests/clients/node_modules ## Run two servers behin
 .PHONY: cluster-tests
 cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/cluster
+
+.PHONY: kills
+kills: programs-for-tests ## Kill the server KILLS times while people write, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
+	KILLS=$(KILLS) THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/durable
 
 .PHONY: stampede-tests
 stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)

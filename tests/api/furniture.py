@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from server import Api, ask
+from harness.rest import ask
+from server import Api
 
 SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"]
 

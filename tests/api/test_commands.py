@@ -3,7 +3,8 @@
 import json
 import unittest
 
-from server import ask, running
+from harness.rest import ask
+from server import running
 
 
 class Commands(unittest.TestCase):

@@ -1,10 +1,10 @@
-// The messenger over its channels, by the stock client: guests of the default community, as they come without any
-// configuration.
+// The messenger over its channels, by the stock clients: guests of the default community, as they come without any
+// configuration. A whole conversation in every version and over long-polling; the rest by the newest.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
-import { COMMUNITY, comeIn, join, LOBBY, ok, refused } from "./harness/messenger.js";
+import { COMMUNITY, comeIn, join, LOBBY, ok, refused, ways } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
 
 let throng;
@@ -12,8 +12,8 @@ before(async () => { throng = await startThrong(); });
 after(() => throng?.end());
 
 /** A device of somebody: a new guest of that name, or with `token` one more device of theirs. */
-function device(t, name, token) {
-  return comeIn(t, throng, token ? { token } : { name });
+function device(t, name, token, way) {
+  return comeIn(t, throng, token ? { token } : { name }, way);
 }
 
 describe("a room", () => {
@@ -114,58 +114,60 @@ describe("a room", () => {
 });
 
 describe("a conversation of two", () => {
-  test("from the first word to the last", async (t) => {
-    const ann = await device(t, "Ann");
-    const bob = await device(t, "Bob");
-    const bobsPhone = await device(t, "Bob", bob.me.token);
-    assert.equal(bobsPhone.me.id, bob.me.id);
+  for (const way of ways) {
+    test(`from the first word to the last, by ${way.name}`, async (t) => {
+      const ann = await device(t, "Ann", undefined, way);
+      const bob = await device(t, "Bob", undefined, way);
+      const bobsPhone = await device(t, "Bob", bob.me.token, way);
+      assert.equal(bobsPhone.me.id, bob.me.id);
 
-    const opened = Inbox.of(bobsPhone.person, "conversation:new");
-    const heard = [bob, bobsPhone].map(({ person }) => Inbox.of(person, "msg:new"));
-    const { conversation } = await ok(ann.person, "direct", { with: bob.me.id });
-    assert.equal((await opened.next()).conversation.id, conversation.id);
-    const here = { conversation: conversation.id };
+      const opened = Inbox.of(bobsPhone.person, "conversation:new");
+      const heard = [bob, bobsPhone].map(({ person }) => Inbox.of(person, "msg:new"));
+      const { conversation } = await ok(ann.person, "direct", { with: bob.me.id });
+      assert.equal((await opened.next()).conversation.id, conversation.id);
+      const here = { conversation: conversation.id };
 
-    // Sent by one, on both devices of the other.
-    const first = await ok(ann.person, "msg:new", { ...here, text: "psst" });
-    const second = await ok(ann.person, "msg:new", { ...here, text: `for @${bob.me.id}`, mentions: [bob.me.id] });
-    for (const inbox of heard) {
-      for (const { seq } of [first, second]) {
-        await inbox.until((message) => message.conversation === conversation.id && message.seq === seq);
+      // Sent by one, on both devices of the other.
+      const first = await ok(ann.person, "msg:new", { ...here, text: "psst" });
+      const second = await ok(ann.person, "msg:new", { ...here, text: `for @${bob.me.id}`, mentions: [bob.me.id] });
+      for (const inbox of heard) {
+        for (const { seq } of [first, second]) {
+          await inbox.until((message) => message.conversation === conversation.id && message.seq === seq);
+        }
       }
-    }
-    assert.deepEqual(await tab(bobsPhone, conversation), { unread: 2, mentions: 1, last: second.seq });
+      assert.deepEqual(await tab(bobsPhone, conversation), { unread: 2, mentions: 1, last: second.seq });
 
-    // Read on one device, known on the other and by the sender.
-    const cursors = Inbox.of(bobsPhone.person, "cursors");
-    const receipts = Inbox.of(ann.person, "receipt");
-    await ok(bob.person, "read", { ...here, seq: second.seq });
-    const moved = await cursors.until((cursor) => cursor.conversation === conversation.id);
-    assert.deepEqual([moved.read, moved.unread], [second.seq, 0]);
-    assert.deepEqual((({ person, read }) => [person, read])(await receipts.next()), [bob.me.id, second.seq]);
-    assert.deepEqual(await tab(bobsPhone, conversation), { unread: 0, mentions: 0, last: second.seq });
+      // Read on one device, known on the other and by the sender.
+      const cursors = Inbox.of(bobsPhone.person, "cursors");
+      const receipts = Inbox.of(ann.person, "receipt");
+      await ok(bob.person, "read", { ...here, seq: second.seq });
+      const moved = await cursors.until((cursor) => cursor.conversation === conversation.id);
+      assert.deepEqual([moved.read, moved.unread], [second.seq, 0]);
+      assert.deepEqual((({ person, read }) => [person, read])(await receipts.next()), [bob.me.id, second.seq]);
+      assert.deepEqual(await tab(bobsPhone, conversation), { unread: 0, mentions: 0, last: second.seq });
 
-    // Away and back.
-    bob.socket.disconnect();
-    bobsPhone.socket.disconnect();
-    const third = await ok(ann.person, "msg:new", { ...here, text: "are you there?" });
-    const back = await device(t, "Bob", bob.me.token);
-    const line = back.home.conversations.find((each) => each.conversation.id === conversation.id);
-    assert.deepEqual([line.unread, line.last.seq], [1, third.seq]);
-    const { messages } = await ok(back.person, "history", { ...here, after: second.seq });
-    assert.deepEqual(messages.map(({ text }) => text), ["are you there?"]);
+      // Away and back.
+      bob.socket.disconnect();
+      bobsPhone.socket.disconnect();
+      const third = await ok(ann.person, "msg:new", { ...here, text: "are you there?" });
+      const back = await device(t, "Bob", bob.me.token, way);
+      const line = back.home.conversations.find((each) => each.conversation.id === conversation.id);
+      assert.deepEqual([line.unread, line.last.seq], [1, third.seq]);
+      const { messages } = await ok(back.person, "history", { ...here, after: second.seq });
+      assert.deepEqual(messages.map(({ text }) => text), ["are you there?"]);
 
-    // Search, edit, delete, each from where the conversation has no topic of its own.
-    const found = await ok(back.person, "search", { query: "psst" });
-    assert.deepEqual(found.messages.map(({ seq }) => seq), [first.seq]);
-    const edits = Inbox.of(back.person, "msg:edit");
-    await ok(ann.person, "msg:edit", { ...here, seq: third.seq, text: "are you here?" });
-    assert.equal((await edits.next()).text, "are you here?");
-    const deletes = Inbox.of(back.person, "msg:delete");
-    await ok(ann.person, "msg:delete", { ...here, seq: first.seq });
-    assert.equal((await deletes.next()).seq, first.seq);
-    assert.deepEqual((await ok(back.person, "search", { query: "psst" })).messages, []);
-  });
+      // Search, edit, delete, each from where the conversation has no topic of its own.
+      const found = await ok(back.person, "search", { query: "psst" });
+      assert.deepEqual(found.messages.map(({ seq }) => seq), [first.seq]);
+      const edits = Inbox.of(back.person, "msg:edit");
+      await ok(ann.person, "msg:edit", { ...here, seq: third.seq, text: "are you here?" });
+      assert.equal((await edits.next()).text, "are you here?");
+      const deletes = Inbox.of(back.person, "msg:delete");
+      await ok(ann.person, "msg:delete", { ...here, seq: first.seq });
+      assert.equal((await deletes.next()).seq, first.seq);
+      assert.deepEqual((await ok(back.person, "search", { query: "psst" })).messages, []);
+    });
+  }
 
   test("who is blocked cannot write any more, and a third person finds nothing", async (t) => {
     const [ann, bob, cat] = [await device(t, "Ann"), await device(t, "Bob"), await device(t, "Cat")];
@@ -197,30 +199,34 @@ describe("a conversation of two", () => {
   });
 });
 
-describe("presence", () => {
-  test("is seen by those who share a conversation, and merges devices", async (t) => {
-    const ann = await device(t, "Ann");
-    const bob = await device(t, "Bob");
-    await ok(ann.person, "direct", { with: bob.me.id });
-    const seen = Inbox.of(ann.person, "presence");
-    const status = (wanted) => seen.until((presence) => presence.person === bob.me.id && presence.status === wanted);
+// Mostly waiting for leases to end.
+describe("presence", { concurrency: true }, () => {
+  // That a device that polls is gone is known when its session has ended, which takes its time.
+  for (const way of ways.filter(({ polls }) => !polls)) {
+    test(`is seen by those who share a conversation, and merges devices, by ${way.name}`, async (t) => {
+      const ann = await device(t, "Ann", undefined, way);
+      const bob = await device(t, "Bob", undefined, way);
+      await ok(ann.person, "direct", { with: bob.me.id });
+      const seen = Inbox.of(ann.person, "presence");
+      const status = (wanted) => seen.until((presence) => presence.person === bob.me.id && presence.status === wanted);
 
-    await ok(bob.person, "status", { activity: "idle" });
-    await status("away");
-    const phone = await device(t, "Bob", bob.me.token);
-    await status("online");
-    await ok(phone.person, "status", { status: "busy" });
-    await status("busy");
-    await ok(phone.person, "status", { status: "invisible" });
-    await status("offline");
-    assert.deepEqual(await ok(bob.person, "status", {}), { status: "invisible" });
-    await ok(phone.person, "status", { status: "auto" });
-    await status("online");
-    phone.socket.disconnect();
-    bob.socket.disconnect();
-    const gone = await status("offline");
-    assert.ok(gone.seen > 0, JSON.stringify(gone));
-  });
+      await ok(bob.person, "status", { activity: "idle" });
+      await status("away");
+      const phone = await device(t, "Bob", bob.me.token, way);
+      await status("online");
+      await ok(phone.person, "status", { status: "busy" });
+      await status("busy");
+      await ok(phone.person, "status", { status: "invisible" });
+      await status("offline");
+      assert.deepEqual(await ok(bob.person, "status", {}), { status: "invisible" });
+      await ok(phone.person, "status", { status: "auto" });
+      await status("online");
+      phone.socket.disconnect();
+      bob.socket.disconnect();
+      const gone = await status("offline");
+      assert.ok(gone.seen > 0, JSON.stringify(gone));
+    });
+  }
 });
 
 describe("coming in", () => {

@@ -42,7 +42,7 @@ class Shared(Cluster):
 
     def setUp(self) -> None:
         super().setUp()
-        self.store = Postgres()
+        self.store = Postgres(self.folder)
         self.addCleanup(self.store.end)
 
     def start_server(self, name: str, url: str) -> Node:

@@ -2,66 +2,75 @@
 
 import os
 import shutil
-import signal
 import subprocess
-import tempfile
 from pathlib import Path
+from signal import SIGQUIT
 
-from .programs import HOST, Missing, Process, free_port, wait_until
+from .programs import DEADLINE_SECONDS, HOST, Missing, Process, free_port, wait_until
 
-# PostgreSQL refuses to run as root; this user is on every Debian.
+# Where Debian has PostgreSQL's programs, by version; and the oldest that the store takes.
+FOLDER = Path("/usr/lib/postgresql")
+OLDEST = 15
+# PostgreSQL refuses to run as root; there is this user on every Debian.
 NOBODY = 65534
 
 
 class Postgres:
-    """One server with an empty database; ended by `end`."""
+    """Everything is on the disk before it is answered; may be killed and started again."""
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="throng-postgres-"))
-        self.folder.chmod(0o755)
-        self.user = NOBODY if os.geteuid() == 0 else None
-        data = self.folder / "data"
-        data.mkdir()
-        if self.user is not None:
-            os.chown(data, self.user, self.user)
-        making = [program("initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=throng"]
-        subprocess.run(
-            [*making, "--no-sync", "--pgdata", data],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            cwd=self.folder,
-            user=self.user,
-            group=self.user,
-        )
+    def __init__(self, folder: Path):
         self.port = free_port()
-        settings = {"listen_addresses": HOST, "unix_socket_directories": "", "max_connections": "50"}
-        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        command = [program("postgres"), "-D", data, "-p", self.port, *options]
-        self.process = Process([str(word) for word in command], self.folder / "log", user=self.user)
+        self.folder = folder / f"postgres-{self.port}"
+        self.folder.mkdir()
+        self.data = self.folder / "data"
+        self.data.mkdir()
+        if os.geteuid() == 0:
+            # Whatever is above must be passable for who owns it.
+            folder.chmod(0o755)
+            shutil.chown(self.data, NOBODY, NOBODY)
+        made = [find("initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=throng", "--no-sync"]
+        made += ["--pgdata", str(self.data)]
+        subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=DEADLINE_SECONDS, **as_somebody())
+        self.start()
+
+    def start(self) -> None:
+        settings = [f"listen_addresses={HOST}", "unix_socket_directories=", "max_connections=50"]
+        command = [find("postgres"), "-D", str(self.data), "-p", str(self.port)]
+        command += [word for setting in settings for word in ("-c", setting)]
+        self.process = Process(command, self.folder / "log", **as_somebody())
         wait_until("PostgreSQL takes connections", self._is_ready)
+
+    def _is_ready(self) -> bool:
+        self.process.assert_runs()
+        asked = [find("pg_isready"), "--quiet", "--host", HOST, "--port", str(self.port)]
+        return subprocess.run(asked, check=False).returncode == 0
+
+    def kill(self) -> None:
+        """SIGQUIT is PostgreSQL's own crash: all of its processes end at once, and nothing is written any more."""
+        self.process.signal(SIGQUIT)
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process.is_running():
+            self.kill()
 
     @property
     def url(self) -> str:
         return f"postgres://throng@{HOST}:{self.port}/postgres"
 
-    def end(self) -> None:
-        """At once, whoever is connected."""
-        self.process.signal(signal.SIGQUIT)
-        self.process.wait()
-        shutil.rmtree(self.folder)
 
-    def _is_ready(self) -> bool:
-        self.process.assert_runs()
-        asked = [program("pg_isready"), "--quiet", "--host", HOST, "--port", str(self.port)]
-        return subprocess.run(asked, check=False).returncode == 0
+def find(program: str) -> str:
+    """Where one of PostgreSQL's programs is, of the newest version that is there."""
+    at = lambda path: int(path.parent.parent.name) if path.parent.parent.name.isdigit() else 0
+    found = [path for path in FOLDER.glob(f"*/bin/{program}") if at(path) >= OLDEST]
+    if found:
+        return str(max(found, key=at))
+    elsewhere = shutil.which(program)
+    if elsewhere is None:
+        raise Missing(f"{program} is missing: `make deps` installs Debian's package postgresql")
+    return elsewhere
 
 
-def program(name: str) -> str:
-    """Where Debian has PostgreSQL's programs, or where they are on the path."""
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (folder / name).exists():
-            return str(folder / name)
-    found = shutil.which(name)
-    if found is None:
-        raise Missing(f"{name} is missing: `make deps` installs Debian's package `postgresql`")
-    return found
+def as_somebody() -> dict:
+    """How a child is started that must not be root."""
+    return {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}

@@ -71,22 +71,11 @@ def wait_until(what: str, is_so: Callable[[], bool]) -> None:
 class Process:
     """A child with its log in a file; as a context it is ended behind it."""
 
-    def __init__(
-        self, command: list, log: Path, environment: dict[str, str] | None = None, user: int | None = None
-    ):
-        """Of another user only who is root can start it."""
+    def __init__(self, command: list, log: Path, environment: dict[str, str] | None = None, **options):
         self.log = log
         with open(log, "ab") as output:
-            self.child = subprocess.Popen(
-                command,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=log.parent,
-                user=user,
-                group=user,
-            )
+            streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+            self.child = subprocess.Popen(command, env=environment, cwd=log.parent, **streams, **options)
 
     def __enter__(self) -> Self:
         return self

@@ -5,13 +5,17 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from .programs import DEADLINE_SECONDS, HOST, Process, foreign_variables, free_port, throng, wait_until
+from .rest import ask
 
 
 class Server:
     """One `throng serve`; may be started again. As a context it is ended behind it."""
+
+    # What the program is started by.
+    wrapper: list[str] = []
 
     def __init__(
         self,
@@ -42,7 +46,7 @@ class Server:
         self.process.end()
 
     def start(self) -> None:
-        self.process = Process([throng(), "serve"], self.folder / "throng.log", self.environment)
+        self.process = Process([*self.wrapper, throng(), "serve"], self.folder / "throng.log", self.environment)
         try:
             wait_until(f"{self.folder.name} is ready", self._is_ready)
         except BaseException:
@@ -100,6 +104,10 @@ class Server:
     def publish(self, topic: str, event: str, payload: dict) -> int:
         """Publishes to a topic; the status."""
         return self._tell(f"/api/topics/{topic}/messages", {"event": event, "payload": payload})
+
+    def operate(self, method: str, path: str, body: Any = None) -> Any:
+        """What the API answers its operator."""
+        return ask(f"http://{self.admin_address}", method, path, self.token, body)
 
     def _tell(self, path: str, body: dict | None) -> int:
         try:

@@ -166,6 +166,16 @@ impl TroubleKind {
             Self::Corrupt => "internal",
         }
     }
+
+    /// Whether what was to be written may be there all the same: a sync or a connection failed while it was committed.
+    pub const fn leaves_doubt(self) -> bool {
+        match self {
+            Self::Io | Self::Away => true,
+            Self::Busy | Self::Full | Self::ReadOnly | Self::Contended | Self::Corrupt | Self::Closed => {
+                false
+            }
+        }
+    }
 }
 
 impl Trouble {

@@ -60,7 +60,7 @@ pub use ids::{
     AuditId, ClientId, CommunityId, ConversationId, Entropy, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq, Ulid,
 };
-pub use memory::MemoryStore;
+pub use memory::{MemoryRows, MemoryStore};
 pub use message::{Attachment, Deletion, Draft, Edit, Mention, Message, Reaction, Shown, Tally};
 pub use moderation::{Audit, Deed, Report, Sanction, SanctionKind, Settlement};
 pub use moment::Moment;

@@ -34,6 +34,11 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Said { message: Cow::Borrowed(message) });
     }
 
+    /// Nobody knows whether a message is there: who follows its conversation learns by and by how far that has come.
+    pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
+        self.pin(community, &Notice::Doubted { conversation });
+    }
+
     /// A message was edited, deleted or reacted to.
     pub(crate) fn revised(
         &mut self,

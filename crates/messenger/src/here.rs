@@ -5,7 +5,9 @@ use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
-use chat::{CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision};
+use chat::{
+    CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision, Seq,
+};
 use identity::{Revocation, Revoked};
 use serde_json::json;
 
@@ -22,6 +24,7 @@ impl Here<'_> {
     pub(crate) fn apply(&mut self, community: &CommunityId, notice: &Notice<'_>) {
         match notice {
             Notice::Said { message } => self.said(community, message),
+            Notice::Doubted { conversation } => self.doubted(community, *conversation),
             Notice::Revised { conversation, revision, event, payload } => {
                 self.revised(community, *conversation, *revision, event.name(), payload);
             }
@@ -74,6 +77,25 @@ impl Here<'_> {
         }
         for topic in &reach.people {
             self.out.tell(topic, "msg:new", payload);
+        }
+    }
+
+    /// Nobody knows whether a message is there: this node reads by and by how far its conversation has come.
+    pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        self.audience.doubt(community, conversation);
+    }
+
+    /// A conversation was found to have come so far. Who was told less is told that.
+    pub(crate) fn found(&mut self, community: &CommunityId, conversation: ConversationId, last: Seq) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        let Some(reach) = self.audience.found(community, conversation, last) else { return };
+        if let Some(topic) = &reach.room {
+            let payload = json!({ "conversation": conversation, "seq": last }).to_string();
+            self.out.tell(topic, "head", &payload);
+        }
+        for topic in &reach.people {
+            self.out.tell(topic, "conversations:changed", "{}");
         }
     }
 

@@ -41,8 +41,9 @@ impl Messenger {
         thread::Builder::new().name(name.to_owned()).spawn(rounds).map(drop)
     }
 
-    /// What falls due without anybody being asked.
-    pub(crate) fn tick(&self) {
+    /// What falls due without anybody being asked. [`Messenger::keep_house`] does it once a second; the simulation, when its
+    /// own clock says so.
+    pub fn tick(&self) {
         let inner = &self.inner;
         for (socket, code) in inner.entrance.expire() {
             inner.out.close(&socket, code);
@@ -63,12 +64,15 @@ impl Messenger {
         self.age_cache(Instant::now());
     }
 
-    /// Reads again what has changed for people, or may have.
-    pub(crate) async fn catch_up(&self) {
+    /// Reads again what has changed for people, or may have. As [`Messenger::tick`], for what the store is asked.
+    pub async fn catch_up(&self) {
         self.reconcile().await;
         let overdue = self.inner.audience.overdue();
         for (community, conversation, people) in &overdue.to_judge {
             self.judge(community, *conversation, people).await;
+        }
+        for (community, conversation) in &overdue.doubtful {
+            self.find_out(community, *conversation).await;
         }
         for (community, person) in &overdue.to_follow {
             self.follow_anew(community, person).await;
@@ -105,6 +109,18 @@ impl Messenger {
         }
     }
 
+    /// A commit that failed as far as anybody knows may be done all the same, and nobody was told.
+    async fn find_out(&self, community: &CommunityId, conversation: ConversationId) {
+        let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
+        match self.ask(community, By::Service, read).await {
+            Ok(page) => self.inner.here().found(community, conversation, page.conversation.last),
+            Err(Failure::Unavailable(_)) => self.inner.here().doubted(community, conversation),
+            Err(failure) => {
+                tracing::info!(%failure, %community, %conversation, "nobody looks at it any more")
+            }
+        }
+    }
+
     /// Who may not come in any more is in nothing, and is not asked about again. Who finds something else than they were told
     /// lists their conversations again.
     async fn follow_anew(&self, community: &CommunityId, person: &PersonId) {
@@ -133,8 +149,8 @@ mod tests {
     use super::*;
     use crate::audience::DeviceId;
     use crate::scene::{self, id, run, somebody};
-    use chat::RoomName;
-    use chat::verbs::ChangeRoom;
+    use chat::verbs::{Append, ChangeRoom};
+    use chat::{Draft, RoomName};
 
     #[test]
     fn the_people_of_a_room_are_asked_about_at_once_and_nobody_waits_for_them() {
@@ -157,6 +173,30 @@ mod tests {
             });
             for device in 0..3 {
                 assert!(audience.is_evicted(&id("one"), lobby.id, DeviceId(device)));
+            }
+        });
+    }
+
+    #[test]
+    fn what_was_stored_while_its_sender_was_told_that_it_failed_is_told_as_the_rooms_head() {
+        run(async {
+            let ((messenger, held), told) = (scene::holding(), scene::Told::default());
+            messenger.tell_through(told.clone());
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let (one, name) = (id("one"), RoomName::parse("lobby").expect("a name"));
+            messenger.inner.audience.open_room(&one, lobby.id, &name, &somebody("ann"), DeviceId(1));
+            held.hold();
+            let draft = Draft::text(None, "perhaps");
+            let said = messenger.ask(&one, scene::by("ann"), Append { conversation: lobby.id, draft });
+            held.lose();
+            assert!(matches!(said.await, Err(Failure::Unavailable(_))));
+            drop(told.take());
+            for heads in [1, 0] {
+                messenger.catch_up().await;
+                let events = told.events();
+                assert!(events.iter().all(|(topic, event)| topic == "room:one/lobby" && event == "head"));
+                assert_eq!(events.len(), heads);
             }
         });
     }

@@ -91,7 +91,12 @@ impl Messenger {
         self.inner.store.submit_verb(verb, move |outcome| {
             match &outcome {
                 Ok(answer) => V::tell(kept, answer, &mut inner.bulletin()),
-                Err(Failure::Unavailable(_)) => drop(inner.unavailable.fetch_add(1, Relaxed)),
+                Err(Failure::Unavailable(trouble)) => {
+                    inner.unavailable.fetch_add(1, Relaxed);
+                    if trouble.kind.leaves_doubt() {
+                        V::doubt(kept, &mut inner.bulletin());
+                    }
+                }
                 Err(_) => {}
             }
             // Whoever asked may be gone; what they asked is done.

@@ -33,6 +33,8 @@ impl Departure {
 pub(crate) enum Notice<'a> {
     /// A message was sent.
     Said { message: Cow<'a, Message> },
+    /// A conversation may have a message that nobody was told of.
+    Doubted { conversation: ConversationId },
     /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
     /// Something else of a conversation changed.

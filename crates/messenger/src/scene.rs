@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
 use chat::{
-    By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile, Request,
-    RoomName, Store, Trouble, TroubleKind,
+    Ask as _, By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile,
+    Request, RoomName, Store, Trouble, TroubleKind,
 };
 use identity::Token;
 use ring::hmac;
@@ -92,6 +92,20 @@ impl Held {
     pub(crate) fn commit(&self) {
         let waiting = self.waiting().take();
         waiting.into_iter().flatten().for_each(|request| self.rows.submit(request));
+    }
+
+    /// What waits is done, and whoever sent it is told that it failed, as by a connection that breaks at the commit.
+    pub(crate) fn lose(&self) {
+        let waiting = self.waiting().take();
+        let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
+        for request in waiting.into_iter().flatten() {
+            if let Request::Append(append) = request {
+                self.rows.submit_verb(append.asked.clone(), drop);
+                append.settle(Err(trouble().into()));
+            } else {
+                request.refuse(trouble());
+            }
+        }
     }
 
     /// What waits is not done; what comes waits.

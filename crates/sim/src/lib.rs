@@ -1,4 +1,4 @@
-//! Several shards of the hub, and several nodes with a bus, under one seed and a virtual clock.
+//! Several shards of the hub, several nodes with a bus, and the messenger on a disk, under one seed and a virtual clock.
 //!
 //! A run draws a node from its seed (shards, clients, mailbox sizes, who is slow) and takes hundreds of random steps:
 //! sockets of every dialect open, join, speak and are cut, shards read their mail, deliver a little and answer tasks
@@ -6,9 +6,11 @@
 //! checks the protocol, and presence is compared with the truth. A run is one thread without IO or clock: the same
 //! seed gives the same trace.
 //!
-//! A second run from the same seed is a [`cluster`]: recoverable topics, a bus and everything that goes wrong with it.
+//! A second run from the same seed is a [`cluster`]: recoverable topics, a bus and everything that goes wrong with it. A
+//! third is [`stored`]: the messenger's rooms on a disk that fails, in a process that is killed.
 //!
-//! The simulation must never look inside a hub: it knows its events, its effects and what channels are told.
+//! The simulation must never look inside a hub or the messenger: it knows their events, their effects and what channels are
+//! told.
 //!
 //! Start with [`run()`], [`cluster::run`] and [`sweep()`].
 
@@ -23,12 +25,13 @@ mod presence;
 mod random;
 mod run;
 mod shard;
+pub mod stored;
 mod sweep;
 mod trace;
 mod wire;
 mod world;
 
-pub use run::{Failure, Report, run};
+pub use run::{Failure, Kind, Report, run};
 pub use sweep::{Total, sweep};
 
 /// How many seeds `cargo test` and a run without `--seeds` simulate, from 0: what a debug build does in well under a

@@ -7,7 +7,7 @@ use sim::{DEFAULT_SEEDS, Failure, run, sweep};
 use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 
-/// Simulates shards of the hub, and clusters of them, from seeds and checks what every client is told.
+/// Simulates shards of the hub, clusters of them, and stored rooms, from seeds and checks what every client is told.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -23,6 +23,9 @@ struct Arguments {
     /// Of that seed, the cluster's run.
     #[arg(long, requires = "seed")]
     cluster: bool,
+    /// Of that seed, the run with stored rooms.
+    #[arg(long, requires = "seed", conflicts_with = "cluster")]
+    stored: bool,
     /// Print everything that happens.
     #[arg(long, requires = "seed")]
     trace: bool,
@@ -45,6 +48,8 @@ enum Plant {
     Twice,
     /// A lease that never expires.
     Lease,
+    /// Answers, and news, before the commit (with `--stored`).
+    Commit,
 }
 
 fn main() -> ExitCode {
@@ -64,20 +69,33 @@ fn main() -> ExitCode {
 
 fn one(seed: u64, arguments: &Arguments) -> Result<(), Failure> {
     #[cfg(feature = "planted-bugs")]
-    hub::plant(arguments.plant.map(|plant| match plant {
-        Plant::Cursor => hub::PlantedBug::CursorSkipsAfterRemoval,
-        Plant::Join => hub::PlantedBug::JoinSeesEarlierPublication,
-        Plant::Gap => hub::PlantedBug::GapGoesUnseen,
-        Plant::Twice => hub::PlantedBug::RecoveryDeliversTwice,
-        Plant::Lease => hub::PlantedBug::LeaseNeverExpires,
-    }));
+    if let Some(bug) = arguments.plant {
+        plant(bug);
+    }
     let sink: Option<fn(&str)> = arguments.trace.then_some(|line| println!("{line}"));
-    let report = if arguments.cluster { sim::cluster::run(seed, sink)? } else { run(seed, sink)? };
+    let report = match (arguments.cluster, arguments.stored) {
+        (true, _) => sim::cluster::run(seed, sink)?,
+        (_, true) => sim::stored::run(seed, sink)?,
+        (false, false) => run(seed, sink)?,
+    };
     println!(
         "seed {seed}: {} events, {} deliveries, {} drops, {} recoveries, trace {:016x}",
         report.lines, report.deliveries, report.drops, report.recoveries, report.hash
     );
     Ok(())
+}
+
+#[cfg(feature = "planted-bugs")]
+fn plant(bug: Plant) {
+    let of_hub = match bug {
+        Plant::Cursor => hub::PlantedBug::CursorSkipsAfterRemoval,
+        Plant::Join => hub::PlantedBug::JoinSeesEarlierPublication,
+        Plant::Gap => hub::PlantedBug::GapGoesUnseen,
+        Plant::Twice => hub::PlantedBug::RecoveryDeliversTwice,
+        Plant::Lease => hub::PlantedBug::LeaseNeverExpires,
+        Plant::Commit => return store::plant(Some(store::PlantedBug::AnswersBeforeCommit)),
+    };
+    hub::plant(Some(of_hub));
 }
 
 fn many(from: u64, seeds: u64) -> Result<(), Failure> {

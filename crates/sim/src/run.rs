@@ -22,13 +22,24 @@ pub struct Report {
     pub recoveries: u64,
 }
 
+/// What is simulated from a seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// One node.
+    Node,
+    /// Several, with a bus.
+    Cluster,
+    /// A node with stored rooms.
+    Stored,
+}
+
 /// What was wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The seed that shows it again.
     pub seed: u64,
-    /// Whether it was the cluster's run of that seed.
-    pub cluster: bool,
+    /// Which of that seed's runs it was.
+    pub of: Kind,
     /// The invariant that did not hold, in one sentence.
     pub violation: String,
     /// The end of the trace.
@@ -38,8 +49,12 @@ pub struct Failure {
 impl Failure {
     /// The command that shows it again.
     pub fn replay(&self) -> String {
-        let cluster = if self.cluster { " --cluster" } else { "" };
-        format!("cargo run -p sim -- --seed {}{cluster} --trace", self.seed)
+        let of = match self.of {
+            Kind::Node => "",
+            Kind::Cluster => " --cluster",
+            Kind::Stored => " --stored",
+        };
+        format!("cargo run -p sim -- --seed {}{of} --trace", self.seed)
     }
 }
 
@@ -66,7 +81,7 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             drops: world.oracle.drops,
             recoveries: 0,
         }),
-        Some(violation) => Err(Failure { seed, cluster: false, violation, tail: world.trace.into_tail() }),
+        Some(violation) => Err(Failure { seed, of: Kind::Node, violation, tail: world.trace.into_tail() }),
     }
 }
 

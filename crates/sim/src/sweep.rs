@@ -2,6 +2,7 @@
 
 use crate::cluster::run as run_cluster;
 use crate::run::{Failure, run};
+use crate::stored::run as run_stored;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,8 +23,8 @@ pub struct Total {
     pub recoveries: u64,
 }
 
-/// Runs every seed of a range, as a node and as a cluster, and after the first failure only those that began before it. `progress` is told how
-/// many are done.
+/// Runs every seed of a range, as a node, as a cluster and with stored rooms, and after the first failure only those that
+/// began before it. `progress` is told how many are done.
 ///
 /// # Errors
 /// The failure with the lowest seed.
@@ -36,7 +37,8 @@ pub fn sweep(seeds: Range<u64>, progress: impl Fn(u64) + Sync) -> Result<Total, 
             if seed >= seeds.end {
                 return;
             }
-            let outcome = run(seed, None).and_then(|node| Ok([node, run_cluster(seed, None)?]));
+            let outcome = run(seed, None)
+                .and_then(|node| Ok([node, run_cluster(seed, None)?, run_stored(seed, None)?]));
             let mut results = results.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let (total, failed) = &mut *results;
             match outcome {

@@ -1,17 +1,21 @@
-//! The simulation finds bugs that are planted in the hub. What finds nothing proves nothing.
+//! The simulation finds bugs that are planted in the hub and in the group commit. What finds nothing proves nothing.
 
 use hub::{PlantedBug, plant};
-use sim::{DEFAULT_SEEDS, Failure, Report, cluster, run};
+use sim::{DEFAULT_SEEDS, Failure, Report, cluster, run, stored};
 
 type Run = fn(u64, Option<fn(&str)>) -> Result<Report, Failure>;
 
 /// The first failure of the default seeds with a bug planted. Without it the same seed holds every invariant.
 fn failure_with(bug: PlantedBug, run: Run) -> Failure {
-    plant(Some(bug));
+    failure_between(|| plant(Some(bug)), || plant(None), run)
+}
+
+fn failure_between(plant: impl Fn(), take_out: impl Fn(), run: Run) -> Failure {
+    plant();
     let failure = (0..DEFAULT_SEEDS).find_map(|seed| run(seed, None).err());
-    plant(None);
-    let failure = failure.unwrap_or_else(|| panic!("{bug:?} is not caught within {DEFAULT_SEEDS} seeds"));
-    assert!(run(failure.seed, None).is_ok(), "seed {} fails without {bug:?}", failure.seed);
+    take_out();
+    let failure = failure.unwrap_or_else(|| panic!("it is not caught within {DEFAULT_SEEDS} seeds"));
+    assert!(run(failure.seed, None).is_ok(), "seed {} fails without it", failure.seed);
     failure
 }
 
@@ -46,4 +50,11 @@ fn a_recovery_that_delivers_twice_is_caught() {
 fn a_lease_that_never_expires_is_caught() {
     let violation = failure_with(PlantedBug::LeaseNeverExpires, cluster::run).violation;
     assert!(violation.contains("sees"), "{violation}");
+}
+
+#[test]
+fn a_delivery_before_the_commit_is_caught() {
+    let plant = || store::plant(Some(store::PlantedBug::AnswersBeforeCommit));
+    let violation = failure_between(plant, || store::plant(None), stored::run).violation;
+    assert!(violation.contains("and is not stored"), "{violation}");
 }

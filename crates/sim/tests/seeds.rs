@@ -1,6 +1,6 @@
 //! The default seeds, all of them.
 
-use sim::{DEFAULT_SEEDS, cluster, run, sweep};
+use sim::{DEFAULT_SEEDS, cluster, run, stored, sweep};
 
 #[test]
 fn every_invariant_holds_in_the_default_seeds() {
@@ -23,6 +23,7 @@ fn one_seed_always_gives_the_same_trace() {
     for seed in 0..10 {
         assert_eq!(run(seed, None), run(seed, None));
         assert_eq!(cluster::run(seed, None), cluster::run(seed, None));
+        assert_eq!(stored::run(seed, None), stored::run(seed, None));
     }
 }
 

@@ -3,18 +3,19 @@
 //! There is no timer: a lone request is committed at once, and under load the groups grow by themselves. Answers are given
 //! only after the commit.
 
+use crate::planted::PlantedBug;
 use chat::rows::Found;
 use chat::verbs::{Appended, append_batch};
 use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Requests in one transaction: enough that a sync is cheap for each, few enough that it is not long.
-pub(crate) const REQUESTS_MAX: usize = 1_000;
+pub const REQUESTS_MAX: usize = 1_000;
 /// How often a request is tried again alone after another writer was faster.
 const ATTEMPTS_MAX: u32 = 8;
 
 /// Something that runs transactions.
-pub(crate) trait Database {
+pub trait Database {
     /// Begins, runs, commits; durable when it returns.
     ///
     /// # Errors
@@ -30,7 +31,7 @@ pub(crate) trait Database {
 
 /// What a transaction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Only reads.
     Reads,
     /// Only appends, which keep others away from what they look at.
@@ -40,7 +41,7 @@ pub(crate) enum Kind {
 }
 
 /// Does all of them, and answers.
-pub(crate) fn run(database: &mut impl Database, requests: Vec<Request>) {
+pub fn run(database: &mut impl Database, requests: Vec<Request>) {
     let alone = requests.len() == 1;
     let mut group = Group::new(requests);
     match attempt(database, &mut group) {
@@ -131,6 +132,9 @@ impl Group {
                 }
                 Part::Write(work) | Part::Read(work) => work.run(rows)?,
             }
+        }
+        if PlantedBug::AnswersBeforeCommit.is_planted() {
+            Self(std::mem::take(&mut self.0)).settle(Ok(()));
         }
         Ok(())
     }

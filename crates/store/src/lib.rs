@@ -6,8 +6,9 @@
 //! Start with [`open`], [`SqliteStore`] and [`PostgresStore`]; how a store is asked is [`chat::Ask`].
 
 mod exchange;
-mod group;
+pub mod group;
 mod opening;
+mod planted;
 mod postgres;
 mod queue;
 mod sql;
@@ -16,5 +17,8 @@ mod workers;
 
 pub use exchange::{ExchangeError, export, import};
 pub use opening::{FILE_NAME, OpenError, open};
+#[cfg(feature = "planted-bugs")]
+#[doc(hidden)]
+pub use planted::{PlantedBug, plant};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -1,15 +1,22 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { answer } from "./answers.js";
-import { connect, newest } from "./clients.js";
+import { clients, connect, newest, pollingClients } from "./clients.js";
 
 /** What a server has without any configuration. */
 export const COMMUNITY = "default";
 export const LOBBY = `room:${COMMUNITY}/lobby`;
 
+/** Each version of the client by WebSocket, and those that can by long-polling. */
+export const ways = [
+  ...clients.map((client) => ({ name: client.name, client, polls: false })),
+  ...pollingClients.map((client) => ({ name: `${client.name} over long-polling`, client, polls: true })),
+];
+
 /** A device of somebody, in the lobby and on their own topic: `params` say who they are. */
-export async function comeIn(t, throng, params) {
-  const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
+export async function comeIn(t, throng, params, { client, polls } = { client: newest, polls: false }) {
+  const transport = polls ? { transport: client.LongPoll } : {};
+  const socket = connect(t, client, throng.socket, { params: { community: COMMUNITY, ...params }, ...transport });
   const room = await join(socket, LOBBY);
   const me = room.response.me;
   const person = await join(socket, `person:${COMMUNITY}/${me.id}`);

@@ -1,12 +1,12 @@
 //! Writing the rows in memory, with what finds them.
 
-use super::{Communities, Shelf};
+use super::{MemoryRows, Shelf};
 use crate::conversation::{Conversation, Member};
 use crate::ids::{CommunityId, ConversationId, PersonId, Seq};
 use crate::message::Message;
 use crate::rows::{Record, Target};
 
-impl Communities {
+impl MemoryRows {
     pub(super) fn shelf(&mut self, id: &CommunityId) -> &mut Shelf {
         self.0.entry(id.clone()).or_default()
     }

@@ -22,15 +22,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Keeps everything in memory, as long as it lives. Requests are done at once, on the thread that submits them.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    communities: Mutex<Communities>,
+    communities: Mutex<MemoryRows>,
 }
 
-/// The rows of all communities.
-#[derive(Debug, Default)]
-struct Communities(BTreeMap<CommunityId, Shelf>);
+/// The rows of all communities, in memory. A transaction on them takes nothing back: whoever may have to runs it on a copy.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryRows(BTreeMap<CommunityId, Shelf>);
 
 /// The rows of one community, by their keys.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Shelf {
     community: Option<Community>,
     keys: BTreeMap<KeyId, Key>,
@@ -55,7 +55,7 @@ struct Shelf {
 }
 
 impl MemoryStore {
-    fn lock(&self) -> MutexGuard<'_, Communities> {
+    fn lock(&self) -> MutexGuard<'_, MemoryRows> {
         // Verbs decide before they write: a panic in one has left nothing half done.
         self.communities.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! Reading the rows in memory.
 
-use super::{Communities, Shelf};
+use super::{MemoryRows, Shelf};
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Kind, Member, Pair};
 use crate::ids::{
@@ -21,7 +21,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-impl Communities {
+impl MemoryRows {
     fn of(&self, id: &CommunityId) -> &Shelf {
         static EMPTY: LazyLock<Shelf> = LazyLock::new(Shelf::default);
         self.0.get(id).unwrap_or(&EMPTY)
@@ -36,7 +36,7 @@ fn first<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, limit: usize) -> 
     Ok(rows.take(limit).cloned().collect())
 }
 
-impl Rows for Communities {
+impl Rows for MemoryRows {
     fn community(&mut self, id: &CommunityId) -> Found<Option<Community>> {
         Ok(self.of(id).community.clone())
     }

@@ -208,6 +208,9 @@ impl Gathered {
             if std::mem::take(&mut gathering.to_judge) {
                 overdue.to_judge.push((community.clone(), *id, gathering.joined_people()));
             }
+            if std::mem::take(&mut gathering.doubtful) {
+                overdue.doubtful.push((community.clone(), *id));
+            }
         }
         let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading == 0);
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));

@@ -23,6 +23,8 @@ pub(super) struct Gathering {
     pub(super) head: Seq,
     /// The newest edit, delete or reaction that was told.
     pub(super) revision: Revision,
+    /// Whether it may have a message that nobody was told of.
+    pub(super) doubtful: bool,
     /// Those online who are in it.
     pub(super) people: HashSet<PersonId>,
     /// In a large room: what the conversations tabs are still to be told.

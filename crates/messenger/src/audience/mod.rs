@@ -238,6 +238,21 @@ impl Audience {
         self.with(community, |gathered| gathered.said(message, payload))
     }
 
+    /// A conversation may have a message that nobody was told of.
+    pub(crate) fn doubt(&self, community: &CommunityId, conversation: ConversationId) {
+        self.with(community, |gathered| gathered.doubt(conversation));
+    }
+
+    /// A conversation has come so far: whom to tell, if that is news.
+    pub(crate) fn found(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        last: Seq,
+    ) -> Option<Reach> {
+        self.with(community, |gathered| gathered.found(conversation, last))
+    }
+
     /// Who follows a conversation.
     pub(crate) fn reach(&self, community: &CommunityId, conversation: ConversationId) -> Reach {
         self.with(community, |gathered| gathered.reach(conversation))
@@ -398,6 +413,8 @@ pub(crate) struct Due {
 pub(crate) struct Overdue {
     /// Rooms whose people are to be judged again.
     pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
+    /// Conversations of which it is not known how far they have come.
+    pub(crate) doubtful: Vec<(CommunityId, ConversationId)>,
     /// Whose conversations are to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }

@@ -18,9 +18,10 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::topics::{PERSON, ROOM};
 use connection::Connection;
-use gateway::{ConnectRequest, Context, Joining, Mount, Payload, Refusal, Socket};
+use gateway::{Channel, ConnectRequest, Context, Joining, Mount, Payload, Refusal, Socket};
 use identity::{TOKEN_BYTES_MAX, Token};
 use serde::de::DeserializeOwned;
+use std::any::Any;
 use std::sync::Arc;
 
 /// The connect parameter that names the community.
@@ -65,6 +66,24 @@ impl Messenger {
         let origin = request.header("origin").map(str::to_owned);
         let connection = Connection::new(self.clone(), credentials, origin);
         Ok(Some(Socket::new().id(&connection.socket_id()).assign(Arc::new(connection))))
+    }
+
+    /// A connection without a gateway around it, as the simulation makes them, of a new guest or of whom the token names:
+    /// its socket's id, and what its channels find as the socket's assigns.
+    pub fn connect(
+        &self,
+        community: chat::CommunityId,
+        token: Option<&str>,
+    ) -> (String, Arc<dyn Any + Send + Sync>) {
+        let token = token.map(|token| Token::new(token.to_owned()));
+        let credentials = crate::Credentials { community, token, name: None };
+        let connection = Connection::new(self.clone(), credentials, None);
+        (connection.socket_id(), Arc::new(Arc::new(connection)))
+    }
+
+    /// A channel for a room's topic, for a hub without a gateway around it.
+    pub fn room_channel() -> impl Channel {
+        room::RoomChannel::default()
     }
 }
 

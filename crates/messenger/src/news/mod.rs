@@ -30,6 +30,9 @@ pub trait News: Verb {
 
     /// Tells those whom it concerns, and forgets what is stale now. Neither may it block nor panic.
     fn tell(kept: Self::Kept, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
+
+    /// The store failed so that nobody knows whether it was done: it may be there, and its sender's retry is then no news.
+    fn doubt(_: Self::Kept, _: &mut Bulletin<'_>) {}
 }
 
 /// A command whose news need nothing but itself and its call.

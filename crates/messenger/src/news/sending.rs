@@ -3,18 +3,21 @@
 use super::News;
 use crate::bulletin::Bulletin;
 use chat::verbs::{Append, Appended};
-use chat::{Asked, CommunityId};
-
+use chat::{Asked
 impl News for Asked<Append> {
-    type Kept = CommunityId;
+    type Kept = (CommunityId, ConversationId);
 
-    fn keep(&self) -> CommunityId {
-        self.call.community.clone()
+    fn keep(&self) -> Self::Kept {
+        (self.call.community.clone(), self.command.conversation)
     }
 
-    fn tell(community: CommunityId, answer: &Appended, bulletin: &mut Bulletin<'_>) {
+    fn tell((community, _): Self::Kept, answer: &Appended, bulletin: &mut Bulletin<'_>) {
         if !answer.repeated {
             bulletin.said(&community, &answer.message);
         }
+    }
+
+    fn doubt((community, conversation): Self::Kept, bulletin: &mut Bulletin<'_>) {
+        bulletin.doubted(&community, conversation);
     }
 }

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::world::World;
 use crate::oracle::{Checked, violated};
 use crate::presence::{Marks, Shown};
-use crate::run::{Failure, Report, message_of};
+use crate::run::{Failure, Kind, Report, message_of};
 use crate::trace::Trace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -33,7 +33,7 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             drops: world.drops + world.engine.lost,
             recoveries: world.clients.iter().map(|client| client.recoveries).sum(),
         }),
-        Some(violation) => Err(Failure { seed, cluster: true, violation, tail: world.trace.into_tail() }),
+        Some(violation) => Err(Failure { seed, of: Kind::Cluster, violation, tail: world.trace.into_tail() }),
     }
 }
 

@@ -46,6 +46,19 @@ impl Gathered {
         Reach { room, people: self.topics(people) }
     }
 
+    pub(in crate::audience) fn doubt(&mut self, conversation: ConversationId) {
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.doubtful = true;
+        }
+    }
+
+    pub(in crate::audience) fn found(&mut self, conversation: ConversationId, last: Seq) -> Option<Reach> {
+        let gathering =
+            self.conversations.get_mut(&conversation).filter(|gathering| gathering.head < last)?;
+        gathering.head = last;
+        Some(self.reach(conversation))
+    }
+
     pub(in crate::audience) fn reach(&self, conversation: ConversationId) -> Reach {
         let Some(gathering) = self.conversations.get(&conversation) else { return Reach::default() };
         // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.

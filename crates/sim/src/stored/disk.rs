@@ -1,0 +1,138 @@
+//! The disk: what is durable, and what becomes of a transaction.
+
+use crate::random::Random;
+use chat::rows::Found;
+use chat::verbs::{CreateCommunity, CreateRoom};
+use chat::{
+    By, Call, CommunityId, CommunityLimits, ConversationId, Entropy, MemoryRows, Message, Moment, RoomName,
+    Rows, Seq, Settings, Trouble, TroubleKind, Verb as _,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::group::{Database, Kind};
+
+/// Outlives the process. Copies are the same disk.
+#[derive(Clone)]
+pub(super) struct Disk(Arc<Mutex<Inner>>);
+
+struct Inner {
+    durable: MemoryRows,
+    random: Random,
+    failing_percent: usize,
+    unheard_percent: usize,
+    failures: u64,
+}
+
+/// What becomes of a transaction.
+#[derive(Clone, Copy)]
+enum Fate {
+    Done,
+    Fails(TroubleKind),
+    /// It is done, and whoever waits is told that it failed.
+    Unheard,
+}
+
+/// The one community of a simulation.
+pub(super) fn community() -> CommunityId {
+    CommunityId::parse("one").expect("it is an id")
+}
+
+/// What the simulation calls a room.
+pub(super) fn room_name(room: usize) -> RoomName {
+    RoomName::parse(&format!("room-{room}")).expect("it is a name")
+}
+
+impl Disk {
+    /// A disk with a community on it, and its rooms.
+    pub(super) fn new(seed: u64, rooms: usize) -> (Disk, Vec<ConversationId>) {
+        let mut durable = MemoryRows::default();
+        let call = |nth: usize| Call {
+            community: community(),
+            by: By::Service,
+            now: Moment::from_millis(1),
+            entropy: Entropy([nth as u8; 16]),
+        };
+        // Budgets of messages are told by the machine's clock, which must not decide.
+        let limits = CommunityLimits { messages_per_minute: 1_000_000, ..CommunityLimits::default() };
+        let settings = Settings { limits, ..Settings::named("One") };
+        call(0).ask(CreateCommunity { settings }).run(&mut durable).expect("there is none yet");
+        let make = |room: usize| {
+            let command = CreateRoom::public(room_name(room), "A room");
+            call(room + 1).ask(command).run(&mut durable).expect("there is none yet").id
+        };
+        let ids = (0..rooms).map(make).collect();
+        let random = Random::from_seed(seed);
+        let inner = Inner { durable, random, failing_percent: 0, unheard_percent: 0, failures: 0 };
+        (Disk(Arc::new(Mutex::new(inner))), ids)
+    }
+
+    /// From now on so many of a hundred transactions fail, and so many commits are not heard of.
+    pub(super) fn fail(&self, failing_percent: usize, unheard_percent: usize) {
+        let mut inner = self.lock();
+        (inner.failing_percent, inner.unheard_percent) = (failing_percent, unheard_percent);
+    }
+
+    /// What stands at a place.
+    pub(super) fn message(&self, room: ConversationId, seq: u64) -> Option<Message> {
+        self.lock().durable.message(&community(), room, Seq(seq)).expect("memory fails nobody")
+    }
+
+    /// The newest place.
+    pub(super) fn last(&self, room: ConversationId) -> u64 {
+        let found = self.lock().durable.conversation(&community(), room).expect("memory fails nobody");
+        found.expect("rooms stay").last.0
+    }
+
+    /// Transactions that failed, or seemed to.
+    pub(super) fn failures(&self) -> u64 {
+        self.lock().failures
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn fate(&mut self, kind: Kind) -> Fate {
+        let fate = if self.random.percent(self.failing_percent) {
+            Fate::Fails(self.random.pick(&[
+                TroubleKind::Io,
+                TroubleKind::Full,
+                TroubleKind::Away,
+                TroubleKind::Contended,
+                TroubleKind::Corrupt,
+            ]))
+        } else if kind != Kind::Reads && self.random.percent(self.unheard_percent) {
+            Fate::Unheard
+        } else {
+            Fate::Done
+        };
+        self.failures += u64::from(!matches!(fate, Fate::Done));
+        fate
+    }
+}
+
+impl Database for Disk {
+    fn transaction(&mut self, kind: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()> {
+        let (mut rows, fate) = {
+            let mut inner = self.lock();
+            let fate = inner.fate(kind);
+            (inner.durable.clone(), fate)
+        };
+        // Not while the disk is locked: who is told may ask what is on it.
+        run(&mut rows)?;
+        if !matches!(fate, Fate::Fails(_)) {
+            self.lock().durable = rows;
+        }
+        match fate {
+            Fate::Done => Ok(()),
+            Fate::Fails(kind) => Err(Trouble::new(kind, "planned by the simulation")),
+            Fate::Unheard => Err(Trouble::new(TroubleKind::Io, "planned by the simulation")),
+        }
+    }
+
+    /// A copy is simply dropped.
+    fn take_back(&mut self) {}
+
+    fn reopen(&mut self) {}
+}

@@ -1,0 +1,104 @@
+//! The server's process: the messenger on its store, hubs with mailboxes between them, and tasks. A kill drops it whole.
+
+use super::disk::Disk;
+use super::outlet::Outlet;
+use super::plan::Plan;
+use super::queued::Queued;
+use hub::{
+    Class, Effects, Histories, Hub, HubConfig, Info, Limits, MountIndex, Pattern, ShardIndex, ShardMessage,
+    TaskOwner,
+};
+use messenger::{InstallationSecret, Messenger, Settings};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A task that a channel waits for.
+pub(super) struct Running {
+    pub(super) shard: usize,
+    pub(super) owner: TaskOwner,
+    pub(super) future: Pin<Box<dyn Future<Output = Info> + Send>>,
+}
+
+pub(super) struct Process {
+    pub(super) messenger: Messenger,
+    pub(super) store: Arc<Queued>,
+    pub(super) disk: Disk,
+    pub(super) outlet: Outlet,
+    pub(super) shards: Vec<Shard>,
+    pub(super) tasks: Vec<Running>,
+    config: HubConfig,
+}
+
+pub(super) struct Shard {
+    pub(super) hub: Hub,
+    pub(super) effects: Effects,
+    pub(super) mailbox: VecDeque<ShardMessage>,
+}
+
+impl Process {
+    /// Starts one on what the disk has.
+    pub(super) fn start(disk: &Disk, seed: u64, plan: &Plan) -> Process {
+        let store = Arc::new(Queued::new(plan.queue_max));
+        // Guests are the same after a restart.
+        let settings = Settings { secret: InstallationSecret::new([7; 32]), ..Settings::default() };
+        let messenger = Messenger::new(store.clone(), settings);
+        let outlet = Outlet::new(plan.mailbox_max);
+        messenger.tell_through(outlet.clone());
+        let config = HubConfig {
+            shard: ShardIndex(0),
+            shards: plan.shards as u16,
+            secret: seed,
+            salt: seed as u32,
+            bus: None,
+            histories: Histories::default(),
+            limits: Limits::default(),
+        };
+        let shard = |index| {
+            let mut hub = Hub::new(HubConfig { shard: ShardIndex(index as u16), ..config.clone() });
+            let pattern = Pattern::parse("room:*").expect("a prefix and a star");
+            hub.route(MountIndex(0), pattern, Box::new(Messenger::room_channel));
+            Shard { hub, effects: Effects::default(), mailbox: VecDeque::new() }
+        };
+        let shards = (0..plan.shards).map(shard).collect();
+        Process { messenger, store, disk: disk.clone(), outlet, shards, tasks: Vec::new(), config }
+    }
+
+    /// Puts what the messenger told into the mailboxes of the topics' homes, as far as they have room.
+    pub(super) fn post_news(&mut self, mailbox_max: usize) {
+        for told in self.outlet.take() {
+            let mailbox = &mut self.shards[usize::from(self.config.home_of(&told.topic).0)].mailbox;
+            if mailbox.len() >= mailbox_max {
+                self.outlet.lose();
+                continue;
+            }
+            mailbox.push_back(ShardMessage::PublishNow {
+                topic: told.topic.into(),
+                event: told.event.into(),
+                payload: hub::Outgoing::Json(told.payload.into()),
+            });
+        }
+    }
+
+    /// Puts a message into a shard's mailbox, or gives back one that a full one refuses.
+    pub(super) fn post(
+        &mut self,
+        shard: usize,
+        message: ShardMessage,
+        class: Class,
+        mailbox_max: usize,
+    ) -> Option<ShardMessage> {
+        let mailbox = &mut self.shards[shard].mailbox;
+        if class != Class::Control && mailbox.len() >= mailbox_max {
+            return Some(message);
+        }
+        mailbox.push_back(message);
+        None
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        let mail = self.shards.iter().any(|shard| !shard.mailbox.is_empty());
+        mail || !self.tasks.is_empty() || self.store.is_busy()
+    }
+}

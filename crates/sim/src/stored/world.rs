@@ -1,0 +1,175 @@
+//! A process over a disk, its clients, and one way through all that may happen to them.
+
+use super::client::Client;
+use super::disk::Disk;
+use super::ledger::Ledger;
+use super::plan::Plan;
+use super::process::{Process, Running};
+use crate::oracle::{Checked, violated};
+use crate::random::Random;
+use crate::trace::Trace;
+use hub::{Answer, Effect, Effects, Event, Micros, Reach, ShardMessage, Task};
+use serde_json::Value;
+use std::task::{Context, Poll, Waker};
+
+pub(super) struct World {
+    pub(super) seed: u64,
+    pub(super) plan: Plan,
+    pub(super) random: Random,
+    pub(super) now: Micros,
+    pub(super) process: Process,
+    pub(super) clients: Vec<Client>,
+    pub(super) ledger: Ledger,
+    pub(super) trace: Trace,
+    pub(super) numbers: u64,
+    pub(super) drops: u64,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, trace: Trace) -> World {
+        let mut random = Random::from_seed(seed);
+        let plan = Plan::draw(&mut random);
+        let (disk, rooms) = Disk::new(random.next(), plan.rooms);
+        let clients = (0..plan.clients).map(|index| Client::new(index, random.below(plan.rooms))).collect();
+        World {
+            seed,
+            process: Process::start(&disk, seed, &plan),
+            plan,
+            random,
+            now: Micros(0),
+            clients,
+            ledger: Ledger::new(disk, rooms),
+            trace,
+            numbers: 0,
+            drops: 0,
+        }
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// The process is killed and started again: what was not on the disk is gone, and so is every connection.
+    pub(super) fn kill(&mut self) {
+        self.trace.line(format_args!("{} the process is killed", self.now.0));
+        self.drops += self.process.outlet.losses();
+        self.process = Process::start(&self.ledger.disk, self.seed, &self.plan);
+        for client in &mut self.clients {
+            client.leave_seat();
+        }
+    }
+
+    pub(super) fn handle(&mut self, shard: usize, event: Event<'_>) -> Checked {
+        let place = &mut self.process.shards[shard];
+        let mut effects = std::mem::take(&mut place.effects);
+        place.hub.handle(self.now, event, &mut effects);
+        self.carry_out(shard, effects)
+    }
+
+    /// `true` when more is pending.
+    pub(super) fn pump(&mut self, shard: usize, budget: usize) -> Checked<bool> {
+        let place = &mut self.process.shards[shard];
+        let mut effects = std::mem::take(&mut place.effects);
+        let more = place.hub.pump(self.now, budget, Reach::All, &mut effects).any();
+        self.carry_out(shard, effects)?;
+        Ok(more)
+    }
+
+    fn carry_out(&mut self, shard: usize, mut effects: Effects) -> Checked {
+        let Effects { list, bytes, frames } = &mut effects;
+        for effect in list.drain(..) {
+            match effect {
+                Effect::Send { slot, range } => self.receive(shard, slot, &bytes[range])?,
+                Effect::Deliver { slot, frame } => self.receive(shard, slot, &frames[frame as usize])?,
+                Effect::ToShard { shard: to, message, class } => {
+                    let refused = self.process.post(usize::from(to.0), message, class, self.plan.mailbox_max);
+                    match refused {
+                        None => {}
+                        Some(ShardMessage::Deliver(_) | ShardMessage::Publish { .. }) => {
+                            self.process.outlet.lose();
+                        }
+                        Some(other) => return violated(format!("{other:?} was dropped")),
+                    }
+                }
+                Effect::Spawn { owner, task: Task::Future(future) } => {
+                    self.process.tasks.push(Running { shard, owner, future });
+                }
+                Effect::Spawn { task: Task::Blocking(_), .. } | Effect::Close { .. } | Effect::Bus(_) => {
+                    return violated("nothing blocks, nobody is closed, and there is no bus");
+                }
+                Effect::Taken { .. } | Effect::Walked { .. } => {}
+            }
+        }
+        effects.clear();
+        self.process.shards[shard].effects = effects;
+        self.news_leave()
+    }
+
+    /// What the messenger told while it was called goes on its way.
+    pub(super) fn news_leave(&mut self) -> Checked {
+        self.process.post_news(self.plan.mailbox_max);
+        match self.process.outlet.dismissed() {
+            Some(what) => violated(what),
+            None => Ok(()),
+        }
+    }
+
+    fn receive(&mut self, shard: usize, slot: u32, bytes: &[u8]) -> Checked {
+        let Ok(message) = serde_json::from_slice::<Value>(bytes) else { return violated("not JSON") };
+        let Some(client) = self.clients.get_mut(slot as usize) else { return violated("a slot of nobody") };
+        let Some(seat) = client.seat else { return Ok(()) };
+        if seat.shard != shard {
+            return violated(format!("slot {slot} of s{shard} is not open"));
+        }
+        let (event, payload) = (&message[3], &message[4]);
+        let what = [&payload["seq"], &payload["status"], &payload["response"]["seq"]];
+        self.trace.line(format_args!("{} s{shard} client {slot} gets {event} {what:?}", self.now.0));
+        client.receive(&message, &mut self.ledger)
+    }
+
+    /// Handles the oldest mail of a shard.
+    pub(super) fn read_mail(&mut self, shard: usize) -> Checked {
+        match self.process.shards[shard].mailbox.pop_front() {
+            Some(message) => self.handle(shard, Event::Shard(message)),
+            None => Ok(()),
+        }
+    }
+
+    /// The store's writer does what has waited, in one transaction.
+    pub(super) fn write(&mut self) -> Checked {
+        let Process { store, disk, .. } = &mut self.process;
+        let (count, failures) = (store.write(disk, self.plan.group_max), disk.failures());
+        if count > 0 {
+            self.trace.line(format_args!("{} {count} are committed, {failures} failures", self.now.0));
+        }
+        self.news_leave()
+    }
+
+    /// One of the store's readers does one thing.
+    pub(super) fn read(&mut self) -> Checked {
+        let Process { store, disk, .. } = &mut self.process;
+        if store.read(disk, &mut self.random) {
+            self.trace.line(format_args!("{} one is read", self.now.0));
+        }
+        self.news_leave()
+    }
+
+    /// Lets any one task go on, and if that was its end, tells the channel.
+    pub(super) fn poll_task(&mut self) -> Checked {
+        if self.process.tasks.is_empty() {
+            return Ok(());
+        }
+        let at = self.random.below(self.process.tasks.len());
+        let running = &mut self.process.tasks[at];
+        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        match polled {
+            Poll::Pending => self.news_leave(),
+            Poll::Ready(info) => {
+                let Running { shard, owner, .. } = self.process.tasks.swap_remove(at);
+                self.trace.line(format_args!("{} s{shard} a task is done", self.now.0));
+                self.handle(shard, Event::Answer { owner, answer: Answer::Finished(info) })
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The bug that can be planted, to prove that the simulation would find it. See `planted.rs` in `hub`: the same rules.
+
+/// A bug that group commit invites.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(not(feature = "planted-bugs"), expect(unreachable_pub, reason = "exported with the feature only"))]
+pub enum PlantedBug {
+    /// A group is answered, and with that told, when its rules have run: before it is known whether its commit will do.
+    AnswersBeforeCommit,
+}
+
+#[cfg(feature = "planted-bugs")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<PlantedBug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants the bug in the groups that run on this thread, or, with `None`, takes it out.
+#[cfg(feature = "planted-bugs")]
+pub fn plant(bug: Option<PlantedBug>) {
+    PLANTED.set(bug);
+}
+
+impl PlantedBug {
+    #[cfg(feature = "planted-bugs")]
+    pub(crate) fn is_planted(self) -> bool {
+        PLANTED.get() == Some(self)
+    }
+
+    #[cfg(not(feature = "planted-bugs"))]
+    pub(crate) const fn is_planted(self) -> bool {
+        false
+    }
+}

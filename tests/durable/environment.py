@@ -1,0 +1,68 @@
+"""What each test here begins with: a server on one of the stores, and talkers in its lobby."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness.postgres import Postgres
+from harness.server import Server
+from talker import COMMUNITY, Talker
+
+# So that nobody is told to write more slowly.
+MESSAGES_PER_MINUTE = 10_000_000
+
+
+class Stored(unittest.TestCase):
+    """On SQLite, unless a test's class says otherwise."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="throng-durable-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def store(self) -> dict[str, str]:
+        """The settings that say where the store is."""
+        return {}
+
+    def start_server(self, program: type[Server] = Server) -> Server:
+        server = program(self.folder, "throng", {"THRONG_SHUTDOWN_SPREAD": "100ms", **self.store()})
+        self.addCleanup(lambda: server.process.kill())
+        limits = {"messages_per_minute": MESSAGES_PER_MINUTE}
+        server.operate("PUT", f"/communities/{COMMUNITY}", {"name": "Throng", "limits": limits})
+        return server
+
+    def talkers(self, server: Server, *names: str) -> list[Talker]:
+        talkers = [Talker(name) for name in names]
+        for talker in talkers:
+            talker.connect(server.port)
+            self.addCleanup(talker.close)
+        return talkers
+
+    def check(self, stored: list[dict], talkers: list[Talker]) -> None:
+        """What was acknowledged is stored, once, in order; what was told is stored; and nothing else is."""
+        self.assertEqual([message["seq"] for message in stored], list(range(1, len(stored) + 1)), "places are dense")
+        texts = [message["text"] for message in stored]
+        self.assertEqual(len(set(texts)), len(texts), "everything is stored once")
+        self.assertEqual(texts, [message["client_id"] for message in stored])
+        places = {message["client_id"]: (message["seq"], message["id"]) for message in stored}
+        told = {message["seq"]: (message["id"], message["client_id"]) for message in stored}
+        for talker in talkers:
+            self.assertEqual(talker.problems, [])
+            lost = {client_id: at for client_id, at in talker.acked.items() if places.get(client_id) != at}
+            self.assertEqual(lost, {}, "what was acknowledged is stored where it was")
+            unstored = {seq: heard for seq, heard in talker.heard.items() if told.get(seq) != heard}
+            self.assertEqual(unstored, {}, "what was told is stored where it was")
+            own = [int(text.rpartition("-")[2]) for text in texts if text.startswith(f"{talker.name}-")]
+            self.assertEqual(own, sorted(own), f"what {talker.name} said stands in the order in which it was said")
+
+
+class OnPostgres(Stored):
+    """On a PostgreSQL of the test's own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.database = Postgres(self.folder)
+        self.addCleanup(self.database.end)
+
+    def store(self) -> dict[str, str]:
+        return {"THRONG_STORE_URL": self.database.url}

@@ -1,0 +1,61 @@
+"""The server is killed again and again while people write, each time with messages on their way.
+
+KILLS says how often. Needs target/debug/throng (THRONG_BIN names another), and PostgreSQL."""
+
+import os
+import random
+import unittest
+
+from environment import OnPostgres, Stored
+
+KILLS = int(os.environ.get("KILLS", "10"))
+NAMES = ("ann", "bob", "cat")
+# A kill comes after so many more acknowledgements for each, at most.
+ACKS_MAX = 60
+
+
+class Kills(Stored):
+    def test_what_was_acknowledged_or_told_is_there_once_and_in_order_after_each_kill(self) -> None:
+        chance = random.Random(KILLS)
+        server = self.start_server()
+        talkers = self.talkers(server, *NAMES)
+        for kill in range(KILLS):
+            for talker in talkers:
+                talker.talk()
+            acks = chance.randint(1, ACKS_MAX)
+            for talker in talkers:
+                talker.wait_for_acks(len(talker.acked) + acks)
+            server.process.kill()
+            for talker in talkers:
+                talker.wait_until_gone()
+                talker.stop()
+                self.assertTrue(talker.unacked, f"kill {kill} came with messages of {talker.name} on their way")
+            server.start()
+            for talker in talkers:
+                talker.connect(server.port)
+            self.check(talkers[0].history(), talkers)
+        # What is still not acknowledged is said once more; then everybody has everything.
+        for talker in talkers:
+            talker.talk()
+            talker.stop()
+        for talker in talkers:
+            talker.wait_until_all_is_acked()
+        server.process.kill()
+        server.start()
+        for talker in talkers:
+            talker.wait_until_gone()
+            talker.connect(server.port)
+        stored = talkers[0].history()
+        self.check(stored, talkers)
+        said = sum(talker.count for talker in talkers)
+        self.assertEqual(len(stored), said, "everything that was said is stored, and nothing twice")
+        for talker in talkers:
+            talker.wait_until_heard(len(stored))
+
+
+class KillsOnPostgres(OnPostgres, Kills):
+    """The same."""
+
+
+if __name__ == "__main__":
+    unittest.main()
