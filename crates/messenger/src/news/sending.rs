@@ -3,7 +3,8 @@
 use super::News;
 use crate::bulletin::Bulletin;
 use chat::verbs::{Append, Appended};
-use chat::{Asked
+use chat::{Asked, CommunityId, ConversationId};
+
 impl News for Asked<Append> {
     type Kept = (CommunityId, ConversationId);
 
