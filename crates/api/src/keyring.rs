@@ -212,6 +212,14 @@ mod tests {
     }
 
     impl Work for Holding {
+        fn community(&self) -> Option<&CommunityId> {
+            self.work.community()
+        }
+
+        fn weight(&self) -> u32 {
+            self.work.weight()
+        }
+
         fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
             self.work.run(rows)
         }

@@ -69,4 +69,4 @@ pub use person::{Block, Person, Profile};
 pub use problem::{FieldProblem, Problem, Problems};
 pub use revocation::Revocation;
 pub use rows::Rows;
-pub use store::{Ask, Done, PendingAppend, Request, Store, Verb, Work};
+pub use store::{Ask, Done, PendingAppend, Request, Store, Verb, WEIGHT_MAX, Work};

@@ -100,6 +100,10 @@ impl<V: Verb> Verb for Troubled<V> {
     type Answer = (Result<V::Answer, Failure>, bool);
     const WRITES: bool = V::WRITES;
 
+    fn community(&self) -> Option<&CommunityId> {
+        self.verb.community()
+    }
+
     fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         let mut failing = Failing { rows, nth: self.nth, asked: 0 };
         let outcome = self.verb.run(&mut failing);

@@ -18,7 +18,7 @@ use crate::proxies::{Network, Proxies};
 use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use engine::{EngineConfig, EngineLimits, Tables};
-use hub::{Histories, HubConfig, NodeId, Pattern, PatternError, Retention, ShardIndex};
+use hub::{Histories, HubConfig, NodeId, OwnerOf, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -44,6 +44,7 @@ impl Gateway {
             limits: Limits::default(),
             histories: Vec::new(),
             bus: None,
+            owner_of: None,
         }
     }
 }
@@ -61,6 +62,7 @@ pub struct GatewayBuilder {
     limits: Limits,
     histories: Vec<(String, Retention)>,
     bus: Option<RunBus>,
+    owner_of: Option<OwnerOf>,
 }
 
 /// Why a gateway did not start.
@@ -172,6 +174,13 @@ impl GatewayBuilder {
     /// topics that none matches are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
     pub fn history(mut self, pattern: &str, retention: Retention) -> GatewayBuilder {
         self.histories.push((pattern.to_owned(), retention));
+        self
+    }
+
+    /// Says how a topic's name tells whose it is: owners (the tenants of a server, say) share each shard's fan-out evenly,
+    /// however many topics each has. Topics of nobody are one owner's. Default: all topics take turns.
+    pub fn share_fan_out(mut self, owner_of: OwnerOf) -> GatewayBuilder {
+        self.owner_of = Some(owner_of);
         self
     }
 
@@ -357,6 +366,7 @@ impl GatewayBuilder {
             turns: Turns::new(shards, cores()),
             began: Instant::now(),
             hub,
+            owner_of: self.owner_of,
         })
     }
 }

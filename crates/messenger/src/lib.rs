@@ -56,5 +56,5 @@ pub use fault::{ErrorCode, Fault};
 pub use messenger::{Answer, Messenger, Settings, now};
 pub use news::News;
 pub use outlet::Outlet;
-pub use topics::{is_of_messenger, person_topic, room_topic};
+pub use topics::{community_of, is_of_messenger, person_topic, room_topic};
 pub use witness::{Happening, Witness};

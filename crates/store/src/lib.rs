@@ -7,6 +7,7 @@
 
 mod exchange;
 mod group;
+mod lanes;
 mod opening;
 mod postgres;
 mod queue;

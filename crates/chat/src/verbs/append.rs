@@ -15,6 +15,9 @@ use crate::store::{Done, PendingAppend, Request, Verb};
 use crate::{By, Call, Failure, Trouble};
 use std::collections::HashMap;
 
+/// So many bytes of text take as long as a message without.
+const WEIGHED_BYTES: usize = 2 * 1024;
+
 /// Sends a message. Needs [`Action::Send`]; what the sender has not read in the conversation counts as read then.
 ///
 /// Sent again under the same client id, into the same conversation, it is the message of the first time, with
@@ -43,6 +46,15 @@ pub struct Appended {
 impl Verb for crate::Asked<Append> {
     type Answer = Appended;
     const WRITES: bool = true;
+
+    fn community(&self) -> Option<&CommunityId> {
+        Some(&self.call.community)
+    }
+
+    /// A long text has many words for the search index.
+    fn weight(&self) -> u32 {
+        1 + (self.command.draft.text.len() / WEIGHED_BYTES) as u32
+    }
 
     fn run(&self, rows: &mut dyn Rows) -> Result<Appended, Failure> {
         let mut answers = append_batch(rows, &[self])?;

@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::moderation::{Audit, Deed};
 use crate::permissions::Role;
 use crate::rows::{Record, Rows, Table, Target};
-use crate::{By, Call, Command};
+use crate::{By, Call, Command, WEIGHT_MAX};
 use serde::Serialize;
 
 /// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
@@ -83,6 +83,11 @@ const TABLES: [Table; 9] = [
 impl Command for Erase {
     type Answer = ErasureReport;
     const WRITES: bool = true;
+
+    /// It goes over a page of rows, and writes each.
+    fn weight(&self) -> u32 {
+        WEIGHT_MAX
+    }
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
         access::community(rows, call)?;

@@ -6,7 +6,7 @@ use crate::ids::{ConversationId, Entropy, MessageId, Seq, Ulid};
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
 use crate::rows::{Rows, Target};
-use crate::{Call, Command, Failure};
+use crate::{Call, Command, Failure, WEIGHT_MAX};
 use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -31,6 +31,11 @@ pub struct Expired {
 impl Command for Expire {
     type Answer = Expired;
     const WRITES: bool = true;
+
+    /// It goes over a page of rows, and writes each.
+    fn weight(&self) -> u32 {
+        WEIGHT_MAX
+    }
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Expired, Failure> {
         access::key_or_self(call, None)?;
