@@ -5,7 +5,7 @@
 //! must look at nothing outside of it.
 
 use crate::Trouble;
-use crate::community::{Community, Key};
+use crate::community::{Community, GuestPolicy, Key};
 use crate::conversation::{Conversation, Invitation, Member, Pair};
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
@@ -293,6 +293,9 @@ pub struct SendingFacts {
     pub blocked: bool,
     /// What the sender has sent under the same client id.
     pub earlier: Option<Message>,
+    /// What guests may do in the community, where somebody has looked already: it is the same for all of a batch, a page or
+    /// a search. Only for guests is it looked at.
+    pub guests: Option<GuestPolicy>,
 }
 
 impl Sending<'_> {
@@ -326,6 +329,7 @@ impl SendingFacts {
             sanctions: rows.sanctions(community, person)?,
             blocked: blocked(rows, community, person, conversation)?,
             earlier: None,
+            guests: None,
         })
     }
 }

@@ -19,6 +19,8 @@ pub struct Counts {
     pub unavailable_total: u64,
     /// News that were not told because too much waited.
     pub untold_total: u64,
+    /// People of whom it was not noted when they were seen because too many waited.
+    pub sightings_dropped_total: u64,
     /// The read cache by kind: hits and misses.
     pub cache: Vec<(&'static str, u64, u64)>,
     /// Bytes in the read cache.

@@ -56,13 +56,16 @@ impl Messenger {
                 inner.out.tell(topic, "msg:new", payload);
             }
         }
+        for (community, person, seen) in due.seen {
+            inner.sightings.note(&community, person, seen);
+        }
         for (device, topic) in &due.evictions {
             inner.out.end_join(&SocketId(*device).text(), topic);
         }
         self.tell_heads();
     }
 
-    /// Reads again what has changed for people.
+    /// Reads again what has changed for people, and writes when they were seen.
     pub(crate) async fn catch_up(&self) {
         let overdue = self.inner.audience.overdue();
         for (community, conversation, people) in &overdue.to_judge {
@@ -71,6 +74,7 @@ impl Messenger {
         for (community, person) in &overdue.to_follow {
             self.follow_anew(community, person).await;
         }
+        self.write_sightings().await;
     }
 
     /// What was not taken or was dropped on the way leaves holes that nobody sees before the next message: then every

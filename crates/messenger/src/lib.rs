@@ -39,6 +39,7 @@ mod outlet;
 mod reading;
 #[cfg(test)]
 mod scene;
+mod sightings;
 mod start;
 mod surfaces;
 mod topics;

@@ -8,6 +8,7 @@ use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::news::News;
 use crate::outlet::{Outlet, WayOut};
+use crate::sightings::Sightings;
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
 use identity::Outbound;
 use std::future::Future;
@@ -48,6 +49,7 @@ pub(crate) struct Inner {
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
+    pub(crate) sightings: Sightings,
     asked: AtomicU64,
     unavailable: AtomicU64,
 }
@@ -62,6 +64,7 @@ impl Messenger {
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),
+            sightings: Sightings::default(),
             asked: AtomicU64::new(0),
             unavailable: AtomicU64::new(0),
         };
@@ -109,6 +112,12 @@ impl Messenger {
         self.perform(self.call(community, by).ask(command))
     }
 
+    /// The store, for another messenger on it.
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.inner.store.clone()
+    }
+
     /// A call of this moment.
     pub fn call(&self, community: &CommunityId, by: By) -> Call {
         let mut entropy = [0; 16];
@@ -136,6 +145,7 @@ impl Messenger {
             asked_total: inner.asked.load(Relaxed),
             unavailable_total: inner.unavailable.load(Relaxed),
             untold_total: inner.out.untold(),
+            sightings_dropped_total: inner.sightings.dropped(),
             cache: inner.cache.counts().collect(),
             cache_bytes,
             cache_bytes_max,

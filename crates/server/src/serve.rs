@@ -11,8 +11,13 @@ use crate::{logging, page, supervise, wiring};
 use bus::Bus;
 use gateway::OriginRule;
 use gateway::machine::{self, DescriptorLimit};
+use messenger::Messenger;
 use std::fmt;
 use std::io::{self, Write};
+use std::time::Duration;
+
+/// How long the end waits for the store.
+const LEAVE_MAX: Duration = Duration::from_secs(10);
 
 /// Why the server could not start, or could not end as it should.
 #[derive(Debug)]
@@ -89,7 +94,19 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     // A server whose output nobody reads serves all the same.
     let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
     supervise::until_ended(running, certificates, &readiness, requests, config.shutdown)
-        .map_err(ServeError::Supervision)
+        .map_err(ServeError::Supervision)?;
+    take_leave(&messenger).map_err(ServeError::Supervision)
+}
+
+/// What the messenger knows of people and has not stored yet is stored; for so long at most, if the store is slow.
+fn take_leave(messenger: &Messenger) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {
+        if tokio::time::timeout(LEAVE_MAX, messenger.take_leave()).await.is_err() {
+            tracing::warn!("when people were seen last was not all stored: the store is slow");
+        }
+    });
+    Ok(())
 }
 
 /// Shells start programs with a low limit that any program may raise; each connection takes a descriptor.

@@ -4,6 +4,7 @@
 //! and one write. So a database sees a few large statements, and no rule knows of it.
 
 use crate::access::Access;
+use crate::community::GuestPolicy;
 use crate::conversation::{Conversation, Member};
 use crate::failure::{Conflict, Refusal, Thing};
 use crate::ids::{ClientId, CommunityId, ConversationId, MessageId, PersonId, Revision, Seq};
@@ -111,6 +112,7 @@ struct Batch {
     conversations: HashMap<(CommunityId, ConversationId), Conversation>,
     members: HashMap<(CommunityId, ConversationId, PersonId), Member>,
     sent: HashMap<(CommunityId, PersonId, ClientId), usize>,
+    guests: HashMap<CommunityId, GuestPolicy>,
 }
 
 impl Batch {
@@ -133,7 +135,11 @@ impl Batch {
         if let Some(member) = self.members.get(&member_key) {
             facts.member = Some(member.clone());
         }
+        facts.guests = self.guests.get(&call.community).copied();
         let access = Access::by_facts(rows, call, conversation, facts)?;
+        if let Some(guests) = access.guests() {
+            self.guests.insert(call.community.clone(), guests);
+        }
         access.require(Action::Send)?;
         require_patience(&access, call)?;
         require_answerable(&access.conversation, draft.reply_to)?;

@@ -23,6 +23,7 @@ mod retention;
 mod revoking;
 mod rooms;
 mod searching;
+mod seeing;
 
 pub use append::{Append, Appended, append_batch};
 pub use changing::{Changed, Delete, EditText, React};
@@ -44,3 +45,4 @@ pub use retention::{Expire, Expired};
 pub use revoking::{Revocations, Revoke};
 pub use rooms::{ChangeRoom, CreateRoom, FindRoom, Members, ReadConversation, Rooms};
 pub use searching::SearchMessages;
+pub use seeing::{LastSeen, NoteSeen};

@@ -5,8 +5,8 @@ use crate::bulletin::Bulletin;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
-    Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    Reports, Revocations, Revoke, Rooms, Sanctions, SearchMessages, Settle,
+    LastSeen, Members, NoteSeen, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson,
+    ReadReceipts, Reports, Revocations, Revoke, Rooms, Sanctions, SearchMessages, Settle,
 };
 
 macro_rules! quiet {
@@ -31,7 +31,9 @@ quiet! {
     Asked<FindRoom>
     Asked<Invitations>
     Asked<Keys>
+    Asked<LastSeen>
     Asked<Members>
+    Asked<NoteSeen>
     Asked<People>
     Asked<ReadCommunity>
     Asked<ReadConversation>

@@ -19,6 +19,7 @@ mod revocations;
 mod rooms;
 mod scene;
 mod search;
+mod seen;
 
 use chat::{MemoryStore, Store};
 use libtest_mimic::{Arguments, Trial};
@@ -45,6 +46,7 @@ const CASES: &[&[Case]] = &[
     revocations::CASES,
     rooms::CASES,
     search::CASES,
+    seen::CASES,
 ];
 
 type Open = fn() -> Arc<dyn Store>;
