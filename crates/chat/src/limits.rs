@@ -40,6 +40,8 @@ pub const URL_BYTES_MAX: usize = 2_000;
 pub const ORIGINS_MAX: usize = 100;
 /// Keys of a community, the revoked included, of which the first one makes room.
 pub const KEYS_MAX: usize = 100;
+/// Dead letters of an endpoint, of which the oldest makes room.
+pub const DEAD_LETTERS_MAX: usize = 100;
 /// Revocations of tokens that a community has at once.
 pub const REVOCATIONS_MAX: usize = 10_000;
 /// A token's name (`jti`), in bytes.

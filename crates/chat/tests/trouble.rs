@@ -69,6 +69,13 @@ hand_on! {
     audit(
         community: &CommunityId, of: Option<ConversationId>, before: Option<AuditId>, limit: usize
     ) -> Vec<Audit>;
+    delivery(community: &CommunityId, endpoint: KeyId, id: DeliveryId) -> Option<Delivery>;
+    deliveries(community: &CommunityId, endpoint: KeyId, given_up: bool, limit: usize) -> Vec<Delivery>;
+    dead_letters_count(community: &CommunityId) -> u64;
+    undelivered(
+        holder: &str, before: Moment, after: Option<&(CommunityId, KeyId, DeliveryId)>, limit: usize
+    ) -> Vec<(CommunityId, Delivery)>;
+    put_delivery(community: &CommunityId, delivery: &Delivery) -> ();
     message(community: &CommunityId, of: ConversationId, seq: Seq) -> Option<Message>;
     message_named(community: &CommunityId, id: MessageId) -> Option<Message>;
     message_sent(community: &CommunityId, by: &PersonId, id: &ClientId) -> Option<Message>;

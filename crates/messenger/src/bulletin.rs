@@ -5,7 +5,9 @@ use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::outlet::WayOut;
 use crate::witness::Happening;
-use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
+use chat::{
+    Asked, CommunityId, Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId,
+};
 use serde_json::json;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable.
@@ -215,6 +217,12 @@ impl Bulletin<'_> {
     /// Everything about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
         self.cache.forget_person(community, person);
+    }
+
+    /// A community's keys are others from now on; and which one was revoked, if one was.
+    pub(crate) fn keys_changed(&mut self, community: &CommunityId, revoked: Option<KeyId>) {
+        self.forget_settings(community);
+        self.out.keys_changed(community, revoked);
     }
 
     /// A community's settings and keys are stale.

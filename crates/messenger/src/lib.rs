@@ -54,7 +54,7 @@ pub use entrance::{
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
-pub use messenger::{Answer, Messenger, Settings, now};
+pub use messenger::{Answer, Messenger, Settings, WeakMessenger, now};
 pub use news::News;
 pub use outlet::Outlet;
 pub use topics::{community_of, is_of_messenger, person_topic, room_topic};

@@ -13,8 +13,8 @@ use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble,
 use identity::Outbound;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
@@ -40,6 +40,20 @@ impl Default for Settings {
 #[derive(Clone)]
 pub struct Messenger {
     pub(crate) inner: Arc<Inner>,
+}
+
+/// A messenger that may have ended: for what the messenger itself holds, such as its witness.
+#[derive(Clone)]
+pub struct WeakMessenger(Weak<Inner>);
+
+impl WeakMessenger {
+    /// The messenger.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn upgrade(&self) -> Result<Messenger, Failure> {
+        self.0.upgrade().map(|inner| Messenger { inner }).ok_or_else(ended)
+    }
 }
 
 pub(crate) struct Inner {
@@ -69,6 +83,11 @@ impl Messenger {
             unavailable: AtomicU64::new(0),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// The same, without keeping it from ending.
+    pub fn downgrade(&self) -> WeakMessenger {
+        WeakMessenger(Arc::downgrade(&self.inner))
     }
 
     /// Says where news go. Channels need the messenger before there is a gateway: until then nobody is told.

@@ -77,11 +77,11 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let durable = durable::open(&config.store, &config.data_dir, outbound.clone());
     let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
-    let rest = Rest::new(messenger.clone(), outbound);
+    let rest = Rest::new(messenger.clone(), outbound, durable.node.clone());
     let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public())
         .map_err(ServeError::Gateway)?;
     messenger.tell_through(running.handle());
-    rest.begin(running.handle()).map_err(ServeError::Rest)?;
+    let background = rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
@@ -95,6 +95,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
     supervise::until_ended(running, certificates, &readiness, requests, config.shutdown)
         .map_err(ServeError::Supervision)?;
+    background.end();
     take_leave(&messenger).map_err(ServeError::Supervision)
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
 ///
 /// Their messages become tombstones of nobody, with former texts, files, mentions and the search index; reactions,
-/// memberships, cursors, blocks, invitations and sanctions go; reports and the audit log keep what happened, and forget
+/// memberships, cursors, blocks, invitations, sanctions and what their community's site was not told of them yet go; reports and the audit log keep what happened, and forget
 /// who. A conversation of two stays with the other one. What others wrote about them in their own words stays. What was
 /// revoked stays revoked until it would have expired: a token must not be good again because its person was erased.
 #[derive(Clone, Debug)]
@@ -105,6 +105,7 @@ impl Command for Erase {
                 return Ok(report);
             }
         }
+        rows.remove(&call.community, &Target::DeliveriesOf(self.person.clone()))?;
         rows.remove(&call.community, &Target::Person(self.person.clone()))?;
         let by = if call.by == By::Service { By::Service } else { By::Person(PersonId::erased()) };
         log(rows, &Call { by, ..call.clone() }, Deed::Erase, None)?;

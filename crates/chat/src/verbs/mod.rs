@@ -8,6 +8,7 @@
 mod append;
 mod changing;
 mod communities;
+mod delivering;
 mod direct;
 mod erasing;
 mod exporting;
@@ -28,6 +29,9 @@ mod seeing;
 pub use append::{Append, Appended, append_batch};
 pub use changing::{Changed, Delete, EditText, React};
 pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+pub use delivering::{
+    CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
+};
 pub use direct::{OpenDirect, OpenGroup};
 pub use erasing::{Erase, ErasureReport};
 pub use exporting::{Export, ExportPosition, Exported, Import};

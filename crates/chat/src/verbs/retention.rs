@@ -10,8 +10,10 @@ use crate::{Call, Command, Failure, WEIGHT_MAX};
 use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long it can be seen what a community's site was not told.
+const DEAD_LETTERS_KEPT_DAYS: u64 = 30;
 
-/// Drops revocations that have ended, and a part of what is older than the community's `history_days`: to be repeated until
+/// Drops revocations that have ended, dead letters of a month ago, and a part of what is older than the community's `history_days`: to be repeated until
 /// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
 /// is used again.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,8 @@ impl Command for Expire {
         access::key_or_self(call, None)?;
         let community = access::community(rows, call)?;
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
+        let given_up_before = call.now.before_ms(DEAD_LETTERS_KEPT_DAYS * DAY_MS);
+        rows.remove(&call.community, &Target::DeadLetters { given_up_before })?;
         let Some(days) = community.settings.limits.history_days else {
             return Ok(Expired::default());
         };

@@ -7,6 +7,7 @@ mod agreement;
 mod changes;
 mod communities;
 mod cursors;
+mod deliveries;
 mod direct;
 mod erasure;
 mod exchange;
@@ -37,6 +38,7 @@ const CASES: &[&[Case]] = &[
     changes::CASES,
     communities::CASES,
     cursors::CASES,
+    deliveries::CASES,
     direct::CASES,
     erasure::CASES,
     exchange::CASES,
