@@ -65,10 +65,10 @@ def ask(base: str, method: str, path: str, bearer: str, body: Any = None) -> Any
 
 
 @contextmanager
-def running() -> Iterator[Api]:
+def running(settings: dict[str, str] | None = None) -> Iterator[Api]:
     """A server, from its first line to its orderly end."""
     with tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
-        server = Api(Path(folder), "data", {})
+        server = Api(Path(folder), "data", settings or {})
         try:
             yield server
         finally:
