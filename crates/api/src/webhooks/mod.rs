@@ -199,7 +199,8 @@ impl Webhooks {
         let Some(mut to_read) = to_read else {
             return tracing::error!("webhooks are delivered already");
         };
-        let (mut stop, mut keeping, is_over) = (pin!(stop), JoinSet::new(), Notify::new());
+        let mut stop = pin!(stop);
+        let (mut keeping, is_over) = (JoinSet::new(), Notify::new());
         let is_restored = tokio::select! {
             biased;
             () = &mut stop => false,

@@ -184,7 +184,8 @@ impl Gathered {
         let gone: Vec<PersonId> =
             self.people.iter().filter(|(_, present)| over(present)).map(|(id, _)| id.clone()).collect();
         for person in gone {
-            due.announcements.extend(self.go(community, &person, moment, due));
+            let announcement = self.go(community, &person, moment, due);
+            due.announcements.extend(announcement);
         }
         for (person, present) in &mut self.people {
             present.end_bans(moment);
