@@ -33,7 +33,7 @@ class Api(Server):
 
 
 @contextmanager
-def running() -> Iterator[Api]:
+def running(settings: dict[str, str] | None = None) -> Iterator[Api]:
     """A server, from its first line to its orderly end."""
-    with tempfile.TemporaryDirectory(prefix="throng-api-") as folder, Api(Path(folder), "data", {}) as server:
+    with tempfile.TemporaryDirectory(prefix="throng-api-") as folder, Api(Path(folder), "data", settings or {}) as server:
         yield server

@@ -85,16 +85,13 @@ impl Desk {
         Ok(self.shared.messenger.perform(call.ask(command)).await?)
     }
 
-    /// Revokes a key, whatever it is for: it counts no more when this is done, and an endpoint of webhooks is told nothing more.
+    /// Revokes a key, whatever it is for: it counts no more when this is done, and an endpoint of webhooks is told nothing more,
+    /// as the keyring and the webhooks learn of it with the commit.
     ///
     /// # Errors
     /// As [`RevokeKey`] says.
     pub(crate) async fn revoke_key(&self, key: KeyId) -> Result<(), Problem> {
-        self.ask(RevokeKey { key }).await?;
-        let community = self.community()?;
-        self.shared.keyring.forget(community);
-        self.shared.webhooks.remove(community, key);
-        Ok(())
+        self.ask(RevokeKey { key }).await.map(drop)
     }
 
     /// Lets pass who may come into a conversation, as far as the community's own site says. Keys are that site's, and it is

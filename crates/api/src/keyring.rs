@@ -1,12 +1,12 @@
-//! The keys of communities, as they are needed with every request: read from the store, kept for a while, forgotten when
-//! one is made or revoked here. On other nodes a change counts after [`FRESH_MS`].
+//! The keys of communities, as they are needed with every request: read from the store, kept for a while, forgotten with the
+//! commit by which one is made or revoked here. On other nodes a change counts after [`FRESH_MS`].
 
 use crate::purpose::{self, Purpose};
 use crate::shapes::{Scope, WebhookEvent};
 use chat::verbs::Keys;
 use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment};
 use identity::{Community, ServerKey, SigningSecret, StoredKey, Target, UnixSeconds};
-use messenger::Messenger;
+use messenger::WeakMessenger;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ impl Ring {
 
 /// See the module.
 pub(crate) struct Keyring {
-    messenger: Messenger,
+    messenger: WeakMessenger,
     rings: Mutex<Rings>,
 }
 
@@ -77,7 +77,7 @@ impl Rings {
 }
 
 impl Keyring {
-    pub(crate) fn new(messenger: Messenger) -> Self {
+    pub(crate) fn new(messenger: WeakMessenger) -> Self {
         Self { messenger, rings: Mutex::default() }
     }
 
@@ -95,7 +95,7 @@ impl Keyring {
         };
         // Neither does the verb make an id, nor is it anybody's but the server's own question.
         let call = Call { community: community.clone(), by: By::Service, now, entropy: Entropy([0; 16]) };
-        let keys = self.messenger.perform(call.ask(Keys)).await?;
+        let keys = self.messenger.upgrade()?.perform(call.ask(Keys)).await?;
         let ring = Arc::new(ring(community, keys, now));
         let mut rings = self.rings();
         if rings.forgotten == forgotten {
@@ -169,6 +169,7 @@ mod tests {
     use chat::rows::Rows;
     use chat::verbs::{CreateCommunity, CreateKey, RevokeKey};
     use chat::{MemoryStore, Request, Settings, Store, Trouble, Work};
+    use messenger::Messenger;
     use std::future::poll_fn;
     use std::pin::pin;
     use std::task::Poll;
@@ -212,6 +213,14 @@ mod tests {
     }
 
     impl Work for Holding {
+        fn community(&self) -> Option<&CommunityId> {
+            self.work.community()
+        }
+
+        fn weight(&self) -> u32 {
+            self.work.weight()
+        }
+
         fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
             self.work.run(rows)
         }
@@ -237,7 +246,7 @@ mod tests {
             Purpose::Server { prefix: "p".repeat(16), scopes: vec![Scope::List], not_after_s: None };
         let key = CreateKey { name: "key".to_owned(), purpose: purpose.to_json(), hash: vec![7; 32] };
         let key = messenger.ask(&acme, By::Service, key).await.expect("a key").id;
-        let keyring = Keyring::new(messenger.clone());
+        let keyring = Keyring::new(messenger.downgrade());
 
         store.hold_back();
         let mut reading = pin!(keyring.of(&acme, now));

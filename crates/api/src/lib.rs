@@ -59,6 +59,8 @@ pub struct Parts {
     pub deliveries: DeliverySettings,
     /// What webhooks may take of memory.
     pub webhook_limits: MemoryLimits,
+    /// Names this server for good, of several on one store: what it had to tell when it ended, it tells when it starts again.
+    pub node: String,
 }
 
 /// How often a caller may ask, if nothing else is said.
@@ -75,7 +77,7 @@ pub struct Api {
 pub(crate) struct Shared {
     pub(crate) messenger: Messenger,
     pub(crate) live: Arc<dyn Live>,
-    pub(crate) keyring: Keyring,
+    pub(crate) keyring: Arc<Keyring>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
     pub(crate) strangers: Strangers,
@@ -86,9 +88,12 @@ pub(crate) struct Shared {
 impl Api {
     /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
     pub fn new(parts: Parts) -> Self {
-        let Parts { messenger, live, outbound, rate, rate_of_strangers, deliveries, webhook_limits } = parts;
-        let keyring = Keyring::new(messenger.clone());
-        let webhooks = Arc::new(Webhooks::new(outbound, deliveries, webhook_limits));
+        let Parts { messenger, live, outbound, rate, rate_of_strangers, deliveries, webhook_limits, node } =
+            parts;
+        let keyring = Arc::new(Keyring::new(messenger.downgrade()));
+        let kept = (webhook_limits, node);
+        let webhooks =
+            Arc::new(Webhooks::new(messenger.downgrade(), keyring.clone(), outbound, deliveries, kept));
         messenger.witness_by(webhooks.clone());
         let rates = Mutex::new(Rates::new(rate));
         let strangers = Strangers::new(rate_of_strangers);
@@ -106,9 +111,9 @@ impl Api {
         serving::router(self.shared.clone(), serving::Entrance::Operators)
     }
 
-    /// Sends webhooks until `stop`.
+    /// Sends webhooks until `stop`, and keeps for the next start what is left then.
     pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
-        self.shared.webhooks.deliver(&self.shared.keyring, stop).await;
+        self.shared.webhooks.deliver(stop).await;
     }
 
     /// The OpenAPI 3.1 document.

@@ -51,6 +51,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("revoke_key", get(&format!("/keys/{key}"))),
         ("list_people", get("/people")),
         ("read_person", get("/people/bob")),
+        ("read_person_presence", get("/people/bob/presence")),
         ("welcome_guest", with("/guests", json!({ "name": "Gil" }))),
         ("put_person", with("/people/bob", json!({ "name": "Bob" }))),
         ("set_receipts", with("/people/ann/receipts", json!({ "on": false }))),

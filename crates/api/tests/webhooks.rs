@@ -2,18 +2,22 @@
 
 mod house;
 
+use api::Rate;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use chat::verbs::Undelivered;
+use chat::{Ask as _, MemoryStore, Moment, Store};
 use house::{House, NOTHING};
 use identity::{SigningSecret, UnixSeconds, verify};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 
 const GENEROUS: Duration = Duration::from_secs(60);
 
@@ -180,4 +184,173 @@ async fn an_endpoint_inside_of_the_firewall_is_not_reached_by_a_name_or_plain_ht
             "{url}"
         );
     }
+}
+
+/// A server on a store that may have been another one's, and its sending: dropped it is killed, told it ends.
+struct Sending {
+    house: House,
+    stop: oneshot::Sender<()>,
+    work: JoinHandle<()>,
+}
+
+impl Sending {
+    fn begin(store: &Arc<dyn Store>) -> Self {
+        let house = House::with(store.clone(), Rate { burst: 100_000, per_minute: 60_000 });
+        let (stop, stopped) = oneshot::channel();
+        let api = house.api.clone();
+        let work = tokio::spawn(async move { api.deliver(async { drop(stopped.await) }).await });
+        Self { house, stop, work }
+    }
+
+    async fn end(self) {
+        drop(self.stop);
+        tokio::time::timeout(GENEROUS, self.work).await.expect("in time").expect("it does not panic");
+    }
+
+    async fn kill(self) {
+        self.work.abort();
+        assert!(self.work.await.is_err_and(|error| error.is_cancelled()));
+    }
+}
+
+/// A store with a community whose site is told of messages, and the key to write there with.
+async fn store_with_a_site(site: &Site) -> (Arc<dyn Store>, String, String) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let house = House::with(store.clone(), Rate { burst: 100_000, per_minute: 60_000 });
+    house.community("acme").await;
+    house.room("acme", "lobby").await;
+    let key = house.key("acme", &["send", "moderate", "list"]).await;
+    let hook = json!({ "name": "site", "url": site.url, "events": ["message.sent"] });
+    let made = house.operate("POST", "/api/v1/communities/acme/webhooks", Some(hook)).await.ok();
+    (store, key, made["id"].as_str().expect("an id").to_owned())
+}
+
+async fn say(house: &House, key: &str, text: &str) {
+    house.ask("POST", MESSAGES, key, Some(json!({ "text": text }))).await.ok();
+}
+
+/// The id and the text of what comes next.
+async fn heard(site: &mut Site) -> (String, String) {
+    let (headers, body) = site.next().await;
+    let told: Value = serde_json::from_slice(&body).expect("JSON");
+    let text = told["data"]["text"].as_str().expect("a text").to_owned();
+    (headers["webhook-id"].to_str().expect("text").to_owned(), text)
+}
+
+/// What the store has for a server that starts.
+fn kept(store: &Arc<dyn Store>) -> Vec<String> {
+    let waits = Undelivered { holder: "house".into(), abandoned_before: Moment::default(), after: None };
+    let rows = store.ask(waits).expect("it can be read");
+    rows.into_iter().map(|(_, delivery)| format!("evt_{}", delivery.id)).collect()
+}
+
+async fn until_kept(store: &Arc<dyn Store>, count: usize) {
+    let look = async {
+        while kept(store).len() != count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(GENEROUS, look).await.expect("it is kept in time");
+}
+
+#[tokio::test]
+async fn what_waits_when_the_server_is_killed_is_told_by_the_one_that_starts() {
+    let mut site = Site::open().await;
+    let (store, key, _) = store_with_a_site(&site).await;
+    let first = Sending::begin(&store);
+    site.open.send_replace(false);
+    for text in ["one", "two", "three"] {
+        say(&first.house, &key, text).await;
+    }
+    let under_way = heard(&mut site).await;
+    until_kept(&store, 3).await;
+    let ids = kept(&store);
+    first.kill().await;
+
+    site.open.send_replace(true);
+    let second = Sending::begin(&store);
+    say(&second.house, &key, "four").await;
+    let mut told = Vec::new();
+    for _ in 0..4 {
+        told.push(heard(&mut site).await);
+    }
+    assert_eq!(told[0], under_way, "nobody knew that it had arrived");
+    assert_eq!(
+        told.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+        ["one", "two", "three", "four"]
+    );
+    assert_eq!(told.iter().take(3).map(|(id, _)| id.clone()).collect::<Vec<_>>(), ids);
+    until_kept(&store, 0).await;
+    second.end().await;
+}
+
+#[tokio::test]
+async fn a_server_that_ends_in_order_leaves_nothing_to_tell_twice_and_nothing_untold() {
+    let mut site = Site::open().await;
+    let (store, key, _) = store_with_a_site(&site).await;
+    let first = Sending::begin(&store);
+    say(&first.house, &key, "one").await;
+    assert_eq!(heard(&mut site).await.1, "one");
+    site.open.send_replace(false);
+    say(&first.house, &key, "two").await;
+    assert_eq!(heard(&mut site).await.1, "two");
+    // It is under way when the end begins, and what comes then waits for the next start.
+    drop(first.stop);
+    say(&first.house, &key, "three").await;
+    site.open.send_replace(true);
+    tokio::time::timeout(GENEROUS, first.work).await.expect("in time").expect("it does not panic");
+    until_kept(&store, 1).await;
+
+    let second = Sending::begin(&store);
+    assert_eq!(heard(&mut site).await.1, "three");
+    until_kept(&store, 0).await;
+    second.end().await;
+    assert!(site.told.try_recv().is_err(), "nothing comes twice");
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_seen_by_the_server_that_starts() {
+    let mut site = Site::open().await;
+    let (store, key, hook) = store_with_a_site(&site).await;
+    site.status.store(500, Ordering::Relaxed);
+    let first = Sending::begin(&store);
+    say(&first.house, &key, "lost").await;
+    let letters = format!("/api/v1/communities/acme/webhooks/{hook}/dead-letters");
+    let dead = eventually(&first.house, &letters).await;
+    first.kill().await;
+    let id = heard(&mut site).await.0;
+    let second = Sending::begin(&store);
+    assert_eq!(second.house.operate("GET", &letters, NOTHING).await.ok()["rows"], json!([dead.clone()]));
+    assert_eq!((&dead["id"], &dead["attempts"]), (&json!(id), &json!(3)));
+    second.end().await;
+}
+
+#[tokio::test]
+async fn an_endpoint_is_told_what_is_said_as_soon_as_it_is_made_and_nothing_when_it_was_removed() {
+    let mut site = Site::open().await;
+    let (store, key, _) = store_with_a_site(&site).await;
+    let sending = Sending::begin(&store);
+    let house = &sending.house;
+    house.community("beside").await;
+    house.room("beside", "lobby").await;
+    let other = house.key("beside", &["send"]).await;
+    let path = "/api/v1/communities/beside/conversations/room:lobby/messages";
+    let (mut late, hooks) = (Site::open().await, "/api/v1/communities/beside/webhooks");
+    for round in ["first", "second"] {
+        // It is known now that nobody is to be told.
+        house.ask("POST", path, &other, Some(json!({ "text": format!("before {round}") }))).await.ok();
+        say(house, &key, round).await;
+        assert_eq!(heard(&mut site).await.1, round);
+        let hook = json!({ "name": "late", "url": late.url, "events": ["message.sent"] });
+        let made = house.operate("POST", hooks, Some(hook)).await.ok();
+        house.ask("POST", path, &other, Some(json!({ "text": round }))).await.ok();
+        assert_eq!(heard(&mut late).await.1, round);
+        let one = format!("{hooks}/{}", made["id"].as_str().expect("an id"));
+        house.operate("DELETE", &one, NOTHING).await.ok();
+        house.ask("POST", path, &other, Some(json!({ "text": format!("after {round}") }))).await.ok();
+    }
+    say(house, &key, "last").await;
+    assert_eq!(heard(&mut site).await.1, "last");
+    assert!(late.told.try_recv().is_err(), "it was removed");
+    sending.end().await;
 }

@@ -76,9 +76,11 @@ impl Access {
             return Ok(Self::of_service(conversation, call.now));
         }
         let person = facts.person.ok_or(Failure::Absent(Thing::Conversation))?;
-        // Only for guests is it worth a look.
-        let guests =
-            if person.profile.guest { community(rows, call)?.settings.guests } else { GuestPolicy::Write };
+        let guests = match facts.guests {
+            _ if !person.profile.guest => GuestPolicy::Write,
+            Some(guests) => guests,
+            None => guest_policy(rows, call)?,
+        };
         let asker = Asker::Person { guest: person.profile.guest, role: person.profile.role, guests };
         Ok(Self {
             conversation,
@@ -120,6 +122,14 @@ impl Access {
     /// Whether the asker is a guest.
     pub(crate) fn is_guest(&self) -> bool {
         matches!(self.asker, Asker::Person { guest: true, .. })
+    }
+
+    /// What guests may do here, if the asker is one: for the facts of the next conversation.
+    pub(crate) fn guests(&self) -> Option<GuestPolicy> {
+        match self.asker {
+            Asker::Person { guest: true, guests, .. } => Some(guests),
+            Asker::Person { guest: false, .. } | Asker::Service => None,
+        }
     }
 
     /// Whether `action` is possible.
@@ -211,6 +221,10 @@ pub(crate) fn community(rows: &mut dyn Rows, call: &Call) -> Result<Community, F
     rows.community(&call.community)?.ok_or(Failure::Absent(Thing::Community))
 }
 
+fn guest_policy(rows: &mut dyn Rows, call: &Call) -> Result<GuestPolicy, Failure> {
+    Ok(community(rows, call)?.settings.guests)
+}
+
 /// The person who asks.
 ///
 /// # Errors
@@ -229,8 +243,11 @@ pub(crate) fn own_facts(
     call: &Call,
     person: &PersonId,
 ) -> Result<SendingFacts, Failure> {
+    let person_row = rows.person(&call.community, person)?;
+    let is_guest = person_row.as_ref().is_some_and(|person| person.profile.guest);
     Ok(SendingFacts {
-        person: rows.person(&call.community, person)?,
+        guests: if is_guest { Some(guest_policy(rows, call)?) } else { None },
+        person: person_row,
         sanctions: rows.sanctions(&call.community, person)?,
         ..SendingFacts::default()
     })

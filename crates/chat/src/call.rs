@@ -59,6 +59,11 @@ pub trait Command: Send + 'static {
     /// Whether it may write.
     const WRITES: bool;
 
+    /// How much of the community's share of a store's time it takes; see [`Verb::weight`].
+    fn weight(&self) -> u32 {
+        1
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -78,6 +83,14 @@ pub struct Asked<C> {
 impl<C: Command> Verb for Asked<C> {
     type Answer = C::Answer;
     const WRITES: bool = C::WRITES;
+
+    fn community(&self) -> Option<&CommunityId> {
+        Some(&self.call.community)
+    }
+
+    fn weight(&self) -> u32 {
+        self.command.weight()
+    }
 
     fn run(&self, rows: &mut dyn Rows) -> Result<C::Answer, Failure> {
         self.command.run(&self.call, rows)

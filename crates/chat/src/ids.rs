@@ -128,6 +128,12 @@ impl Ulid {
         Self((u128::from(now.millis()) << 80) | (random & ((1 << 80) - 1)))
     }
 
+    /// The one right after it; the last one has none and stays.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
     /// As it is stored.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -239,6 +245,10 @@ made_id!(
 made_id!(
     /// A community's key, not its secret.
     KeyId
+);
+made_id!(
+    /// Something that a community's own site is to be told.
+    DeliveryId
 );
 
 impl From<MessageId> for ClientId {

@@ -35,6 +35,7 @@ mod access;
 mod call;
 mod community;
 mod conversation;
+mod delivery;
 mod failure;
 mod ids;
 pub mod limits;
@@ -55,10 +56,11 @@ mod words;
 pub use call::{Asked, By, Call, Command};
 pub use community::{Community, CommunityLimits, GuestPolicy, Key, Look, Settings};
 pub use conversation::{Conversation, Invitation, Kind, Member, Pair};
+pub use delivery::{Delivery, GivenUp};
 pub use failure::{Conflict, Failure, Refusal, Thing, Trouble, TroubleKind};
 pub use ids::{
-    AuditId, ClientId, CommunityId, ConversationId, Entropy, InvitationId, KeyId, MessageId, PersonId,
-    ReportId, Revision, RoomName, Seq, Ulid,
+    AuditId, ClientId, CommunityId, ConversationId, DeliveryId, Entropy, InvitationId, KeyId, MessageId,
+    PersonId, ReportId, Revision, RoomName, Seq, Ulid,
 };
 pub use memory::{MemoryRows, MemoryStore};
 pub use message::{Attachment, Deletion, Draft, Edit, Mention, Message, Reaction, Shown, Tally};
@@ -69,4 +71,4 @@ pub use person::{Block, Person, Profile};
 pub use problem::{FieldProblem, Problem, Problems};
 pub use revocation::Revocation;
 pub use rows::Rows;
-pub use store::{Ask, Done, PendingAppend, Request, Store, Verb, Work};
+pub use store::{Ask, Done, PendingAppend, Request, Store, Verb, WEIGHT_MAX, Work};

@@ -16,6 +16,8 @@ pub const REACTION_BYTES_MAX: usize = 64;
 pub const GROUP_MAX: usize = 50;
 /// Conversations that one person is in.
 pub const CONVERSATIONS_MAX: usize = 2_000;
+/// People about whom is asked at once when they were here last, or noted.
+pub const SEEN_MAX: usize = 100;
 /// People whom one person blocks.
 pub const BLOCKS_MAX: usize = 1_000;
 /// Rooms with up to so many members tell who has read what; larger ones tell how many.
@@ -38,6 +40,8 @@ pub const URL_BYTES_MAX: usize = 2_000;
 pub const ORIGINS_MAX: usize = 100;
 /// Keys of a community, the revoked included, of which the first one makes room.
 pub const KEYS_MAX: usize = 100;
+/// Dead letters of an endpoint, of which the oldest makes room.
+pub const DEAD_LETTERS_MAX: usize = 100;
 /// Revocations of tokens that a community has at once.
 pub const REVOCATIONS_MAX: usize = 10_000;
 /// A token's name (`jti`), in bytes.

@@ -33,6 +33,12 @@ impl Moment {
         Self(self.0.saturating_sub(wait_ms))
     }
 
+    /// The whole minute in which it is.
+    #[must_use]
+    pub const fn to_minute(self) -> Self {
+        Self(self.0 - self.0 % 60_000)
+    }
+
     /// How long after `earlier` it is; 0 if it isn't.
     pub const fn since_ms(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)

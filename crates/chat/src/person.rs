@@ -20,7 +20,7 @@ pub struct Person {
     pub profile: Profile,
     /// Whether others learn what they have read.
     pub receipts: bool,
-    /// When they were here last; 0 if never.
+    /// When others saw them here last, to the minute; 0 if never, or for who is not to know it.
     pub seen: Moment,
 }
 

@@ -5,11 +5,12 @@
 //! must look at nothing outside of it.
 
 use crate::Trouble;
-use crate::community::{Community, Key};
+use crate::community::{Community, GuestPolicy, Key};
 use crate::conversation::{Conversation, Invitation, Member, Pair};
+use crate::delivery::Delivery;
 use crate::ids::{
-    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
-    Revision, RoomName, Seq,
+    AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
+    ReportId, Revision, RoomName, Seq,
 };
 use crate::message::{Edit, Mention, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
@@ -141,6 +142,35 @@ pub trait Rows {
         before: Option<AuditId>,
         limit: usize,
     ) -> Found<Vec<Audit>>;
+
+    /// Something that an endpoint is to be told.
+    fn delivery(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        id: DeliveryId,
+    ) -> Found<Option<Delivery>>;
+    /// What was given up of an endpoint, or what waits for it, by id.
+    fn deliveries(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        given_up: bool,
+        limit: usize,
+    ) -> Found<Vec<Delivery>>;
+    /// How much of a community's was given up, of all endpoints.
+    fn dead_letters_count(&mut self, community: &CommunityId) -> Found<u64>;
+    /// What waits with a holder, or with anybody since before `abandoned_before`, by community, endpoint and id, after one. It
+    /// is the one list over all communities but that of themselves.
+    fn undelivered(
+        &mut self,
+        holder: &str,
+        abandoned_before: Moment,
+        after: Option<&(CommunityId, KeyId, DeliveryId)>,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, Delivery)>>;
+    /// Writes a delivery, in place of one with the same endpoint and id.
+    fn put_delivery(&mut self, community: &CommunityId, delivery: &Delivery) -> Found<()>;
 
     /// A message by its place.
     fn message(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Option<Message>>;
@@ -293,6 +323,9 @@ pub struct SendingFacts {
     pub blocked: bool,
     /// What the sender has sent under the same client id.
     pub earlier: Option<Message>,
+    /// What guests may do in the community, where somebody has looked already: it is the same for all of a batch, a page or
+    /// a search. Only for guests is it looked at.
+    pub guests: Option<GuestPolicy>,
 }
 
 impl Sending<'_> {
@@ -326,6 +359,7 @@ impl SendingFacts {
             sanctions: rows.sanctions(community, person)?,
             blocked: blocked(rows, community, person, conversation)?,
             earlier: None,
+            guests: None,
         })
     }
 }
@@ -482,6 +516,25 @@ pub enum Target {
         person: PersonId,
         /// Which.
         emoji: String,
+    },
+    /// Something that an endpoint is to be told.
+    Delivery {
+        /// Whom.
+        endpoint: KeyId,
+        /// Which.
+        id: DeliveryId,
+    },
+    /// Everything that an endpoint is to be told, or was not.
+    Deliveries {
+        /// Whom.
+        endpoint: KeyId,
+    },
+    /// Everything that endpoints are to be told of a person, or were not.
+    DeliveriesOf(PersonId),
+    /// What endpoints were not told.
+    DeadLetters {
+        /// What was given up before.
+        given_up_before: Moment,
     },
     /// All reactions to a message.
     Reactions {

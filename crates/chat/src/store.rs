@@ -4,7 +4,7 @@
 
 use crate::rows::Rows;
 use crate::verbs::{Append, Appended};
-use crate::{Asked, Failure, Trouble, TroubleKind};
+use crate::{Asked, CommunityId, Failure, Trouble, TroubleKind};
 use std::sync::mpsc;
 
 /// Something that can be asked of a store.
@@ -13,6 +13,14 @@ pub trait Verb: Send + Sized + 'static {
     type Answer: Send + 'static;
     /// Whether it may write.
     const WRITES: bool;
+
+    /// Whose share of a store's time it takes; none: the operator's.
+    fn community(&self) -> Option<&CommunityId>;
+
+    /// How much of that share: about as many short messages could be sent meanwhile, from 1 to [`WEIGHT_MAX`].
+    fn weight(&self) -> u32 {
+        1
+    }
 
     /// Does it. It may be run again, if the transaction has to be repeated.
     ///
@@ -28,6 +36,9 @@ pub trait Verb: Send + Sized + 'static {
     }
 }
 
+/// The heaviest that a verb can be: one that goes over a whole page of rows.
+pub const WEIGHT_MAX: u32 = 100;
+
 /// Is called once, on a thread of the store: it must neither block nor panic.
 pub type Done<T> = Box<dyn FnOnce(Result<T, Failure>) + Send>;
 
@@ -42,6 +53,23 @@ pub enum Request {
 }
 
 impl Request {
+    /// Whose share of the store's time it takes; none: the operator's.
+    pub fn community(&self) -> Option<&CommunityId> {
+        match self {
+            Self::Append(append) => append.asked.community(),
+            Self::Write(work) | Self::Read(work) => work.community(),
+        }
+    }
+
+    /// How much of that share; see [`Verb::weight`].
+    pub fn weight(&self) -> u32 {
+        let weight = match self {
+            Self::Append(append) => append.asked.weight(),
+            Self::Write(work) | Self::Read(work) => work.weight(),
+        };
+        weight.clamp(1, WEIGHT_MAX)
+    }
+
     /// Answers without having done it.
     pub fn refuse(self, trouble: Trouble) {
         match self {
@@ -53,6 +81,12 @@ impl Request {
 
 /// A verb whose answer is waited for.
 pub trait Work: Send {
+    /// See [`Verb::community`].
+    fn community(&self) -> Option<&CommunityId>;
+
+    /// See [`Verb::weight`].
+    fn weight(&self) -> u32;
+
     /// Runs the verb. A rule's failure is an answer like another and is kept.
     ///
     /// # Errors
@@ -70,6 +104,14 @@ struct Pending<V: Verb> {
 }
 
 impl<V: Verb> Work for Pending<V> {
+    fn community(&self) -> Option<&CommunityId> {
+        self.verb.community()
+    }
+
+    fn weight(&self) -> u32 {
+        self.verb.weight()
+    }
+
     fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
         match self.verb.run(rows) {
             Err(Failure::Unavailable(trouble)) => Err(trouble),
@@ -131,15 +173,16 @@ impl PendingAppend {
 
 /// A store.
 ///
-/// Requests that write are done in the order in which they came, and are answered when they are durable. Requests that
-/// read see everything that was answered before they were submitted.
+/// Requests of one community that write are done in the order in which they came, and are answered when they are durable.
+/// Requests that read see everything that was answered before they were submitted. Communities share a store evenly: which
+/// of two communities' requests is done first is the store's to decide.
 pub trait Store: Send + Sync {
     /// Names this life of the store's order: places ([`Seq`](crate::Seq)) of another epoch say nothing here. It is another
     /// one after the store was restored from a copy.
     fn epoch(&self) -> &str;
 
-    /// Takes a request. It never blocks for long: when the queue is full, it is answered at once with
-    /// [`TroubleKind::Busy`].
+    /// Takes a request. It never blocks for long: when too many wait, of its community or altogether, it is answered at
+    /// once with [`TroubleKind::Busy`].
     fn submit(&self, request: Request);
 }
 

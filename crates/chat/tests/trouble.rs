@@ -69,6 +69,13 @@ hand_on! {
     audit(
         community: &CommunityId, of: Option<ConversationId>, before: Option<AuditId>, limit: usize
     ) -> Vec<Audit>;
+    delivery(community: &CommunityId, endpoint: KeyId, id: DeliveryId) -> Option<Delivery>;
+    deliveries(community: &CommunityId, endpoint: KeyId, given_up: bool, limit: usize) -> Vec<Delivery>;
+    dead_letters_count(community: &CommunityId) -> u64;
+    undelivered(
+        holder: &str, before: Moment, after: Option<&(CommunityId, KeyId, DeliveryId)>, limit: usize
+    ) -> Vec<(CommunityId, Delivery)>;
+    put_delivery(community: &CommunityId, delivery: &Delivery) -> ();
     message(community: &CommunityId, of: ConversationId, seq: Seq) -> Option<Message>;
     message_named(community: &CommunityId, id: MessageId) -> Option<Message>;
     message_sent(community: &CommunityId, by: &PersonId, id: &ClientId) -> Option<Message>;
@@ -99,6 +106,10 @@ struct Troubled<V> {
 impl<V: Verb> Verb for Troubled<V> {
     type Answer = (Result<V::Answer, Failure>, bool);
     const WRITES: bool = V::WRITES;
+
+    fn community(&self) -> Option<&CommunityId> {
+        self.verb.community()
+    }
 
     fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         let mut failing = Failing { rows, nth: self.nth, asked: 0 };
@@ -242,4 +253,67 @@ fn what_the_storage_does_not_write_is_not_taken_for_done() {
     each_question_fails("bob", |_| BlockPerson { person: person("ann") });
     each_question_fails("bob", |world| Leave { conversation: world.room });
     each_question_fails("key", |_| Erase { person: person("ann") });
+}
+
+/// How many questions a verb on behalf of somebody has for the storage.
+fn questions<V: Verb>(world: &World, verb: V) -> usize {
+    struct Counted<V>(V);
+    impl<V: Verb> Verb for Counted<V> {
+        type Answer = usize;
+        const WRITES: bool = V::WRITES;
+
+        fn community(&self) -> Option<&CommunityId> {
+            self.0.community()
+        }
+
+        fn run(&self, rows: &mut dyn Rows) -> Result<usize, Failure> {
+            let mut counting = Failing { rows, nth: usize::MAX - 1, asked: 0 };
+            self.0.run(&mut counting)?;
+            Ok(counting.asked)
+        }
+    }
+    world.store.ask(Counted(verb)).expect("they may")
+}
+
+/// Messages as one batch.
+struct Batch(Vec<Asked<Append>>);
+
+impl Verb for Batch {
+    type Answer = ();
+    const WRITES: bool = true;
+
+    fn community(&self) -> Option<&CommunityId> {
+        None
+    }
+
+    fn run(&self, rows: &mut dyn Rows) -> Result<(), Failure> {
+        let asked: Vec<_> = self.0.iter().collect();
+        let answers = append_batch(rows, &asked)?;
+        assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+        Ok(())
+    }
+}
+
+#[test]
+fn what_guests_may_do_is_looked_up_once_for_all() {
+    let world = World::new();
+    let profile = Profile { name: "gus".into(), avatar: None, guest: true, role: None };
+    world.ask("gus", Meet { profile });
+    world.ask("gus", Join { conversation: world.room, invitation: None });
+    // What the twentieth message costs, and the sixth line of a tab.
+    let of_a_message = |name| {
+        let append = || Append { conversation: world.room, draft: Draft::text(None, "hello") };
+        let batch = |count| Batch((0..count).map(|_| world.call(name).ask(append())).collect());
+        questions(&world, batch(20)) - questions(&world, batch(19))
+    };
+    assert_eq!(of_a_message("gus"), of_a_message("ann"));
+    let lines = |name| questions(&world, world.call(name).ask(Conversations { before: None, limit: 9 }));
+    let before = ["gus", "bob"].map(lines);
+    let name = RoomName::parse("one-more").expect("it is a name");
+    let room = world.ask("key", CreateRoom::public(name, "A room")).id;
+    for name in ["gus", "bob"] {
+        world.ask(name, Join { conversation: room, invitation: None });
+    }
+    let [of_a_guest, of_a_member] = ["gus", "bob"].map(lines);
+    assert_eq!(of_a_guest - before[0], of_a_member - before[1]);
 }

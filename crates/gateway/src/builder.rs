@@ -20,7 +20,7 @@ use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use crate::start_error::StartError;
 use crate::words::{Ear, FromNodes};
 use engine::{EngineConfig, EngineLimits, Tables};
-use hub::{Histories, HubConfig, NodeId, Pattern, PatternError, Retention, ShardIndex};
+use hub::{Histories, HubConfig, NodeId, OwnerOf, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -47,6 +47,7 @@ impl Gateway {
             histories: Vec::new(),
             bus: None,
             ear: None,
+            owner_of: None,
         }
     }
 }
@@ -65,6 +66,7 @@ pub struct GatewayBuilder {
     histories: Vec<(String, Retention)>,
     bus: Option<RunBus>,
     ear: Option<Ear>,
+    owner_of: Option<OwnerOf>,
 }
 
 impl GatewayBuilder {
@@ -152,6 +154,13 @@ impl GatewayBuilder {
     /// topics that none matches are ephemeral. [`Limits::history_bytes_max`] bounds all histories together.
     pub fn history(mut self, pattern: &str, retention: Retention) -> GatewayBuilder {
         self.histories.push((pattern.to_owned(), retention));
+        self
+    }
+
+    /// Says how a topic's name tells whose it is: owners (the tenants of a server, say) share each shard's fan-out evenly,
+    /// however many topics each has. Topics of nobody are one owner's. Default: all topics take turns.
+    pub fn share_fan_out(mut self, owner_of: OwnerOf) -> GatewayBuilder {
+        self.owner_of = Some(owner_of);
         self
     }
 
@@ -346,6 +355,7 @@ impl GatewayBuilder {
             turns: Turns::new(shards, cores()),
             began: Instant::now(),
             hub,
+            owner_of: self.owner_of,
         })
     }
 }

@@ -58,7 +58,7 @@ pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, Pattern,
+    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, OwnerOf, Pattern,
     PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};

@@ -1,7 +1,9 @@
-//! The topics that have publications on their way, in turn; crowds apart from the few, so that a driver can let crowds
-//! wait.
+//! The topics that have publications on their way: their owners in turn, and each owner's topics in turn; crowds apart from
+//! the few, so that a driver can let crowds wait.
 
 use crate::ids::TopicId;
+use crate::memory::block_bytes;
+use crate::owners::OwnerId;
 use std::collections::VecDeque;
 
 /// Which publications a pump delivers.
@@ -33,50 +35,113 @@ impl Pending {
 /// A topic stands in one of the two lines, once.
 #[derive(Default)]
 pub(crate) struct Active {
-    few: VecDeque<TopicId>,
-    crowds: VecDeque<TopicId>,
+    few: Line,
+    crowds: Line,
     /// The lines take turns.
     crowd_is_next: bool,
 }
 
+/// Owners in turn, and of each the topics in turn: who has many waits for itself.
+#[derive(Default)]
+struct Line {
+    turns: VecDeque<OwnerId>,
+    /// By owner.
+    topics: Vec<VecDeque<TopicId>>,
+}
+
+impl Line {
+    fn push(&mut self, owner: OwnerId, topic: TopicId) {
+        if self.topics.len() <= owner.index() {
+            self.topics.resize_with(owner.index() + 1, VecDeque::new);
+        }
+        let own = &mut self.topics[owner.index()];
+        if own.is_empty() {
+            self.turns.push_back(owner);
+        }
+        own.push_back(topic);
+    }
+
+    fn pop(&mut self) -> Option<TopicId> {
+        let owner = self.turns.pop_front()?;
+        let own = &mut self.topics[owner.index()];
+        let topic = own.pop_front();
+        if !own.is_empty() {
+            self.turns.push_back(owner);
+        }
+        topic
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+}
+
 impl Active {
-    pub(crate) fn push(&mut self, id: TopicId, is_crowd: bool) {
-        if is_crowd { self.crowds.push_back(id) } else { self.few.push_back(id) }
+    pub(crate) fn push(&mut self, owner: OwnerId, topic: TopicId, is_crowd: bool) {
+        if is_crowd { self.crowds.push(owner, topic) } else { self.few.push(owner, topic) }
     }
 
     /// The topic whose turn it is.
     pub(crate) fn pop(&mut self, reach: Reach) -> Option<TopicId> {
         if reach == Reach::Few {
-            return self.few.pop_front();
+            return self.few.pop();
         }
         self.crowd_is_next = !self.crowd_is_next;
         if self.crowd_is_next {
-            self.few.pop_front().or_else(|| self.crowds.pop_front())
+            self.few.pop().or_else(|| self.crowds.pop())
         } else {
-            self.crowds.pop_front().or_else(|| self.few.pop_front())
+            self.crowds.pop().or_else(|| self.few.pop())
         }
     }
 
     pub(crate) fn pending(&self) -> Pending {
         Pending { to_few: !self.few.is_empty(), to_crowds: !self.crowds.is_empty() }
     }
+
+    /// What the lines take, of owners with nothing on its way too.
+    pub(crate) fn bytes(&self) -> usize {
+        let lines = [&self.few, &self.crowds];
+        lines.iter().map(|line| block_bytes(line.topics.capacity() * size_of::<VecDeque<TopicId>>())).sum()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hashing::SecretHash;
+    use crate::owners::Owners;
 
     #[test]
     fn crowds_and_few_take_turns_and_crowds_wait_where_they_are_told_to() {
         let mut active = Active::default();
+        let nobody = OwnerId::NOBODY;
         for (id, is_crowd) in [(1, true), (2, true), (3, false), (4, false), (5, false)] {
-            active.push(TopicId(id), is_crowd);
+            active.push(nobody, TopicId(id), is_crowd);
         }
         assert_eq!(active.pop(Reach::Few), Some(TopicId(3)));
         let all = std::iter::from_fn(|| active.pop(Reach::All)).map(|id| id.0).collect::<Vec<_>>();
         assert_eq!(all, [4, 1, 5, 2]);
-        active.push(TopicId(6), true);
+        active.push(nobody, TopicId(6), true);
         assert_eq!(active.pop(Reach::Few), None);
         assert_eq!(active.pending(), Pending { to_few: false, to_crowds: true });
+    }
+
+    #[test]
+    fn an_owner_of_one_topic_waits_for_one_topic_of_an_owner_of_many() {
+        fn itself(topic: &str) -> Option<&str> {
+            Some(topic)
+        }
+        let mut owners = Owners::new(SecretHash(7));
+        owners.read_by(itself);
+        let (many, one) = (owners.add("many"), owners.add("one"));
+        let mut active = Active::default();
+        (0..1_000).for_each(|id| active.push(many, TopicId(id), false));
+        // Its turn is under way.
+        assert_eq!(active.pop(Reach::All), Some(TopicId(0)));
+        active.push(one, TopicId(5_000), false);
+        let next: Vec<_> = (0..3).filter_map(|_| active.pop(Reach::All)).collect();
+        assert_eq!(next, [TopicId(1), TopicId(5_000), TopicId(2)]);
+        let rest = std::iter::from_fn(|| active.pop(Reach::All)).map(|id| id.0);
+        assert!(rest.eq(3..1_000), "each once, in turn");
     }
 }

@@ -1,4 +1,4 @@
-//! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, topic by topic in turn.
+//! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, owners and their topics in turn.
 
 use crate::active::{Pending, Reach};
 use crate::effect::{Effect, Effects};
@@ -90,7 +90,8 @@ impl Hub {
             if let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.active) {
                 topic.active = topic.queued() > 0;
                 if topic.active {
-                    self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
+                    let is_crowd = topic.members() >= self.config.limits.crowd_members_min;
+                    self.active.push(topic.owner, id, is_crowd);
                 }
             }
         }

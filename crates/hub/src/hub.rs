@@ -16,6 +16,7 @@ use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId}
 use crate::limits::Limits;
 use crate::link::BusState;
 use crate::memory::Memory;
+use crate::owners::{OwnerOf, Owners};
 use crate::pattern::Pattern;
 use crate::topic::Topic;
 use slab::Slab;
@@ -63,6 +64,7 @@ pub struct Hub {
     /// How many places of `topics` were ever taken.
     pub(crate) topic_places: usize,
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
+    pub(crate) owners: Owners,
     pub(crate) active: Active,
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
@@ -96,6 +98,7 @@ impl Hub {
             topics: Slab::new(),
             topic_places: 0,
             topic_ids: HashMap::with_hasher(hash),
+            owners: Owners::new(hash),
             active: Active::default(),
             released: Vec::new(),
             directory: Directory::new(hash),
@@ -127,6 +130,13 @@ impl Hub {
     /// Phoenix does. Otherwise only messages for the same topic wait.
     pub fn join_sequentially(&mut self, mount: MountIndex) {
         self.routes_mut(mount).sequential_joins = true;
+    }
+
+    /// Says how a topic's name tells whose it is. Owners share the fan-out evenly, however many topics each has; what
+    /// nobody owns is one owner's. To be said before there are topics.
+    pub fn share_fan_out(&mut self, owner_of: OwnerOf) {
+        debug_assert!(self.topics.is_empty(), "topics are there already");
+        self.owners.read_by(owner_of);
     }
 
     fn routes_mut(&mut self, mount: MountIndex) -> &mut Routes {
@@ -204,6 +214,7 @@ impl Hub {
         self.connections.open() == 0
             && self.topics.is_empty()
             && self.topic_ids.is_empty()
+            && self.owners.is_empty()
             && self.identities.is_empty()
             && self.directory.len() == 0
             && self.archive.len() == 0

@@ -99,7 +99,7 @@ impl Hub {
         }
         let name: Arc<str> = name.into();
         self.memory.topics += shared_text_bytes(&name) as u64;
-        let mut topic = Topic::new(name.clone());
+        let mut topic = Topic::new(name.clone(), self.owners.add(&name));
         topic.follow = self.is_recoverable(&name).then(Box::default);
         let id = TopicId(self.topics.insert(topic) as u32);
         self.recount_follow(id);
@@ -321,6 +321,7 @@ impl Hub {
         }
         let part = self.topics.remove(topic.0 as usize);
         self.topic_ids.remove(&part.name);
+        self.owners.remove(&part.name);
         self.discount_topic(&part);
     }
 

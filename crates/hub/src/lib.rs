@@ -43,6 +43,7 @@ mod link;
 mod memory;
 mod ordering;
 mod outgoing;
+mod owners;
 mod pattern;
 mod people;
 mod place;
@@ -80,6 +81,7 @@ pub use ids::{
 pub use limits::Limits;
 pub use memory::Memory;
 pub use outgoing::Outgoing;
+pub use owners::OwnerOf;
 pub use pattern::{Pattern, PatternError};
 pub use place::{Epoch, Place, Position, PublisherId};
 #[cfg(feature = "planted-bugs")]

@@ -136,7 +136,8 @@ impl Hub {
         // An entry of the slab says beside its value whether it is vacant.
         let place = size_of::<Topic>() + size_of::<usize>();
         let places = list_bytes(self.topics.capacity() * place, self.topic_places * place, 0);
-        places + table_bytes(&self.topic_ids) + self.directory.table_bytes()
+        let owners = self.owners.bytes() + self.active.bytes();
+        places + table_bytes(&self.topic_ids) + owners + self.directory.table_bytes()
     }
 }
 

@@ -121,7 +121,7 @@ impl Hub {
         }
         self.counters.publications += 1;
         if !std::mem::replace(&mut topic.active, true) {
-            self.active.push(id, topic.members() >= self.config.limits.crowd_members_min);
+            self.active.push(topic.owner, id, topic.members() >= self.config.limits.crowd_members_min);
         }
         self.recount_topic(id);
         true

@@ -10,6 +10,7 @@ use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{InterestEpoch, JoinInstance, Micros};
 use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
 use crate::memory::{TopicBytes, block_bytes, list_bytes};
+use crate::owners::OwnerId;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
 use bytes::Bytes;
@@ -52,6 +53,8 @@ pub(crate) enum Interest {
 
 pub(crate) struct Topic {
     pub(crate) name: Arc<str>,
+    /// On whose share of the fan-out its publications go.
+    pub(crate) owner: OwnerId,
     pub(crate) interest: Interest,
     /// Joins in any state, members included: the topic lives while there is one.
     pub(crate) joins: u32,
@@ -135,9 +138,10 @@ impl Queued {
 }
 
 impl Topic {
-    pub(crate) fn new(name: Arc<str>) -> Topic {
+    pub(crate) fn new(name: Arc<str>, owner: OwnerId) -> Topic {
         Topic {
             name,
+            owner,
             interest: Interest::None,
             joins: 0,
             waiting: Vec::new(),
@@ -295,7 +299,7 @@ mod tests {
     const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
 
     fn topic_with(members: u32) -> Topic {
-        let mut topic = Topic::new("t".into());
+        let mut topic = Topic::new("t".into(), OwnerId::NOBODY);
         for slot in 0..members {
             topic.add_member(slot, DIALECT, false);
         }

@@ -5,7 +5,9 @@ use crate::nodes::Voice;
 use crate::notice::{Departure, Notice};
 use crate::topics::Event;
 use crate::witness::Happening;
-use chat::{Asked, CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId};
+use chat::{
+    Asked, CommunityId, Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId,
+};
 use std::borrow::Cow;
 
 /// Pinned up by [`News`](crate::News): everything in it has happened and is durable. The other nodes are told when it is
@@ -186,6 +188,11 @@ impl<'a> Bulletin<'a> {
     /// Everything about a person is stale.
     pub(crate) fn forget_person(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::PersonStale { person: Cow::Borrowed(person) });
+    }
+
+    /// A community's keys are others from now on; and which one was revoked, if one was.
+    pub(crate) fn keys_changed(&mut self, community: &CommunityId, revoked: Option<KeyId>) {
+        self.pin(community, &Notice::KeysChanged { revoked });
     }
 
     /// A community's settings and keys are stale.

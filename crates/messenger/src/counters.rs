@@ -23,6 +23,8 @@ pub struct Counts {
     pub heard_total: u64,
     /// Times that news of other nodes may have been missed, after which everything was read again.
     pub missed_total: u64,
+    /// People of whom it was not noted when they were seen because too many waited.
+    pub sightings_dropped_total: u64,
     /// The read cache by kind: hits and misses.
     pub cache: Vec<(&'static str, u64, u64)>,
     /// Bytes in the read cache.

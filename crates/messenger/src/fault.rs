@@ -1,8 +1,11 @@
 //! What clients are told when something did not happen: `{code, message, details}`.
 
-use chat::{Failure, FieldProblem, Refusal};
+use chat::{Failure, FieldProblem, Refusal, TroubleKind};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// How long who is told that too much waits should wait: a store does thousands of requests in it.
+const BUSY_RETRY_MS: u64 = 1_000;
 
 /// Why something did not happen, for clients. It names nothing that they may not know.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -127,8 +130,11 @@ impl From<Failure> for Fault {
                 Refusal::NotPermitted(_) | Refusal::Banned { .. } | Refusal::Muted { .. } | Refusal::Blocked,
             )
             | Failure::Absent(_)
-            | Failure::Conflict(_)
-            | Failure::Unavailable(_) => fault,
+            | Failure::Conflict(_) => fault,
+            Failure::Unavailable(trouble) if trouble.kind == TroubleKind::Busy => {
+                fault.with("retry_after_ms", BUSY_RETRY_MS)
+            }
+            Failure::Unavailable(_) => fault,
         }
     }
 }
@@ -149,7 +155,7 @@ fn message(failure: &Failure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chat::{Trouble, TroubleKind};
+    use chat::Trouble;
 
     #[test]
     fn what_a_database_says_is_not_told() {
@@ -164,6 +170,14 @@ mod tests {
         for code in ErrorCode::ALL {
             assert!(document.contains(&format!("`{}`", code.name())), "{} is not documented", code.name());
         }
+    }
+
+    #[test]
+    fn a_busy_store_says_how_long_to_wait() {
+        let fault = Fault::from(Failure::from(Trouble::new(TroubleKind::Busy, "5000 requests wait already")));
+        assert_eq!(fault.json()["details"]["retry_after_ms"], BUSY_RETRY_MS);
+        let fault = Fault::from(Failure::from(Trouble::new(TroubleKind::Away, "no route to host")));
+        assert!(fault.details.is_empty(), "{fault:?}");
     }
 
     #[test]

@@ -58,6 +58,10 @@ impl Here<'_> {
                 self.forget_standing(community, *conversation, person);
             }
             Notice::PersonStale { person } => self.cache.forget_person(community, person),
+            Notice::KeysChanged { revoked } => {
+                self.cache.forget(&Key::Community(community.clone()));
+                self.out.keys_changed(community, *revoked);
+            }
             Notice::SettingsStale => self.cache.forget(&Key::Community(community.clone())),
             Notice::PagesStale => self.cache.forget_pages(community),
             Notice::CommunityStale => self.cache.forget_community(community),

@@ -57,6 +57,9 @@ impl Messenger {
                 inner.out.tell(topic, "msg:new", payload);
             }
         }
+        for (community, person, seen) in due.seen {
+            inner.sightings.note(&community, person, seen);
+        }
         for (device, topic) in &due.evictions {
             inner.out.end_join(&SocketId(*device).text(), topic);
         }
@@ -64,7 +67,8 @@ impl Messenger {
         self.age_cache(Instant::now());
     }
 
-    /// Reads again what has changed for people, or may have. As [`Messenger::tick`], for what the store is asked.
+    /// Reads again what has changed for people, or may have, and writes when they were seen. As [`Messenger::tick`], for what
+    /// the store is asked.
     pub async fn catch_up(&self) {
         self.reconcile().await;
         let overdue = self.inner.audience.overdue();
@@ -77,6 +81,7 @@ impl Messenger {
         for (community, person) in &overdue.to_follow {
             self.follow_anew(community, person).await;
         }
+        self.write_sightings().await;
     }
 
     /// What was not taken or was dropped on the way leaves holes that nobody sees before the next message: then every

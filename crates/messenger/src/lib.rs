@@ -43,6 +43,7 @@ mod reading;
 mod reconciling;
 #[cfg(test)]
 mod scene;
+mod sightings;
 mod start;
 mod surfaces;
 mod topics;
@@ -57,8 +58,8 @@ pub use entrance::{
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
-pub use messenger::{Answer, Messenger, Settings, now};
+pub use messenger::{Answer, Messenger, Settings, WeakMessenger, now};
 pub use news::News;
 pub use outlet::Outlet;
-pub use topics::{is_of_messenger, person_topic, room_topic};
+pub use topics::{community_of, is_of_messenger, person_topic, room_topic};
 pub use witness::{Happening, Witness};

@@ -10,12 +10,13 @@ use crate::here::Here;
 use crate::news::News;
 use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
+use crate::sightings::Sightings;
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
 use identity::Outbound;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
@@ -43,6 +44,20 @@ pub struct Messenger {
     pub(crate) inner: Arc<Inner>,
 }
 
+/// A messenger that may have ended: for what the messenger itself holds, such as its witness.
+#[derive(Clone)]
+pub struct WeakMessenger(Weak<Inner>);
+
+impl WeakMessenger {
+    /// The messenger.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn upgrade(&self) -> Result<Messenger, Failure> {
+        self.0.upgrade().map(|inner| Messenger { inner }).ok_or_else(ended)
+    }
+}
+
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     pub(crate) audience: Audience,
@@ -51,6 +66,7 @@ pub(crate) struct Inner {
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
     pub(crate) nodes: Nodes,
+    pub(crate) sightings: Sightings,
     asked: AtomicU64,
     unavailable: AtomicU64,
 }
@@ -66,10 +82,16 @@ impl Messenger {
             out: WayOut::default(),
             nodes: Nodes::new(store.epoch()),
             store,
+            sightings: Sightings::default(),
             asked: AtomicU64::new(0),
             unavailable: AtomicU64::new(0),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// The same, without keeping it from ending.
+    pub fn downgrade(&self) -> WeakMessenger {
+        WeakMessenger(Arc::downgrade(&self.inner))
     }
 
     /// Says where news go. Channels need the messenger before there is a gateway: until then nobody is told.
@@ -118,6 +140,12 @@ impl Messenger {
         self.perform(self.call(community, by).ask(command))
     }
 
+    /// The store, for another messenger on it.
+    #[cfg(test)]
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.inner.store.clone()
+    }
+
     /// A call of this moment.
     pub fn call(&self, community: &CommunityId, by: By) -> Call {
         let mut entropy = [0; 16];
@@ -148,6 +176,7 @@ impl Messenger {
             untold_total: inner.out.untold(),
             heard_total,
             missed_total,
+            sightings_dropped_total: inner.sightings.dropped(),
             cache: inner.cache.counts().collect(),
             cache_bytes,
             cache_bytes_max,

@@ -4,7 +4,7 @@
 //! only where there are other nodes; what a node of another version says and this one cannot read counts as missed.
 
 use crate::topics::Event;
-use chat::{Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision};
+use chat::{Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId, Revision};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -67,6 +67,8 @@ pub(crate) enum Notice<'a> {
     StandingStale { conversation: ConversationId, person: Cow<'a, PersonId> },
     /// Everything about a person is stale.
     PersonStale { person: Cow<'a, PersonId> },
+    /// A community's keys are others, without that one, if one was revoked.
+    KeysChanged { revoked: Option<KeyId> },
     /// A community's settings and keys are stale.
     SettingsStale,
     /// Pages of a community's messages are stale.

@@ -2,7 +2,7 @@
 
 use crate::topics::{PERSON, TOLD_TO_PEOPLE};
 use crate::witness::{Happening, Witness};
-use chat::{CommunityId, PersonId};
+use chat::{CommunityId, KeyId, PersonId};
 use gateway::{Handle, Outgoing};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -98,6 +98,13 @@ impl WayOut {
     pub(crate) fn happened(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         if let Some(witness) = self.witness.get() {
             witness.witness(community, by, happening);
+        }
+    }
+
+    /// A community's keys are others.
+    pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
+        if let Some(witness) = self.witness.get() {
+            witness.keys_changed(community, revoked);
         }
     }
 

@@ -1,11 +1,11 @@
 //! Readings that many want at once: through the cache, one for all.
 
-use crate::audience::Presence;
+use crate::audience::{Presence, Status};
 use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Around, FindRoom, Page, ReadConversation, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, PersonId, RoomName, Seq, Thing};
+use chat::verbs::{Around, FindRoom, LastSeen, Page, ReadConversation, ReadPage};
+use chat::{By, CommunityId, ConversationId, Failure, Moment, PersonId, RoomName, Seq, Thing};
 use std::sync::Arc;
 
 /// Messages with a join, and on a page of which nobody said how long it is.
@@ -35,6 +35,31 @@ impl Messenger {
         conversation: ConversationId,
     ) -> (usize, Option<Vec<Presence>>) {
         self.inner.audience.present_in(community, conversation)
+    }
+
+    /// The presence of those people of whom the asker may know it: of keys all, of people those with whom they share a
+    /// conversation. Others are not in the answer.
+    ///
+    /// # Errors
+    /// As [`LastSeen`].
+    pub fn presences(
+        &self,
+        community: &CommunityId,
+        by: By,
+        people: Vec<PersonId>,
+    ) -> impl Future<Output = Result<Vec<Presence>, Failure>> + Send + use<> {
+        let (messenger, community) = (self.clone(), community.clone());
+        let asked = self.ask(&community, by, LastSeen { people });
+        async move {
+            let audience = &messenger.inner.audience;
+            let presence = |(person, seen): (PersonId, Option<Moment>)| {
+                let here = audience.presence(&community, &person);
+                let here = here.unwrap_or(Presence { person, status: Status::Offline, seen: None });
+                let seen = if here.status == Status::Offline { here.seen.max(seen) } else { None };
+                Presence { seen, ..here }
+            };
+            Ok(asked.await?.into_iter().map(presence).collect())
+        }
     }
 
     /// How somebody stands to a conversation that they may read.

@@ -94,6 +94,12 @@ fn first_word(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
+/// Whose a topic is, for whoever shares something between communities; none: no community's.
+pub fn community_of(topic: &str) -> Option<&str> {
+    let rest = [ROOM, PERSON].iter().find_map(|prefix| topic.strip_prefix(prefix))?;
+    rest.split_once('/').map(|(community, _)| community)
+}
+
 /// The community and the name in a topic; none if it is not of that form. No id has a slash in it.
 pub(crate) fn parts<'t>(topic: &'t str, prefix: &str) -> Option<(CommunityId, &'t str)> {
     let (community, name) = topic.strip_prefix(prefix)?.split_once('/')?;
@@ -153,6 +159,19 @@ mod tests {
         let mut documented: Vec<&str> = told.collect();
         documented.sort_unstable();
         assert_eq!(documented, TOLD_TO_PEOPLE);
+    }
+
+    #[test]
+    fn topics_of_rooms_and_people_are_their_communitys() {
+        for (topic, community) in [
+            ("room:acme/lobby", Some("acme")),
+            ("person:acme/ann", Some("acme")),
+            ("rooms:lobby", None),
+            ("room:lobby", None),
+            ("news:acme/today", None),
+        ] {
+            assert_eq!(community_of(topic), community, "{topic}");
+        }
     }
 
     #[test]

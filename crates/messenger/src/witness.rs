@@ -1,7 +1,8 @@
 //! Who is told of everything that happened, whatever surface it came by: webhooks.
 
 use chat::{
-    CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
+    CommunityId, Conversation, ConversationId, KeyId, Member, Message, Moment, PersonId, Report,
+    SanctionKind, Tally,
 };
 use std::sync::Arc;
 
@@ -48,10 +49,17 @@ pub enum Happening<'a> {
 pub trait Witness: Send + Sync + 'static {
     /// That happened, by whom, in which community.
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>);
+
+    /// A community's keys are others from now on; and which one was revoked, if one was.
+    fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>);
 }
 
 impl<W: Witness + ?Sized> Witness for Arc<W> {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         (**self).witness(community, by, happening);
+    }
+
+    fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
+        (**self).keys_changed(community, revoked);
     }
 }

@@ -4,7 +4,7 @@ use crate::config::StoreConfig;
 use identity::Outbound;
 use messenger::{InstallationSecret, Messenger, Settings};
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 const LOCK_FILE: &str = "server.lock";
 const SECRET_FILE: &str = "installation-secret";
 const SECRET_BYTES: usize = 32;
+const NODE_FILE: &str = "node-name";
+const NODE_BYTES: usize = 16;
 
 /// Why the messenger cannot start.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) enum DurableError {
     Exposed { path: PathBuf, mode: u32 },
     /// The secret's file does not hold 32 bytes.
     Malformed { path: PathBuf },
+    /// The file with the server's name holds something else.
+    NotAName { path: PathBuf },
     /// Another server uses this data directory.
     InUse { path: PathBuf },
     /// The default community cannot be made.
@@ -48,6 +52,12 @@ impl fmt::Display for DurableError {
                 "{}: not {SECRET_BYTES} bytes: restore it, or delete it, after which every guest is a new one",
                 path.display()
             ),
+            DurableError::NotAName { path } => write!(
+                f,
+                "{}: not {} hexadecimal digits: restore it, or delete it, after which webhooks that wait are told in a day",
+                path.display(),
+                2 * NODE_BYTES
+            ),
             DurableError::InUse { path } => write!(
                 f,
                 "{}: another server uses this folder: end it, or set `data_dir` to another one",
@@ -64,6 +74,8 @@ impl std::error::Error for DurableError {}
 /// The messenger, as long as this process has the data directory.
 pub(crate) struct Durable {
     pub(crate) messenger: Messenger,
+    /// Names this server for good, of several on one store.
+    pub(crate) node: String,
     /// Locked until it is closed.
     _lock: File,
 }
@@ -74,14 +86,14 @@ pub(crate) fn open(
     data_dir: &Path,
     outbound: Outbound,
 ) -> Result<Durable, DurableError> {
-    let (lock, secret) = (lock(data_dir)?, secret(data_dir)?);
+    let (lock, secret, node) = (lock(data_dir)?, secret(data_dir)?, node(data_dir)?);
     let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
     let messenger = Messenger::new(store, Settings { cache_bytes_max, secret, outbound: Some(outbound) });
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
     runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
     messenger.keep_house().map_err(DurableError::System)?;
-    Ok(Durable { messenger, _lock: lock })
+    Ok(Durable { messenger, node, _lock: lock })
 }
 
 /// Takes the data directory, which is made where there is none, for as long as the file that it gives is open. Two who write
@@ -101,6 +113,29 @@ pub(crate) fn lock(data_dir: &Path) -> Result<File, DurableError> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(DurableError::InUse { path: data_dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// Reads this server's name, or draws it at the first start. Unlike the secret it is never shared: two servers of one name would
+/// tell the same webhooks.
+fn node(data_dir: &Path) -> Result<String, DurableError> {
+    let path = data_dir.join(NODE_FILE);
+    let failed = |error| DurableError::Secret { path: path.clone(), error };
+    match fs::read_to_string(&path) {
+        Ok(name) if name.len() == 2 * NODE_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            Ok(name)
+        }
+        Ok(_) => Err(DurableError::NotAName { path }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut random = [0; NODE_BYTES];
+            getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
+            let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+            // Nobody else is here: the folder is locked. Half a name is worse than none, so it comes as a whole.
+            let partial = path.with_extension("new");
+            fs::write(&partial, &name).and_then(|()| fs::rename(&partial, &path)).map_err(failed)?;
+            Ok(name)
+        }
+        Err(error) => Err(failed(error)),
     }
 }
 
@@ -135,7 +170,6 @@ fn fill(mut file: File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -147,6 +181,16 @@ mod tests {
         assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o777, 0o600);
         secret(folder.path()).expect("the same secret");
         assert_eq!(fs::read(&path).expect("it is there"), first);
+    }
+
+    #[test]
+    fn a_server_keeps_its_name_and_no_other_has_it() {
+        let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+        let [first, other] = folders.each_ref().map(|folder| node(folder.path()).expect("a name"));
+        assert_ne!(first, other);
+        assert_eq!(node(folders[0].path()).expect("a name"), first);
+        fs::write(folders[0].path().join(NODE_FILE), "half").expect("it is ours");
+        assert!(matches!(node(folders[0].path()), Err(DurableError::NotAName { .. })));
     }
 
     #[test]

@@ -10,9 +10,13 @@ use messenger::Messenger;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How long the end waits for webhooks that are under way: longer than one may take.
+const END_MAX: Duration = Duration::from_secs(12);
 
 /// Why there is no API.
 #[derive(Debug)]
@@ -48,8 +52,8 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Over that messenger.
-    pub(crate) fn new(messenger: Messenger, outbound: Outbound) -> Rest {
+    /// Over that messenger, in the server of that name.
+    pub(crate) fn new(messenger: Messenger, outbound: Outbound, node: String) -> Rest {
         let channels = Arc::new(Channels { handle: OnceLock::new(), started: Instant::now() });
         let api = Api::new(Parts {
             messenger: messenger.clone(),
@@ -59,6 +63,7 @@ impl Rest {
             rate_of_strangers: RATE_OF_STRANGERS_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
+            node,
         });
         Rest { api, messenger, channels }
     }
@@ -75,18 +80,42 @@ impl Rest {
 
     /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a
     /// slow host site must not slow anybody's connection, and retention.
-    pub(crate) fn begin(&self, handle: Handle) -> Result<(), RestError> {
+    pub(crate) fn begin(&self, handle: Handle) -> Result<Background, RestError> {
         // It is begun once; a second handle would be of the same gateway.
         let _ = self.channels.handle.set(handle);
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RestError::Thread)?;
         let (api, messenger) = (self.api.clone(), self.messenger.clone());
+        let ((stop, stopped), (ended, has_ended)) = (oneshot::channel(), mpsc::sync_channel(1));
         let work = move || {
             runtime.block_on(async {
-                tokio::join!(api.deliver(std::future::pending()), retention::apply(messenger))
-            })
+                tokio::select! {
+                    // Dropped or sent, it is the end.
+                    () = api.deliver(async { drop(stopped.await) }) => {}
+                    () = retention::apply(messenger) => {}
+                }
+            });
+            // Nobody may wait any more.
+            let _ = ended.send(());
         };
-        thread::Builder::new().name("background".into()).spawn(work).map(drop).map_err(RestError::Thread)
+        thread::Builder::new().name("background".into()).spawn(work).map_err(RestError::Thread)?;
+        Ok(Background { stop, has_ended })
+    }
+}
+
+/// What goes on in the background.
+pub(crate) struct Background {
+    stop: oneshot::Sender<()>,
+    has_ended: mpsc::Receiver<()>,
+}
+
+impl Background {
+    /// Ends it: webhooks that are under way arrive, and it is kept which were told.
+    pub(crate) fn end(self) {
+        drop(self.stop);
+        if self.has_ended.recv_timeout(END_MAX).is_err() {
+            tracing::warn!("webhooks that are under way may be told once more when the server starts again");
+        }
     }
 }
 

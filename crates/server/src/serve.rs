@@ -11,8 +11,13 @@ use crate::{logging, page, supervise, wiring};
 use bus::Bus;
 use gateway::OriginRule;
 use gateway::machine::{self, DescriptorLimit};
+use messenger::Messenger;
 use std::fmt;
 use std::io::{self, Write};
+use std::time::Duration;
+
+/// How long the end waits for the store.
+const LEAVE_MAX: Duration = Duration::from_secs(10);
 
 /// Why the server could not start, or could not end as it should.
 #[derive(Debug)]
@@ -72,11 +77,11 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let durable = durable::open(&config.store, &config.data_dir, outbound.clone());
     let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
-    let rest = Rest::new(messenger.clone(), outbound);
+    let rest = Rest::new(messenger.clone(), outbound, durable.node.clone());
     let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public())
         .map_err(ServeError::Gateway)?;
     messenger.tell_through(running.handle());
-    rest.begin(running.handle()).map_err(ServeError::Rest)?;
+    let background = rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
@@ -89,7 +94,20 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     // A server whose output nobody reads serves all the same.
     let _ = io::stdout().write_all(announcement.as_bytes()).and_then(|()| io::stdout().flush());
     supervise::until_ended(running, certificates, &readiness, requests, config.shutdown)
-        .map_err(ServeError::Supervision)
+        .map_err(ServeError::Supervision)?;
+    background.end();
+    take_leave(&messenger).map_err(ServeError::Supervision)
+}
+
+/// What the messenger knows of people and has not stored yet is stored; for so long at most, if the store is slow.
+fn take_leave(messenger: &Messenger) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {
+        if tokio::time::timeout(LEAVE_MAX, messenger.take_leave()).await.is_err() {
+            tracing::warn!("when people were seen last was not all stored: the store is slow");
+        }
+    });
+    Ok(())
 }
 
 /// Shells start programs with a low limit that any program may raise; each connection takes a descriptor.

@@ -45,6 +45,7 @@ pub(crate) fn start(
         .shards(capacity.shards)
         .tables(capacity.tables)
         .limits(limits(&config.limits, &config.history))
+        .share_fan_out(messenger::community_of)
         .mount(channels(&config.socket.path, &config.socket, messenger))
         .http(health::router(readiness.clone()).merge(rest).merge(page::router()));
     builder = match config.proxy_protocol {

@@ -9,8 +9,10 @@ use chat::verbs::{Appended, append_batch};
 use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Requests in one transaction: enough that a sync is cheap for each, few enough that it is not long.
-pub const REQUESTS_MAX: usize = 1_000;
+/// What the requests in one transaction [weigh](chat::Verb::weight): enough that a sync is cheap for each, little enough
+/// that it is not long.
+pub const WEIGHT_MAX: u32 = 1_000;
+const _: () = assert!(chat::WEIGHT_MAX <= WEIGHT_MAX, "any request fits into a transaction");
 /// How often a request is tried again alone after another writer was faster.
 const ATTEMPTS_MAX: u32 = 8;
 

@@ -7,6 +7,7 @@
 
 mod exchange;
 pub mod group;
+mod lanes;
 mod opening;
 mod planted;
 mod postgres;

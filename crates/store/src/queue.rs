@@ -1,10 +1,13 @@
-//! A bounded queue to the threads of a store.
+//! A bounded queue to the threads of a store, which communities share.
 
+use crate::lanes::{Lanes, Shared};
 use chat::{Trouble, TroubleKind};
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What waits for a store's threads, first in, first out.
+/// What waits for a store's threads: each community's in the order in which it came, communities in turn.
+///
+/// A community may have as many waiting as places are free (Choudhury and Hahne's dynamic threshold): alone it fills half
+/// of the queue, `n` that flood it leave one part in `n + 1` free. So who has nothing waiting finds a place.
 pub(crate) struct Queue<T> {
     waiting: Mutex<Waiting<T>>,
     changed: Condvar,
@@ -12,46 +15,45 @@ pub(crate) struct Queue<T> {
 }
 
 struct Waiting<T> {
-    items: VecDeque<T>,
+    lanes: Lanes<T>,
     closed: bool,
 }
 
-impl<T> Queue<T> {
+impl<T: Shared> Queue<T> {
     /// For so many.
     pub(crate) fn new(max: usize) -> Self {
-        let waiting = Waiting { items: VecDeque::new(), closed: false };
+        let waiting = Waiting { lanes: Lanes::new(), closed: false };
         Self { waiting: Mutex::new(waiting), changed: Condvar::new(), max: max.max(1) }
     }
 
-    /// Adds one at the end, or gives it back when there is no place or the queue is closed.
+    /// Adds one at the end of its community's, or gives it back when there is no place or the queue is closed.
     pub(crate) fn push(&self, item: T) -> Result<(), (T, Trouble)> {
         let mut waiting = self.lock();
         if waiting.closed {
             return Err((item, Trouble::new(TroubleKind::Closed, "it takes no more requests")));
         }
-        if waiting.items.len() >= self.max {
-            return Err((
-                item,
-                Trouble::new(TroubleKind::Busy, format!("{} requests wait already", self.max)),
-            ));
+        let (all, own) = (waiting.lanes.waiting(), waiting.lanes.waiting_of(item.community()));
+        if own >= self.max.saturating_sub(all) {
+            let detail = format!("{all} requests wait already, {own} of them of this community");
+            return Err((item, Trouble::new(TroubleKind::Busy, detail)));
         }
-        waiting.items.push_back(item);
+        waiting.lanes.push(item);
         drop(waiting);
         self.changed.notify_one();
         Ok(())
     }
 
-    /// Takes up to `max` from the beginning, and waits while there is none. Nothing: the queue is closed and empty.
-    pub(crate) fn take(&self, max: usize) -> Option<Vec<T>> {
+    /// Takes what weighs up to `weight_max`, one at least, and waits while there is none. Nothing: the queue is closed and
+    /// empty.
+    pub(crate) fn take(&self, weight_max: u32) -> Option<Vec<T>> {
         let mut waiting = self.lock();
-        while waiting.items.is_empty() {
+        while waiting.lanes.waiting() == 0 {
             if waiting.closed {
                 return None;
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        let count = waiting.items.len().min(max);
-        Some(waiting.items.drain(..count).collect())
+        Some(waiting.lanes.take(weight_max))
     }
 
     /// Lets nothing more in. What waits is still done.
@@ -64,7 +66,7 @@ impl<T> Queue<T> {
     pub(crate) fn abandon(&self) {
         self.close();
         // Items answer when they are dropped; not while the lock is held.
-        let items = std::mem::take(&mut self.lock().items);
+        let items = self.lock().lanes.drain();
         drop(items);
     }
 
@@ -77,34 +79,56 @@ impl<T> Queue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::tests::{Item, item};
+
+    /// How many of a community find a place.
+    fn fill(queue: &Queue<Item>, community: &str) -> u32 {
+        let refused = (0..).find_map(|nth| queue.push(item(community, nth)).err());
+        let (item, trouble) = refused.expect("a queue is bounded");
+        assert_eq!(trouble.kind, TroubleKind::Busy);
+        item.nth
+    }
 
     #[test]
-    fn what_finds_no_place_comes_back() {
-        let queue = Queue::new(2);
-        assert!(queue.push(1).is_ok() && queue.push(2).is_ok());
+    fn communities_that_flood_it_leave_a_place_for_who_has_nothing_waiting() {
+        let queue = Queue::new(1_000);
+        assert_eq!(fill(&queue, "first"), 500);
+        assert_eq!(fill(&queue, "second"), 250);
+        for nth in 0..200 {
+            assert!(queue.push(item(&format!("quiet-{nth}"), 0)).is_ok(), "{nth}");
+            assert!(queue.push(item("first", 0)).is_err());
+        }
+    }
+
+    #[test]
+    fn the_least_queue_takes_one() {
+        let queue = Queue::new(1);
+        assert!(queue.push(item("one", 0)).is_ok());
         assert_eq!(
-            queue.push(3).map_err(|(item, trouble)| (item, trouble.kind)),
-            Err((3, TroubleKind::Busy))
+            queue.push(item("two", 7)).map_err(|(item, trouble)| (item.nth, trouble.kind)),
+            Err((7, TroubleKind::Busy))
         );
     }
 
     #[test]
     fn a_closed_queue_gives_what_it_has_and_takes_nothing() {
         let queue = Queue::new(9);
-        assert!(queue.push(1).is_ok());
+        assert!(queue.push(item("one", 1)).is_ok());
         queue.close();
-        assert_eq!(queue.push(2).map_err(|(_, trouble)| trouble.kind), Err(TroubleKind::Closed));
-        assert_eq!(queue.take(9), Some(vec![1]));
+        assert_eq!(queue.push(item("one", 2)).map_err(|(_, trouble)| trouble.kind), Err(TroubleKind::Closed));
+        assert_eq!(queue.take(9), Some(vec![item("one", 1)]));
         assert_eq!(queue.take(9), None);
     }
 
     #[test]
     fn whatever_waits_is_taken_at_once_up_to_the_bound() {
-        let queue = Queue::new(9);
-        for item in 0..5 {
-            assert!(queue.push(item).is_ok());
+        let queue = Queue::new(19);
+        for nth in 0..5 {
+            assert!(queue.push(item("one", nth)).is_ok());
         }
-        assert_eq!(queue.take(3), Some(vec![0, 1, 2]));
-        assert_eq!(queue.take(3), Some(vec![3, 4]));
+        let places =
+            |taken: Option<Vec<Item>>| taken.map(|items| items.iter().map(|item| item.nth).collect());
+        assert_eq!(places(queue.take(3)), Some(vec![0, 1, 2]));
+        assert_eq!(places(queue.take(3)), Some(vec![3, 4]));
     }
 }

@@ -27,7 +27,7 @@ impl Workers {
     /// # Errors
     /// The system has no thread left.
     pub(crate) fn start_writer(&mut self, database: impl Database + Send + 'static) -> Result<(), OpenError> {
-        self.start("store-writer", self.writes.clone(), database, group::REQUESTS_MAX)
+        self.start("store-writer", self.writes.clone(), database, group::WEIGHT_MAX)
     }
 
     /// Starts a thread that reads from that database, one request after another.
@@ -38,17 +38,17 @@ impl Workers {
         self.start("store-reader", self.reads.clone(), database, 1)
     }
 
-    /// Starts a thread that takes up to `requests_max` at once from the queue, until it is closed.
+    /// Starts a thread that takes what weighs up to `weight_max` at once from the queue, until it is closed.
     fn start(
         &mut self,
         name: &str,
         queue: Arc<Queue<Request>>,
         mut database: impl Database + Send + 'static,
-        requests_max: usize,
+        weight_max: u32,
     ) -> Result<(), OpenError> {
         let body = move || {
             let _abandoned = Abandoned(&queue);
-            while let Some(requests) = queue.take(requests_max) {
+            while let Some(requests) = queue.take(weight_max) {
                 group::run(&mut database, requests);
             }
         };

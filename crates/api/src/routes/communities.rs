@@ -4,15 +4,14 @@ use super::paths::After;
 use crate::caller::Callers;
 use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, NoBody, Nothing};
-use crate::keyring::Endpoint;
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, Made};
 use crate::shapes::ids::limit_or_default;
 use crate::shapes::{Community, CommunityStats, NewCommunity, Page, Scope, Settings};
 use axum::http::Method;
-use chat::CommunityId;
-use chat::verbs::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+use chat::verbs::{ChangeCommunity, Communities, CountDeadLetters, CreateCommunity, ReadCommunity};
+use chat::{By, CommunityId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -76,11 +75,11 @@ async fn change(
 async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, Problem> {
     desk.ask(ReadCommunity).await?;
     let ring = desk.shared.keyring.of(desk.community()?, desk.now).await?;
-    let dead = |endpoint: &Endpoint| desk.shared.webhooks.dead_count(endpoint.id);
+    let webhooks_dead = desk.ask_as(By::Service, CountDeadLetters).await?;
     Ok(Found(CommunityStats {
         keys: ring.servers_count() as u64,
         webhooks: ring.endpoints().len() as u64,
-        webhooks_dead: ring.endpoints().iter().map(dead).sum(),
+        webhooks_dead,
     }))
 }
 
@@ -105,6 +104,9 @@ struct ServerStats {
     webhooks_dead: u64,
     /// Webhooks that were not taken since the start, because too many waited.
     webhooks_refused: u64,
+    /// Webhooks since the start that wait or were told, of which the store did not note it: they would not outlast the server, or
+    /// be told once more.
+    webhooks_unkept: u64,
 }
 
 async fn server_stats(desk: Desk, _: Input<Nothing, Nothing, NoBody>) -> Result<Found<ServerStats>, Problem> {
@@ -120,5 +122,6 @@ async fn server_stats(desk: Desk, _: Input<Nothing, Nothing, NoBody>) -> Result<
         webhooks_failed: webhooks.failed,
         webhooks_dead: webhooks.dead,
         webhooks_refused: desk.shared.webhooks.refused(),
+        webhooks_unkept: desk.shared.webhooks.unkept(),
     }))
 }

@@ -58,7 +58,6 @@ async fn create(desk: Desk, input: Input<Nothing, Nothing, Json<NewKey>>) -> Res
         }
     };
     let made = desk.ask(CreateKey { name, purpose: purpose.to_json(), hash }).await?;
-    desk.shared.keyring.forget(desk.community()?);
     let shown = Key::from(made);
     Ok(Made(match text {
         Some(text) => shown.with_text(&text),

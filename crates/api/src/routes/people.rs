@@ -13,6 +13,7 @@ use axum::http::Method;
 use chat::verbs::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
 use chat::{By, PersonId};
 use identity::{Revoked, UnixSeconds};
+use messenger::{Presence, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,15 @@ pub(super) fn group() -> Group {
             operation(Method::GET, one, "read_person", "Read a person")
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(read),
+            operation(
+                Method::GET,
+                "/communities/{community}/people/{person}/presence",
+                "read_person_presence",
+                "See whether a person is here, or when they were",
+            )
+            .by(Callers::keys_and_people(Scope::Presence))
+            .about("For people: of themselves, and of those with whom they share a conversation. Who is invisible looks as if they had gone when they chose it.")
+            .runs(presence),
             operation(Method::PUT, one, "put_person", "Make a person known, or change their profile")
                 .by(Callers::keys(Scope::ManagePeople))
                 .about("Their next token changes it again.")
@@ -73,6 +83,26 @@ async fn list(desk: Desk, input: Input<Nothing, After>) -> Result<Found<Page<Per
 
 async fn read(desk: Desk, input: Input<AtPerson>) -> Result<Found<Person>, Problem> {
     Ok(Found(desk.ask(ReadPerson { person: input.path.person }).await?.into()))
+}
+
+/// Whether somebody is here.
+#[derive(Serialize, JsonSchema)]
+struct InCommunity {
+    /// Who.
+    #[schemars(with = "ids::Person")]
+    person: PersonId,
+    /// `online`, `away`, `busy` or `offline`.
+    #[schemars(with = "String")]
+    status: Status,
+    /// When they were here last, to the minute; absent while they are here, and if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<u64>,
+}
+
+async fn presence(desk: Desk, input: Input<AtPerson>) -> Result<Found<InCommunity>, Problem> {
+    let asked = desk.shared.messenger.presences(desk.community()?, desk.by(), vec![input.path.person]);
+    let Presence { person, status, seen } = asked.await?.pop().ok_or_else(Problem::not_found)?;
+    Ok(Found(InCommunity { person, status, seen: seen.map(chat::Moment::millis) }))
 }
 
 async fn put(desk: Desk, input: Input<AtPerson, Nothing, Json<Profile>>) -> Result<Found<Person>, Problem> {

@@ -26,7 +26,7 @@ pub(crate) struct Person {
     created: u64,
     /// Whether others learn what they have read.
     receipts: bool,
-    /// When they were here last; 0 if never.
+    /// When they were here last, to the minute; 0 if never, or for who shares no conversation with them.
     seen: u64,
 }
 

@@ -2,8 +2,8 @@
 
 use super::ids;
 use crate::purpose::Purpose;
-use chat::KeyId;
-use identity::DeadLetter as GivenUp;
+use crate::webhooks::told_id;
+use chat::{Delivery, KeyId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,15 +127,17 @@ pub(crate) struct DeadLetter {
     at: u64,
 }
 
-impl From<GivenUp> for DeadLetter {
-    fn from(letter: GivenUp) -> Self {
-        Self {
-            id: letter.message.id.0,
-            body: serde_json::from_slice(&letter.message.body).unwrap_or_default(),
-            queued: letter.message.queued.0,
-            attempts: letter.message.attempts,
-            why: letter.why.to_string(),
-            at: letter.at.0,
-        }
+impl DeadLetter {
+    /// None: it still waits.
+    pub(crate) fn of(delivery: Delivery) -> Option<Self> {
+        let given_up = delivery.given_up?;
+        Some(Self {
+            id: told_id(delivery.id),
+            body: serde_json::from_str(&delivery.body).unwrap_or_default(),
+            queued: delivery.queued.millis(),
+            attempts: delivery.attempts,
+            why: given_up.why,
+            at: given_up.at.millis(),
+        })
     }
 }

@@ -3,7 +3,6 @@
 //! It is copied where it happens, on the store's thread, and becomes JSON where webhooks are sent.
 
 use crate::shapes::{self, WebhookEvent};
-use bytes::Bytes;
 use chat::{
     CommunityId, Conversation, ConversationId, Member, Message, Moment, PersonId, Report, SanctionKind, Tally,
 };
@@ -75,13 +74,28 @@ impl Happened {
         }
     }
 
+    /// Of whom it tells: what waits is forgotten with them. That somebody was erased has to be told all the same.
+    pub(super) fn of(&self) -> PersonId {
+        match &self.what {
+            What::Sent(message) | What::Changed(message, _) | What::Deleted(message) => {
+                message.sender.clone()
+            }
+            What::Reported(report) => report.author.clone(),
+            What::Described(_) => self.by.clone(),
+            What::Joined(member) => member.person.clone(),
+            What::Left { person, .. } => person.clone(),
+            What::Sanctioned(sanctioned) => sanctioned.person.clone(),
+            What::Erased(_) => PersonId::erased(),
+        }
+    }
+
     /// The request's body, with what happened in the shapes of the API.
-    pub(super) fn body(self) -> Bytes {
+    pub(super) fn body(self) -> String {
         let event = self.event();
         let Self { community, by, at, what } = self;
         let body = Body { event, community, by, at: at.millis(), data: what.into() };
         // Shapes are structs of texts, numbers and lists, and so always JSON.
-        Bytes::from(serde_json::to_vec(&body).unwrap_or_default())
+        serde_json::to_string(&body).unwrap_or_default()
     }
 }
 
@@ -131,7 +145,7 @@ mod tests {
     fn body(happening: &Happening<'_>) -> String {
         let (community, by) = (CommunityId::parse("acme").expect("an id"), somebody("ann"));
         let happened = Happened { community, by, at: Moment::from_millis(7), what: What::copied(happening) };
-        String::from_utf8(happened.body().to_vec()).expect("text")
+        happened.body()
     }
 
     fn somebody(name: &str) -> PersonId {

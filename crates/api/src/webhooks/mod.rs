@@ -2,50 +2,59 @@
 //!
 //! The messenger tells its witness on the store's thread, after the commit. There it is only looked whether the community
 //! has endpoints at all, and what happened is copied; who wants to be told, and the JSON for them, is found where webhooks
-//! are sent. What waits is kept in memory: it is bounded, and lost when the process ends. A site that must miss nothing
-//! asks for what happened since, by places and revisions.
+//! are sent. What waits is kept by the store ([`kept`]), and bounded. A site that must miss nothing asks for what happened
+//! since, by places and revisions.
 
 mod announcements;
+mod kept;
 mod known;
+mod without;
+
+pub(crate) use kept::told_id;
 
 use crate::entropy;
 use crate::keyring::{self, Keyring};
 use announcements::{Happened, What};
-use bytes::Bytes;
-use chat::{CommunityId, Entropy, KeyId, Moment, PersonId, Ulid};
-use identity::{
-    Community, DeadLetter, Deliveries, DeliveryCounts, DeliverySettings, Endpoint, EndpointId, MemoryLimits,
-    MemoryQueue, Message, MessageId, Outbound, UnixMillis,
-};
+use chat::verbs::Undelivered;
+use chat::{CommunityId, Delivery, Entropy, Failure, KeyId, Moment, PersonId, Ulid};
+use identity::{Deliveries, DeliveryCounts, DeliverySettings, EndpointId, MemoryLimits, Outbound};
+use kept::{Ids, KeptQueue, endpoint_id};
 use known::Known;
-use messenger::{Happening, Witness};
-use std::collections::HashMap;
+use messenger::{Happening, WeakMessenger, Witness};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use tokio::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use without::Without;
 
 /// What happened and was not looked at yet. Past it, it is not told, and counted.
 const UNREAD_MAX: usize = 10_000;
-/// How long a community is believed to have no endpoint, where another node may have made one.
-const WITHOUT_MS: u64 = 5_000;
-/// Communities that are known to have no endpoint. Past it all are looked up again.
-const WITHOUT_MAX: usize = 100_000;
+/// What another server on the same store holds for longer is taken over by one that starts: that one did not come back, and
+/// did not try for as long as anything is tried.
+const ABANDONED_AFTER_MS: u64 = 25 * 60 * 60 * 1_000;
+/// From one try to the next to read what waits, when the server starts.
+const RESTORE_PAUSE: Duration = Duration::from_secs(5);
 
 /// See the module.
 pub(crate) struct Webhooks {
-    deliveries: Arc<Deliveries<MemoryQueue>>,
+    messenger: WeakMessenger,
+    keyring: Arc<Keyring>,
+    deliveries: Arc<Deliveries<KeptQueue>>,
     unread: mpsc::Sender<Happened>,
     /// Taken by who delivers.
     to_read: Mutex<Option<mpsc::Receiver<Happened>>>,
-    without: RwLock<HashMap<CommunityId, Moment>>,
+    without: Without,
     known: Known,
+    ids: Mutex<Ids>,
     refused: AtomicU64,
 }
 
 impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = messenger::now();
-        if self.is_without(community, at) {
+        if self.without.has(community, at) {
             return;
         }
         // Where there is no room, nothing is copied either.
@@ -56,26 +65,40 @@ impl Witness for Webhooks {
         let (community, by, what) = (community.clone(), by.clone(), What::copied(happening));
         place.send(Happened { community, by, at, what });
     }
+
+    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
+    /// everything from here on, and one that was removed nothing more, of what happened before neither.
+    fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
+        self.keyring.forget(community);
+        self.without.look_again(community);
+        if let Some(key) = revoked {
+            let endpoint = endpoint_id(key);
+            self.known.remove(community, endpoint, || self.forget(endpoint));
+        }
+    }
 }
 
 impl Webhooks {
-    pub(crate) fn new(outbound: Outbound, settings: DeliverySettings, limits: MemoryLimits) -> Self {
+    pub(crate) fn new(
+        messenger: WeakMessenger,
+        keyring: Arc<Keyring>,
+        outbound: Outbound,
+        settings: DeliverySettings,
+        (limits, holder): (MemoryLimits, String),
+    ) -> Self {
         let (unread, to_read) = mpsc::channel(UNREAD_MAX);
+        let queue = KeptQueue::new(messenger.clone(), holder, limits);
         Self {
-            deliveries: Deliveries::new(MemoryQueue::new(limits), outbound, settings),
+            messenger,
+            keyring,
+            deliveries: Deliveries::new(queue, outbound, settings),
             unread,
             to_read: Mutex::new(Some(to_read)),
-            without: RwLock::default(),
+            without: Without::default(),
             known: Known::default(),
+            ids: Mutex::default(),
             refused: AtomicU64::new(0),
         }
-    }
-
-    /// An endpoint was removed, if the key was one: it is told nothing any more, also of what happened before, and nothing of it
-    /// is kept. That the key is revoked must be known to the keyring by now.
-    pub(crate) fn remove(&self, community: &CommunityId, endpoint: KeyId) {
-        let id = endpoint_id(endpoint);
-        self.known.remove(community, id, || self.forget(id));
     }
 
     fn forget(&self, endpoint: EndpointId) {
@@ -83,19 +106,10 @@ impl Webhooks {
         self.deliveries.forget(endpoint);
     }
 
-    /// A community's endpoints were changed.
-    pub(crate) fn look_again(&self, community: &CommunityId) {
-        self.without.write().unwrap_or_else(PoisonError::into_inner).remove(community);
-    }
-
-    fn is_without(&self, community: &CommunityId, now: Moment) -> bool {
-        let without = self.without.read().unwrap_or_else(PoisonError::into_inner);
-        without.get(community).is_some_and(|until| now < *until)
-    }
-
-    /// Puts what happened into the line of each endpoint that wants to be told of such.
-    async fn announce(&self, keyring: &Keyring, happened: Happened) {
-        let ring = match keyring.of(&happened.community, happened.at).await {
+    /// Puts what happened into the line of each endpoint that wants to be told of such. `keeping` is what waits for the store.
+    async fn announce(self: &Arc<Self>, happened: Happened, keeping: &mut JoinSet<()>) {
+        let looked = self.without.looks();
+        let ring = match self.keyring.of(&happened.community, happened.at).await {
             Ok(ring) => ring,
             Err(error) => {
                 return tracing::warn!(%error, "nobody was told what happened, as the keys cannot be read");
@@ -104,53 +118,63 @@ impl Webhooks {
         let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
         self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
         if standing.is_empty() {
-            let mut without = self.without.write().unwrap_or_else(PoisonError::into_inner);
-            if without.len() >= WITHOUT_MAX {
-                without.clear();
-            }
-            without.insert(happened.community, happened.at.after_ms(WITHOUT_MS));
-            return;
+            return self.without.note(happened.community, happened.at, looked);
         }
         let event = happened.event();
         let mut wanting = ring.endpoints().iter().filter(|one| one.events.contains(&event)).peekable();
         if wanting.peek().is_some() {
-            let (community, at) = (happened.community.clone(), happened.at);
+            let (community, at, person) = (happened.community.clone(), happened.at, happened.of());
             let body = happened.body();
-            wanting.for_each(|endpoint| self.push(endpoint, &community, at, &body));
-        }
-    }
-
-    fn push(&self, endpoint: &keyring::Endpoint, of: &CommunityId, at: Moment, body: &Bytes) {
-        let (id, community) = (endpoint_id(endpoint.id), Community::new(of.as_str()));
-        self.known.once(of, id, || {
-            let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
-            self.deliveries.queue().configure(Endpoint { id, community: community.clone(), target, secrets });
-        });
-        let Ok(entropy) = entropy::bytes() else {
-            // Without random numbers two messages might pass for one.
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        let name = MessageId(format!("evt_{}", Ulid::new(at, Entropy(entropy), 0)));
-        let queued = UnixMillis(at.millis());
-        let message = Message { id: name, body: body.clone(), queued, attempts: 0 };
-        match self.deliveries.queue().push(id, message) {
-            Ok(()) => self.deliveries.wake(id, &community),
-            Err(error) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(community = %of, %error, "a webhook was not taken");
+            for endpoint in wanting {
+                if let Some(delivery) = self.push(endpoint, &community, at, (&person, &body)) {
+                    let (kept, this) = (self.deliveries.queue().keep(&community, delivery), self.clone());
+                    keeping.spawn(async move {
+                        if let Err(failure) = kept.await {
+                            this.deliveries.queue().was_not_kept(&failure);
+                        }
+                    });
+                    self.wake(&community, endpoint.id);
+                }
             }
         }
     }
 
-    /// What was given up of an endpoint.
-    pub(crate) fn dead_letters(&self, endpoint: KeyId) -> Vec<DeadLetter> {
-        self.deliveries.queue().dead_letters(endpoint_id(endpoint))
+    fn push(
+        &self,
+        endpoint: &keyring::Endpoint,
+        of: &CommunityId,
+        at: Moment,
+        (person, body): (&PersonId, &str),
+    ) -> Option<Delivery> {
+        self.make_known(of, endpoint);
+        let Ok(entropy) = entropy::bytes() else {
+            // Without random numbers two messages might pass for one.
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        let id = self.ids().next(Ulid::new(at, Entropy(entropy), 0));
+        let what = (person.clone(), body.to_owned());
+        match self.deliveries.queue().push(endpoint.id, id, what, at) {
+            Ok(delivery) => Some(delivery),
+            Err(error) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(community = %of, %error, "a webhook was not taken");
+                None
+            }
+        }
     }
 
-    /// How many that are.
-    pub(crate) fn dead_count(&self, endpoint: KeyId) -> u64 {
-        self.deliveries.queue().dead_count(endpoint_id(endpoint)) as u64
+    fn make_known(&self, of: &CommunityId, endpoint: &keyring::Endpoint) {
+        let id = endpoint_id(endpoint.id);
+        self.known.once(of, id, || self.deliveries.queue().configure(of, endpoint));
+    }
+
+    fn wake(&self, of: &CommunityId, endpoint: KeyId) {
+        self.deliveries.wake(endpoint_id(endpoint), &identity::Community::new(of.as_str()));
+    }
+
+    fn ids(&self) -> std::sync::MutexGuard<'_, Ids> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What became of all of them.
@@ -163,33 +187,103 @@ impl Webhooks {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Delivers until `stop`. To be called once.
-    pub(crate) async fn deliver(&self, keyring: &Keyring, stop: impl Future<Output = ()> + Send) {
+    /// How often the store did not take what was to be kept.
+    pub(crate) fn unkept(&self) -> u64 {
+        self.deliveries.queue().unkept()
+    }
+
+    /// Delivers until `stop`, first what waited when the server ended last. Afterwards what happened until then is kept for
+    /// the next start. To be called once.
+    pub(crate) async fn deliver(self: &Arc<Self>, stop: impl Future<Output = ()> + Send) {
         let to_read = self.to_read.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut to_read) = to_read else {
             return tracing::error!("webhooks are delivered already");
         };
-        let read = async {
-            while let Some(happened) = to_read.recv().await {
-                self.known.announce_in(Some(happened.community.clone()));
-                self.announce(keyring, happened).await;
-                self.known.announce_in(None);
-            }
+        let mut stop = pin!(stop);
+        let (mut keeping, is_over) = (JoinSet::new(), Notify::new());
+        let is_restored = tokio::select! {
+            biased;
+            () = &mut stop => false,
+            () = self.restore() => true,
         };
-        tokio::select! {
-            ended = self.deliveries.clone().run(stop) => {
-                if let Err(error) = ended {
+        if is_restored {
+            let send = async {
+                if let Err(error) = self.deliveries.clone().run(&mut stop).await {
                     tracing::error!(%error, "webhooks are not sent");
                 }
+                is_over.notify_one();
+            };
+            // Not a race: what is half announced when sending is over is announced to the end.
+            tokio::join!(send, self.read(&mut to_read, &mut keeping, &is_over));
+        }
+        while let Ok(happened) = to_read.try_recv() {
+            self.announce_alone(happened, &mut keeping).await;
+        }
+        while keeping.join_next().await.is_some() {}
+    }
+
+    async fn read(
+        self: &Arc<Self>,
+        to_read: &mut mpsc::Receiver<Happened>,
+        keeping: &mut JoinSet<()>,
+        is_over: &Notify,
+    ) {
+        loop {
+            tokio::select! {
+                () = is_over.notified() => return,
+                Some(_) = keeping.join_next() => {}
+                Some(happened) = to_read.recv() => self.announce_alone(happened, keeping).await,
             }
-            () = read => {}
         }
     }
-}
 
-/// The queue knows endpoints by numbers: 64 of the id's 80 random bits.
-fn endpoint_id(key: KeyId) -> EndpointId {
-    let bytes = key.0.to_bytes();
-    let (_, random) = bytes.split_at(8);
-    EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
+    async fn announce_alone(self: &Arc<Self>, happened: Happened, keeping: &mut JoinSet<()>) {
+        self.known.announce_in(Some(happened.community.clone()));
+        self.announce(happened, keeping).await;
+        self.known.announce_in(None);
+    }
+
+    /// Reads what waits, and tries until it could.
+    async fn restore(&self) {
+        while let Err(failure) = self.read_what_waits().await {
+            tracing::warn!(%failure, "which webhooks wait could not be read; it is tried again");
+            tokio::time::sleep(RESTORE_PAUSE).await;
+        }
+    }
+
+    /// Puts into memory what the store kept. What is there already stays there once.
+    async fn read_what_waits(&self) -> Result<(), Failure> {
+        let now = messenger::now();
+        let (holder, abandoned_before) =
+            (self.deliveries.queue().holder().to_owned(), now.before_ms(ABANDONED_AFTER_MS));
+        let mut after = None;
+        loop {
+            let page = Undelivered { holder: holder.clone(), abandoned_before, after };
+            let page = self.messenger.upgrade()?.perform(page).await?;
+            let Some((community, last)) = page.last() else { return Ok(()) };
+            after = Some((community.clone(), last.endpoint, last.id));
+            for (community, delivery) in page {
+                self.put_back(&community, delivery, now).await?;
+            }
+        }
+    }
+
+    async fn put_back(&self, of: &CommunityId, delivery: Delivery, now: Moment) -> Result<(), Failure> {
+        let (ring, queue) = (self.keyring.of(of, now).await?, self.deliveries.queue());
+        let endpoint = ring.endpoints().iter().find(|one| one.id == delivery.endpoint);
+        // It was revoked since the page was read.
+        let Some(endpoint) = endpoint else { return Ok(()) };
+        if !self.ids().restore(delivery.id) {
+            return Ok(());
+        }
+        self.make_known(of, endpoint);
+        if let Err(error) = queue.put_back(&delivery) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(community = %of, %error, "a webhook that waits was not taken; the next start tries again");
+        }
+        if delivery.holder != queue.holder() {
+            queue.keep(of, Delivery { holder: queue.holder().to_owned(), ..delivery }).await?;
+        }
+        Ok(())
+    }
 }

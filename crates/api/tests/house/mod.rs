@@ -78,6 +78,7 @@ impl House {
             rate_of_strangers: Rate { burst: 3, per_minute: 1 },
             deliveries: DeliverySettings { retries: impatient(), ..DeliverySettings::default() },
             webhook_limits: MemoryLimits::default(),
+            node: "house".to_owned(),
         });
         Self { public: api.public(), operators: api.operators(), store, api, live }
     }

@@ -108,6 +108,12 @@ impl Shelf {
             Target::Reaction { conversation, seq, person, emoji } => {
                 self.reactions.remove(&(conversation, seq, person, emoji));
             }
+            Target::Delivery { endpoint, id } => drop(self.deliveries.remove(&(endpoint, id))),
+            Target::Deliveries { endpoint } => self.deliveries.retain(|(of, _), _| *of != endpoint),
+            Target::DeliveriesOf(person) => self.deliveries.retain(|_, row| row.person != person),
+            Target::DeadLetters { given_up_before } => self
+                .deliveries
+                .retain(|_, row| row.given_up.as_ref().is_none_or(|given_up| given_up.at >= given_up_before)),
             Target::Reactions { conversation, seq } => self.remove_reactions(conversation, seq),
         }
     }

@@ -7,9 +7,10 @@ mod scan;
 use crate::Pair;
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member};
+use crate::delivery::Delivery;
 use crate::ids::{
-    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
-    RoomName, Seq,
+    AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
+    ReportId, RoomName, Seq,
 };
 use crate::message::{Edit, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
@@ -50,6 +51,7 @@ struct Shelf {
     edits: BTreeMap<(ConversationId, Seq, u32), Edit>,
     reactions: BTreeMap<(ConversationId, Seq, PersonId, String), Reaction>,
     mentions: BTreeSet<(PersonId, ConversationId, Seq)>,
+    deliveries: BTreeMap<(KeyId, DeliveryId), Delivery>,
     reports: BTreeMap<ReportId, Report>,
     audit: BTreeMap<AuditId, Audit>,
 }

@@ -3,9 +3,10 @@
 use super::{MemoryRows, Shelf};
 use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Kind, Member, Pair};
+use crate::delivery::Delivery;
 use crate::ids::{
-    AuditId, ClientId, CommunityId, ConversationId, InvitationId, KeyId, MessageId, PersonId, ReportId,
-    Revision, RoomName, Seq,
+    AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
+    ReportId, Revision, RoomName, Seq,
 };
 use crate::message::{Edit, Message, Reaction};
 use crate::moderation::{Audit, Report, Sanction};
@@ -139,6 +140,56 @@ impl Rows for MemoryRows {
     ) -> Found<Vec<Member>> {
         let members = self.of(community).members_of(of);
         first(members.filter(|member| start.is_none_or(|start| member.person > *start)), limit)
+    }
+
+    fn delivery(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        id: DeliveryId,
+    ) -> Found<Option<Delivery>> {
+        Ok(self.of(community).deliveries.get(&(endpoint, id)).cloned())
+    }
+
+    fn deliveries(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        given_up: bool,
+        limit: usize,
+    ) -> Found<Vec<Delivery>> {
+        let rows = self.of(community).deliveries.values().filter(|row| row.endpoint == endpoint);
+        first(rows.filter(|row| row.given_up.is_some() == given_up), limit)
+    }
+
+    fn dead_letters_count(&mut self, community: &CommunityId) -> Found<u64> {
+        let rows = self.of(community).deliveries.values();
+        Ok(rows.filter(|row| row.given_up.is_some()).count() as u64)
+    }
+
+    fn undelivered(
+        &mut self,
+        holder: &str,
+        abandoned_before: Moment,
+        start: Option<&(CommunityId, KeyId, DeliveryId)>,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, Delivery)>> {
+        let all = self.0.iter().flat_map(|(community, shelf)| {
+            shelf.deliveries.values().map(move |row| (community.clone(), row.clone()))
+        });
+        let waits = |row: &Delivery| {
+            row.given_up.is_none() && (row.holder == holder || row.queued < abandoned_before)
+        };
+        let later = all.filter(|(community, row)| {
+            start.is_none_or(|start| (community, &row.endpoint, &row.id) > (&start.0, &start.1, &start.2))
+        });
+        Ok(later.filter(|(_, row)| waits(row)).take(limit).collect())
+    }
+
+    fn put_delivery(&mut self, community: &CommunityId, delivery: &Delivery) -> Found<()> {
+        let shelf = self.0.entry(community.clone()).or_default();
+        shelf.deliveries.insert((delivery.endpoint, delivery.id), delivery.clone());
+        Ok(())
     }
 
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {

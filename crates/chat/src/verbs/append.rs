@@ -4,6 +4,7 @@
 //! and one write. So a database sees a few large statements, and no rule knows of it.
 
 use crate::access::Access;
+use crate::community::GuestPolicy;
 use crate::conversation::{Conversation, Member};
 use crate::failure::{Conflict, Refusal, Thing};
 use crate::ids::{ClientId, CommunityId, ConversationId, MessageId, PersonId, Revision, Seq};
@@ -14,6 +15,9 @@ use crate::rows::{Appendix, Rows, Sending, SendingFacts};
 use crate::store::{Done, PendingAppend, Request, Verb};
 use crate::{By, Call, Failure, Trouble};
 use std::collections::HashMap;
+
+/// So many bytes of text take as long as a message without.
+const WEIGHED_BYTES: usize = 2 * 1024;
 
 /// Sends a message. Needs [`Action::Send`]; what the sender has not read in the conversation counts as read then.
 ///
@@ -43,6 +47,15 @@ pub struct Appended {
 impl Verb for crate::Asked<Append> {
     type Answer = Appended;
     const WRITES: bool = true;
+
+    fn community(&self) -> Option<&CommunityId> {
+        Some(&self.call.community)
+    }
+
+    /// A long text has many words for the search index.
+    fn weight(&self) -> u32 {
+        1 + (self.command.draft.text.len() / WEIGHED_BYTES) as u32
+    }
 
     fn run(&self, rows: &mut dyn Rows) -> Result<Appended, Failure> {
         let mut answers = append_batch(rows, &[self])?;
@@ -99,6 +112,7 @@ struct Batch {
     conversations: HashMap<(CommunityId, ConversationId), Conversation>,
     members: HashMap<(CommunityId, ConversationId, PersonId), Member>,
     sent: HashMap<(CommunityId, PersonId, ClientId), usize>,
+    guests: HashMap<CommunityId, GuestPolicy>,
 }
 
 impl Batch {
@@ -121,7 +135,11 @@ impl Batch {
         if let Some(member) = self.members.get(&member_key) {
             facts.member = Some(member.clone());
         }
+        facts.guests = self.guests.get(&call.community).copied();
         let access = Access::by_facts(rows, call, conversation, facts)?;
+        if let Some(guests) = access.guests() {
+            self.guests.insert(call.community.clone(), guests);
+        }
         access.require(Action::Send)?;
         require_patience(&access, call)?;
         require_answerable(&access.conversation, draft.reply_to)?;

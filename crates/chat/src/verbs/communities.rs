@@ -83,6 +83,10 @@ impl Verb for Communities {
     type Answer = Listed<Community, CommunityId>;
     const WRITES: bool = false;
 
+    fn community(&self) -> Option<&CommunityId> {
+        None
+    }
+
     fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         let found = rows.communities(self.after.as_ref(), with_one_more(self.limit))?;
         Ok(Listed::of(found, self.limit, |community| community.id.clone()))

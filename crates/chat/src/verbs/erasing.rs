@@ -11,13 +11,13 @@ use crate::message::Message;
 use crate::moderation::{Audit, Deed};
 use crate::permissions::Role;
 use crate::rows::{Record, Rows, Table, Target};
-use crate::{By, Call, Command};
+use crate::{By, Call, Command, WEIGHT_MAX};
 use serde::Serialize;
 
 /// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
 ///
 /// Their messages become tombstones of nobody, with former texts, files, mentions and the search index; reactions,
-/// memberships, cursors, blocks, invitations and sanctions go; reports and the audit log keep what happened, and forget
+/// memberships, cursors, blocks, invitations, sanctions and what their community's site was not told of them yet go; reports and the audit log keep what happened, and forget
 /// who. A conversation of two stays with the other one. What others wrote about them in their own words stays. What was
 /// revoked stays revoked until it would have expired: a token must not be good again because its person was erased.
 #[derive(Clone, Debug)]
@@ -84,6 +84,11 @@ impl Command for Erase {
     type Answer = ErasureReport;
     const WRITES: bool = true;
 
+    /// It goes over a page of rows, and writes each.
+    fn weight(&self) -> u32 {
+        WEIGHT_MAX
+    }
+
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
         access::community(rows, call)?;
         access::key_or_self(call, Some(&self.person))?;
@@ -100,6 +105,7 @@ impl Command for Erase {
                 return Ok(report);
             }
         }
+        rows.remove(&call.community, &Target::DeliveriesOf(self.person.clone()))?;
         rows.remove(&call.community, &Target::Person(self.person.clone()))?;
         let by = if call.by == By::Service { By::Service } else { By::Person(PersonId::erased()) };
         log(rows, &Call { by, ..call.clone() }, Deed::Erase, None)?;

@@ -6,8 +6,11 @@ use crate::ids::PersonId;
 use crate::limits::PAGE_MAX;
 use crate::problem::Problem;
 use crate::rows::{Record, Rows, Table};
-use crate::{Call, Command};
+use crate::{Call, Command, WEIGHT_MAX};
 use serde::{Deserialize, Serialize};
+
+/// What a page of rows that are only read weighs.
+const EXPORT_WEIGHT: u32 = 20;
 
 /// A part of an export: to be repeated from [`Exported::next`] until there is none. A whole community for keys; a person
 /// for keys and for themselves. What is written meanwhile may be in it or not; for one moment's state, copy the database.
@@ -39,6 +42,11 @@ impl Command for Export {
     type Answer = Exported;
     const WRITES: bool = false;
 
+    /// It reads a page of rows.
+    fn weight(&self) -> u32 {
+        EXPORT_WEIGHT
+    }
+
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Exported, Failure> {
         access::community(rows, call)?;
         access::key_or_self(call, self.person.as_ref())?;
@@ -69,6 +77,10 @@ pub struct Import {
 impl Command for Import {
     type Answer = ();
     const WRITES: bool = true;
+
+    fn weight(&self) -> u32 {
+        u32::try_from(self.records.len()).unwrap_or(WEIGHT_MAX)
+    }
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
         access::key_or_self(call, None)?;

@@ -68,7 +68,7 @@ fn make_room(rows: &mut dyn Rows, call: &Call) -> Result<(), Failure> {
     Ok(rows.remove(&call.community, &Target::Key(key))?)
 }
 
-/// Revokes a key, for good. For keys and owners of the whole community.
+/// Revokes a key, for good; what an endpoint that is kept as it was to be told, or was not, is forgotten. For keys and owners of the whole community.
 #[derive(Clone, Copy, Debug)]
 pub struct RevokeKey {
     /// Which.
@@ -85,6 +85,7 @@ impl Command for RevokeKey {
         if key.revoked.is_none() {
             key.revoked = Some(call.now);
             rows.put(&call.community, &key.clone().into())?;
+            rows.remove(&call.community, &Target::Deliveries { endpoint: key.id })?;
             log(rows, call, Deed::RevokeKey, None)?;
         }
         Ok(key)

@@ -8,6 +8,7 @@
 mod append;
 mod changing;
 mod communities;
+mod delivering;
 mod direct;
 mod erasing;
 mod exporting;
@@ -23,10 +24,14 @@ mod retention;
 mod revoking;
 mod rooms;
 mod searching;
+mod seeing;
 
 pub use append::{Append, Appended, append_batch};
 pub use changing::{Changed, Delete, EditText, React};
 pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+pub use delivering::{
+    CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
+};
 pub use direct::{OpenDirect, OpenGroup};
 pub use erasing::{Erase, ErasureReport};
 pub use exporting::{Export, ExportPosition, Exported, Import};
@@ -44,3 +49,4 @@ pub use retention::{Expire, Expired};
 pub use revoking::{Revocations, Revoke};
 pub use rooms::{ChangeRoom, CreateRoom, FindRoom, Members, ReadConversation, Rooms};
 pub use searching::SearchMessages;
+pub use seeing::{LastSeen, NoteSeen};

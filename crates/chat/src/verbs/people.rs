@@ -6,14 +6,15 @@ use crate::community::GuestPolicy;
 use crate::failure::Thing;
 use crate::ids::PersonId;
 use crate::limits::BLOCKS_MAX;
+use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::person::{Block, Person, Profile};
 use crate::problem::Problem;
 use crate::rows::Rows;
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Notes who the asker is and that they are here: when they connect, and when their token or profile changes. Whoever was
-/// never met finds every conversation absent.
+/// Notes who the asker is: when they connect, and when their token or profile changes. Whoever was never met finds every
+/// conversation absent. That they are here is not noted with it: they may not want to be seen ([`NoteSeen`]).
 ///
 /// Fails with [`Refusal::Banned`] for who is banned from the community, and as absent for guests where there are none.
 #[derive(Clone, Debug)]
@@ -43,8 +44,11 @@ impl Command for Meet {
         }
         let known = rows.person(&call.community, id)?;
         let person = match known {
-            Some(known) => Person { profile, seen: known.seen.max(call.now), ..known },
-            None => Person { id: id.clone(), created: call.now, profile, receipts: true, seen: call.now },
+            Some(known) if known.profile == profile => return Ok(known),
+            Some(known) => Person { profile, ..known },
+            None => {
+                Person { id: id.clone(), created: call.now, profile, receipts: true, seen: Moment::default() }
+            }
         };
         rows.put(&call.community, &person.clone().into())?;
         Ok(person)
@@ -70,7 +74,7 @@ impl Command for SetReceipts {
 }
 
 /// A person. For themselves, for those who share a conversation with them, for everybody where the community lets people
-/// find each other; else absent.
+/// find each other; else absent. When they were [seen](Person::seen) is told as [`LastSeen`] does.
 #[derive(Clone, Debug)]
 pub struct ReadPerson {
     /// Whom.
@@ -82,7 +86,11 @@ impl Command for ReadPerson {
     const WRITES: bool = false;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Person, Failure> {
-        visible(rows, call, &self.person)
+        let mut person = visible(rows, call, &self.person)?;
+        if !super::seeing::may_see(rows, call, &person.id)? {
+            person.seen = Moment::default();
+        }
+        Ok(person)
     }
 }
 

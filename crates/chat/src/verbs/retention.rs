@@ -6,12 +6,14 @@ use crate::ids::{ConversationId, Entropy, MessageId, Seq, Ulid};
 use crate::limits::PAGE_MAX;
 use crate::message::Message;
 use crate::rows::{Rows, Target};
-use crate::{Call, Command, Failure};
+use crate::{Call, Command, Failure, WEIGHT_MAX};
 use std::collections::BTreeMap;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long it can be seen what a community's site was not told.
+const DEAD_LETTERS_KEPT_DAYS: u64 = 30;
 
-/// Drops revocations that have ended, and a part of what is older than the community's `history_days`: to be repeated until
+/// Drops revocations that have ended, dead letters of a month ago, and a part of what is older than the community's `history_days`: to be repeated until
 /// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
 /// is used again.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +34,17 @@ impl Command for Expire {
     type Answer = Expired;
     const WRITES: bool = true;
 
+    /// It goes over a page of rows, and writes each.
+    fn weight(&self) -> u32 {
+        WEIGHT_MAX
+    }
+
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Expired, Failure> {
         access::key_or_self(call, None)?;
         let community = access::community(rows, call)?;
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
+        let given_up_before = call.now.before_ms(DEAD_LETTERS_KEPT_DAYS * DAY_MS);
+        rows.remove(&call.community, &Target::DeadLetters { given_up_before })?;
         let Some(days) = community.settings.limits.history_days else {
             return Ok(Expired::default());
         };

@@ -10,6 +10,9 @@ use crate::problem::Problem;
 use crate::rows::{Rows, Search, SendingFacts, Within, words};
 use crate::{By, Call, Command, Failure, text};
 
+/// What a search weighs.
+const SEARCH_WEIGHT: u32 = 10;
+
 /// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
 /// asker is in; a key searches everywhere. Case and accents don't count; the last word may be the beginning
 /// of one.
@@ -28,6 +31,11 @@ pub struct SearchMessages {
 impl Command for SearchMessages {
     type Answer = Listed<Message, MessageId>;
     const WRITES: bool = false;
+
+    /// It looks at many more messages than it answers with.
+    fn weight(&self) -> u32 {
+        SEARCH_WEIGHT
+    }
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         let within = match (self.conversation, &call.by) {

@@ -19,7 +19,7 @@ use crate::pace::Pace;
 use crate::proxies::Proxies;
 use crate::relay::Relay;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, NodeId, Reach, ShardIndex};
+use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, NodeId, OwnerOf, Reach, ShardIndex};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Option<Arc<Turns>>,
     pub(crate) began: Instant,
     pub(crate) hub: HubConfig,
+    /// Whose topics are whose, if owners share the fan-out.
+    pub(crate) owner_of: Option<OwnerOf>,
 }
 
 pub(crate) struct ShardDriver {
@@ -90,6 +92,9 @@ impl ShardDriver {
         wishes: Option<BusWishes>,
     ) -> ShardDriver {
         let mut hub = Hub::new(HubConfig { shard, ..shared.hub.clone() });
+        if let Some(owner_of) = shared.owner_of {
+            hub.share_fan_out(owner_of);
+        }
         let mounts = &shared.handshakes.mounts;
         for (at, mount) in mounts.iter().enumerate() {
             let index = hub::MountIndex(at as u16);

@@ -86,9 +86,7 @@ impl Gathered {
         present.devices.retain(|known| known.id != device);
         if present.devices.is_empty() {
             present.lease = Some(lease_end);
-            if present.choice != Choice::Invisible {
-                present.seen = Some(now);
-            }
+            present.see(now);
         }
         self.announce_if_new(person)
     }
@@ -99,6 +97,7 @@ impl Gathered {
         device: DeviceId,
         activity: Option<Activity>,
         choice: Option<Choice>,
+        now: Moment,
     ) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
         if let Some(activity) = activity
@@ -106,7 +105,9 @@ impl Gathered {
         {
             known.activity = activity;
         }
-        present.choice = choice.unwrap_or(present.choice);
+        if let Some(choice) = choice {
+            present.choose(choice, now);
+        }
         self.announce_if_new(person)
     }
 
@@ -166,13 +167,13 @@ impl Gathered {
         (seen.len(), Some(seen))
     }
 
-    fn presence(&self, person: &PersonId) -> Option<Presence> {
+    pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
         self.people.get(person).map(|present| present.presence(person))
     }
 
     // What is over.
 
-    pub(super) fn sweep(&mut self, now: Instant, moment: Moment, due: &mut Due) {
+    pub(super) fn sweep(&mut self, community: &CommunityId, now: Instant, moment: Moment, due: &mut Due) {
         if self.reading == 0 {
             self.recent = HashMap::new();
         } else {
@@ -183,9 +184,14 @@ impl Gathered {
         let gone: Vec<PersonId> =
             self.people.iter().filter(|(_, present)| over(present)).map(|(id, _)| id.clone()).collect();
         for person in gone {
-            due.announcements.extend(self.go(&person, moment));
+            let announcement = self.go(community, &person, moment, due);
+            due.announcements.extend(announcement);
         }
-        self.people.values_mut().for_each(|present| present.end_bans(moment));
+        for (person, present) in &mut self.people {
+            present.end_bans(moment);
+            let seen = present.sighting_due(moment);
+            due.seen.extend(seen.map(|seen| (community.clone(), person.clone(), seen)));
+        }
         let mut tabs = Vec::new();
         for gathering in self.conversations.values_mut() {
             if std::mem::take(&mut gathering.to_evict)
@@ -216,12 +222,31 @@ impl Gathered {
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));
     }
 
-    fn go(&mut self, person: &PersonId, moment: Moment) -> Option<Announcement> {
+    /// Everybody who wishes to be seen is seen now; of the others, when they were.
+    pub(super) fn everybody_seen(&mut self, now: Moment) -> Vec<(PersonId, Moment)> {
+        let mut everybody = Vec::new();
+        for (person, present) in &mut self.people {
+            if !present.devices.is_empty() {
+                present.see(now);
+            }
+            everybody.extend(present.seen.map(|seen| (person.clone(), seen)));
+        }
+        everybody
+    }
+
+    fn go(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        moment: Moment,
+        due: &mut Due,
+    ) -> Option<Announcement> {
         let present = self.people.get_mut(person)?;
         present.lease = None;
-        if present.choice != Choice::Invisible {
-            present.seen.get_or_insert(moment);
+        if present.seen.is_none() {
+            present.see(moment);
         }
+        due.seen.extend(present.seen.map(|seen| (community.clone(), person.clone(), seen)));
         let announcement = self.announce_if_new(person);
         let present = self.people.remove(person)?;
         self.reading = self.reading.saturating_sub(present.reading);

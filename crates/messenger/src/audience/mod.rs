@@ -87,8 +87,9 @@ impl Audience {
         device: DeviceId,
         activity: Option<Activity>,
         choice: Option<Choice>,
+        now: Moment,
     ) -> Announcement {
-        self.with(community, |gathered| gathered.set_status(person, device, activity, choice))
+        self.with(community, |gathered| gathered.set_status(person, device, activity, choice, now))
     }
 
     /// A person's conversations begin to be read: what they leave until [`Audience::follow_all`] is not followed then.
@@ -317,6 +318,11 @@ impl Audience {
         self.with(community, |gathered| gathered.present_in(conversation))
     }
 
+    /// A person's presence, if they are here or were a moment ago. It says nothing of who may know that.
+    pub(crate) fn presence(&self, community: &CommunityId, person: &PersonId) -> Option<Presence> {
+        self.with(community, |gathered| gathered.presence(person))
+    }
+
     /// A person's own status, as they chose it.
     pub(crate) fn own_status(&self, community: &CommunityId, person: &PersonId) -> Status {
         self.with(community, |gathered| gathered.own_status(person))
@@ -332,12 +338,24 @@ impl Audience {
         let mut due = Due::default();
         for part in &self.parts {
             let mut part = lock(part);
-            part.retain(|_, gathered| {
-                gathered.sweep(now, moment, &mut due);
+            part.retain(|community, gathered| {
+                gathered.sweep(community, now, moment, &mut due);
                 !gathered.is_empty()
             });
         }
         due
+    }
+
+    /// When everybody here was seen last: now, who wishes to be seen.
+    pub(crate) fn everybody_seen(&self, now: Moment) -> Vec<(CommunityId, PersonId, Moment)> {
+        let mut everybody = Vec::new();
+        for part in &self.parts {
+            for (community, gathered) in lock(part).iter_mut() {
+                let seen = gathered.everybody_seen(now);
+                everybody.extend(seen.into_iter().map(|(person, seen)| (community.clone(), person, seen)));
+            }
+        }
+        everybody
     }
 
     /// Takes what has to be read again, for which the store is asked.
@@ -404,6 +422,8 @@ pub(crate) struct Due {
     pub(crate) announcements: Vec<Announcement>,
     /// For topics of people: the newest message of a large room.
     pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
+    /// Who was seen when, to be stored.
+    pub(crate) seen: Vec<(CommunityId, PersonId, Moment)>,
     /// Joins that end, by connection and topic.
     pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
 }

@@ -5,6 +5,9 @@ use chat::{ConversationId, Moment, PersonId};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// How often it is stored of somebody who stays that they are seen: what a crash may take from it.
+const SIGHTED_EVERY_MS: u64 = 10 * 60_000;
+
 /// A connection of a person, by a number that is its own in this process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct DeviceId(pub(crate) u64);
@@ -41,7 +44,10 @@ pub(super) struct Present {
     pub(super) banned: Vec<(ConversationId, Moment)>,
     /// The end of the time in which a device may come back.
     pub(super) lease: Option<Instant>,
+    /// When others saw them last, to the minute.
     pub(super) seen: Option<Moment>,
+    /// When that was given on last, to be stored.
+    pub(super) noted: Option<Moment>,
     /// What others were told last.
     pub(super) told: Status,
 }
@@ -59,6 +65,7 @@ impl Present {
             banned: Vec::new(),
             lease: None,
             seen: None,
+            noted: None,
             told: Status::Offline,
         }
     }
@@ -71,9 +78,33 @@ impl Present {
     pub(super) fn presence(&self, person: &PersonId) -> Presence {
         let status = self.status().for_others();
         let seen = if status == Status::Offline { self.seen } else { None };
-        // When somebody invisible was here says that they are.
-        let seen = if self.choice == Choice::Invisible && !self.devices.is_empty() { None } else { seen };
         Presence { person: person.clone(), status, seen }
+    }
+
+    /// They are here at that moment, and others see it.
+    pub(super) fn see(&mut self, now: Moment) {
+        if self.choice != Choice::Invisible {
+            self.seen = Some(now.to_minute());
+        }
+    }
+
+    /// They wish to be seen otherwise from now on. Who becomes invisible was seen until now, as who goes is.
+    pub(super) fn choose(&mut self, choice: Choice, now: Moment) {
+        if choice == Choice::Invisible {
+            self.see(now);
+        }
+        self.choice = choice;
+    }
+
+    /// When they were seen, if that is to be stored now: they are here for long, and a crash would forget it.
+    pub(super) fn sighting_due(&mut self, now: Moment) -> Option<Moment> {
+        let noted = *self.noted.get_or_insert(now);
+        if self.devices.is_empty() || now.since_ms(noted) < SIGHTED_EVERY_MS {
+            return None;
+        }
+        self.noted = Some(now);
+        self.see(now);
+        self.seen
     }
 
     /// Notes whether their conversations are to be read again because a ban is over.

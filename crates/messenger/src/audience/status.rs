@@ -80,7 +80,7 @@ pub struct Presence {
     pub person: PersonId,
     /// What it is.
     pub status: Status,
-    /// When they were seen last, where that is known and they are not here.
+    /// When they were seen last, to the minute, where that is known and they look as if they were not here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Moment>,
 }

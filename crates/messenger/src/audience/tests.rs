@@ -22,6 +22,10 @@ fn part(followed: &[Followed]) -> Reading<'_> {
     Reading { followed, gone: &[] }
 }
 
+fn minute(number: u64) -> Moment {
+    Moment::from_millis(number * 60_000)
+}
+
 /// People who are here and follow a conversation.
 fn here(audience: &Audience, people: &[&str], followed: Followed) {
     for (number, name) in people.iter().enumerate() {
@@ -43,10 +47,10 @@ fn a_status_is_told_to_those_who_share_a_conversation_and_to_nobody_else() {
     here(&audience, &["ann", "bob"], direct(1));
     here(&audience, &["cat"], direct(2));
     let idle = Some(Activity::Idle);
-    let told = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None);
+    let told = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None, minute(1));
     assert_eq!(topics(&told), ["person:one/ann", "person:one/bob"]);
     assert!(told.payload.contains(r#""status":"away""#), "{}", told.payload);
-    let again = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None);
+    let again = audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None, minute(1));
     assert!(again.topics.is_empty());
     let friends = audience.friends(&id("one"), &somebody("ann"));
     assert_eq!(friends, [Presence { person: somebody("bob"), status: Status::Away, seen: None }]);
@@ -57,12 +61,51 @@ fn a_status_is_told_to_those_who_share_a_conversation_and_to_nobody_else() {
 fn somebody_is_gone_when_no_device_came_back_within_the_lease() {
     let audience = Audience::new();
     here(&audience, &["ann", "bob"], direct(1));
-    let (start, seen) = (Instant::now(), Moment::from_millis(5));
+    let (start, seen) = (Instant::now(), Moment::from_millis(3 * 60_000 + 5));
     assert!(audience.depart(&id("one"), &somebody("bob"), DeviceId(1), seen).topics.is_empty());
     assert!(audience.sweep(start, seen).announcements.is_empty());
-    let told = audience.sweep(start + 2 * LEASE, Moment::from_millis(9)).announcements;
-    assert!(told[0].payload.contains(r#""status":"offline""#) && told[0].payload.contains(r#""seen":5"#));
+    let due = audience.sweep(start + 2 * LEASE, minute(9));
+    let told = &due.announcements[0].payload;
+    assert!(told.contains(r#""status":"offline""#) && told.contains(r#""seen":180000"#), "{told}");
+    assert_eq!(due.seen, [(id("one"), somebody("bob"), minute(3))]);
     assert_eq!(audience.friends(&id("one"), &somebody("ann")), []);
+}
+
+#[test]
+fn who_is_invisible_looks_as_if_they_had_gone_when_they_chose_it() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], direct(1));
+    let (one, bob, device) = (id("one"), somebody("bob"), DeviceId(1));
+    let invisible = Some(Choice::Invisible);
+    let told = audience.set_status(&one, &bob, device, None, invisible, minute(2));
+    assert!(told.payload.contains(r#""seen":120000"#), "as of who goes: {}", told.payload);
+    let seen = |status| Some(Presence { person: bob.clone(), status, seen: Some(minute(2)) });
+    assert_eq!(audience.presence(&one, &bob), seen(Status::Offline));
+    // Neither that they choose it again nor that they go moves it.
+    audience.set_status(&one, &bob, device, None, invisible, minute(5));
+    assert_eq!(audience.everybody_seen(minute(6)).into_iter().find(|(_, who, _)| *who == bob), {
+        Some((one.clone(), bob.clone(), minute(2)))
+    });
+    audience.depart(&one, &bob, device, minute(7));
+    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(8));
+    assert!(due.announcements.is_empty(), "nobody saw them");
+    assert_eq!(due.seen, [(one, bob, minute(2))]);
+}
+
+#[test]
+fn who_stays_is_noted_as_seen_now_and_then_unless_they_are_invisible() {
+    let audience = Audience::new();
+    here(&audience, &["ann", "bob"], direct(1));
+    let invisible = Some(Choice::Invisible);
+    audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), None, invisible, minute(1));
+    let sweep = |number| audience.sweep(Instant::now(), minute(number)).seen;
+    assert_eq!(sweep(1), []);
+    assert_eq!(sweep(10), []);
+    let mut seen = sweep(11);
+    seen.sort_unstable();
+    let one = id("one");
+    assert_eq!(seen, [(one.clone(), somebody("ann"), minute(11)), (one, somebody("bob"), minute(1))]);
+    assert_eq!(sweep(12), []);
 }
 
 #[test]

@@ -234,7 +234,8 @@ impl Stands {
         let request = read::<StatusRequest>(payload)?;
         let inner = &self.device.messenger().inner;
         let (community, me, device) = (&self.me.community, self.me.id(), self.device.connection.socket.0);
-        let announcement = inner.audience.set_status(community, me, device, request.activity, request.status);
+        let announcement =
+            inner.audience.set_status(community, me, device, request.activity, request.status, now());
         inner.here().announce(&announcement);
         let status = inner.audience.own_status(community, me);
         // Their other devices show what they chose, which others do not see.

@@ -21,13 +21,13 @@ impl Told for ChangeCommunity {
 
 impl Told for CreateKey {
     fn told(asked: Asked<Self>, _: &Key, bulletin: &mut Bulletin<'_>) {
-        bulletin.forget_settings(&asked.call.community);
+        bulletin.keys_changed(&asked.call.community, None);
     }
 }
 
 impl Told for RevokeKey {
-    fn told(asked: Asked<Self>, _: &Key, bulletin: &mut Bulletin<'_>) {
-        bulletin.forget_settings(&asked.call.community);
+    fn told(asked: Asked<Self>, answer: &Key, bulletin: &mut Bulletin<'_>) {
+        bulletin.keys_changed(&asked.call.community, Some(answer.id));
     }
 }
 

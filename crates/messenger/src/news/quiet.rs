@@ -4,9 +4,10 @@ use super::News;
 use crate::bulletin::Bulletin;
 use chat::Asked;
 use chat::verbs::{
-    AuditLog, Blocks, Communities, Conversations, EditsOf, Export, FindKey, FindRoom, Invitations, Keys,
-    Members, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle,
+    AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
+    Export, FindKey, FindRoom, GiveUp, Invitations, KeepDelivery, Keys, LastSeen, Members, NoteAttempt,
+    NoteSeen, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
+    Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
 };
 
 macro_rules! quiet {
@@ -25,13 +26,21 @@ quiet! {
     Asked<AuditLog>
     Asked<Blocks>
     Asked<Conversations>
+    Asked<CountDeadLetters>
+    Asked<DeadLetters>
     Asked<EditsOf>
+    Asked<EndDelivery>
     Asked<Export>
     Asked<FindKey>
     Asked<FindRoom>
+    Asked<GiveUp>
     Asked<Invitations>
+    Asked<KeepDelivery>
     Asked<Keys>
+    Asked<LastSeen>
     Asked<Members>
+    Asked<NoteAttempt>
+    Asked<NoteSeen>
     Asked<People>
     Asked<ReadCommunity>
     Asked<ReadConversation>
@@ -46,4 +55,5 @@ quiet! {
     Asked<SearchMessages>
     Asked<Settle>
     Communities
+    Undelivered
 }

@@ -173,6 +173,7 @@ fn lock(data_dir: &Path) -> Result<File, FilesError> {
         | DurableError::Secret { .. }
         | DurableError::Exposed { .. }
         | DurableError::Malformed { .. }
+        | DurableError::NotAName { .. }
         | DurableError::Default(_)
         | DurableError::System(_) => FilesError::Folder(error),
     })

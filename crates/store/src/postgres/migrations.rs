@@ -5,7 +5,11 @@ use crate::opening::{OpenError, fresh_epoch};
 use postgres::{Client, Transaction};
 
 /// Step n makes version n of version n − 1. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Whoever brings the tables forward holds this advisory lock, as several servers may start at once: "throng".
 const LOCK: i64 = 0x7468_726f_6e67;

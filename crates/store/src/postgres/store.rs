@@ -18,7 +18,7 @@ pub struct PostgresOptions {
     pub url: String,
     /// Connections that read; one more writes.
     pub readers: usize,
-    /// Requests that wait, for the writer and for the readers each.
+    /// Requests that wait, for the writer and for the readers each; see [`SqliteOptions`](crate::SqliteOptions).
     pub queue_max: usize,
 }
 

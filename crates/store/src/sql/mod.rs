@@ -3,6 +3,7 @@
 //! It is no layer that hides a database: appending, looking up facts, the search index and migrations are each database's
 //! own. It must never hold a rule of the messenger.
 
+mod delivery;
 mod entities;
 mod facts;
 mod moderation;

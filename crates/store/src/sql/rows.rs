@@ -9,9 +9,9 @@ use chat::rows::{
     Target,
 };
 use chat::{
-    Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Edit, Invitation,
-    InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment, Pair, Person, PersonId, Reaction,
-    Report, ReportId, Revision, Revocation, Role, RoomName, Sanction, Seq,
+    Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Delivery,
+    DeliveryId, Edit, Invitation, InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment,
+    Pair, Person, PersonId, Reaction, Report, ReportId, Revision, Revocation, Role, RoomName, Sanction, Seq,
 };
 use std::ops::RangeInclusive;
 
@@ -158,6 +158,46 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         let after = after.map(|person| person.as_str().into());
         let members = Select::of(community).and("t.conversation = ?", [id(of)]).after("t.person", after);
         members.order("t.person", limit).rows(self.0)
+    }
+
+    fn delivery(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        id: DeliveryId,
+    ) -> Found<Option<Delivery>> {
+        let params = [Param::id(endpoint.0), Param::id(id.0)];
+        Select::of(community).and("t.endpoint = ? AND t.id = ?", params).row(self.0)
+    }
+
+    fn deliveries(
+        &mut self,
+        community: &CommunityId,
+        endpoint: KeyId,
+        given_up: bool,
+        limit: usize,
+    ) -> Found<Vec<Delivery>> {
+        let which = if given_up { "t.given_up_ms IS NOT NULL" } else { "t.given_up_ms IS NULL" };
+        let of = Select::of(community).and("t.endpoint = ?", [Param::id(endpoint.0)]);
+        of.and(which, []).order("t.id", limit).rows(self.0)
+    }
+
+    fn dead_letters_count(&mut self, community: &CommunityId) -> Found<u64> {
+        Select::of(community).and("t.given_up_ms IS NOT NULL", []).count(self.0, Delivery::TABLE)
+    }
+
+    fn undelivered(
+        &mut self,
+        holder: &str,
+        abandoned_before: Moment,
+        after: Option<&(CommunityId, KeyId, DeliveryId)>,
+        limit: usize,
+    ) -> Found<Vec<(CommunityId, Delivery)>> {
+        super::delivery::undelivered(self.0, holder, abandoned_before, after, limit)
+    }
+
+    fn put_delivery(&mut self, community: &CommunityId, delivery: &Delivery) -> Found<()> {
+        insert(self.0, community, delivery)
     }
 
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64> {
@@ -450,6 +490,20 @@ impl<S: Session> Rows for SqlRows<'_, S> {
                 let own = [person.as_str().into(), emoji.as_str().into()];
                 let reaction = of.and(AT_PLACE, place(*conversation, *seq));
                 reaction.and("t.person = ? AND t.emoji = ?", own).delete(self.0, Reaction::TABLE)
+            }
+            Target::Delivery { endpoint, id } => {
+                let params = [Param::id(endpoint.0), Param::id(id.0)];
+                of.and("t.endpoint = ? AND t.id = ?", params).delete(self.0, Delivery::TABLE)
+            }
+            Target::Deliveries { endpoint } => {
+                of.and("t.endpoint = ?", [Param::id(endpoint.0)]).delete(self.0, Delivery::TABLE)
+            }
+            Target::DeliveriesOf(person) => {
+                of.and("t.person = ?", [person.as_str().into()]).delete(self.0, Delivery::TABLE)
+            }
+            Target::DeadLetters { given_up_before } => {
+                let old = of.and("t.given_up_ms < ?", [Param::number(given_up_before.millis())]);
+                old.delete(self.0, Delivery::TABLE)
             }
             Target::Reactions { conversation, seq } => {
                 of.and(AT_PLACE, place(*conversation, *seq)).delete(self.0, Reaction::TABLE)

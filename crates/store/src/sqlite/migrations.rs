@@ -5,7 +5,11 @@ use crate::opening::{OpenError, fresh_epoch};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step n makes version n of version n − 1; each is one transaction. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".
 const APPLICATION_ID: i32 = 0x7468_7267;

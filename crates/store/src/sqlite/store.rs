@@ -16,7 +16,7 @@ pub struct SqliteOptions {
     /// Threads that read.
     pub readers: usize,
     /// Requests that wait, for the writer and for the readers each. Beyond it they are refused as
-    /// [`Busy`](chat::TroubleKind::Busy).
+    /// [`Busy`](chat::TroubleKind::Busy); and those of a community that has as many waiting as places are left.
     pub queue_max: usize,
 }
 

@@ -7,6 +7,7 @@ mod agreement;
 mod changes;
 mod communities;
 mod cursors;
+mod deliveries;
 mod direct;
 mod erasure;
 mod exchange;
@@ -19,6 +20,7 @@ mod revocations;
 mod rooms;
 mod scene;
 mod search;
+mod seen;
 mod servers;
 
 use chat::{MemoryStore, Store};
@@ -37,6 +39,7 @@ const CASES: &[&[Case]] = &[
     changes::CASES,
     communities::CASES,
     cursors::CASES,
+    deliveries::CASES,
     direct::CASES,
     erasure::CASES,
     exchange::CASES,
@@ -46,6 +49,7 @@ const CASES: &[&[Case]] = &[
     revocations::CASES,
     rooms::CASES,
     search::CASES,
+    seen::CASES,
 ];
 
 type Open = fn() -> Arc<dyn Store>;

@@ -69,7 +69,8 @@ pub(crate) fn the_file_may_not_grow() {
 pub(crate) fn a_full_queue_is_busy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("busy.sqlite3");
-    let options = SqliteOptions { queue_max: 4, ..SqliteOptions::new(&path) };
+    // A community alone fills half of it.
+    let options = SqliteOptions { queue_max: 8, ..SqliteOptions::new(&path) };
     let store = SqliteStore::open(options).expect("a new file opens");
     let room = room(&store, "r");
     // An answer that does not come back holds the writer up for as long as this test wants.

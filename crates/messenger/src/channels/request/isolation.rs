@@ -62,6 +62,7 @@ pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
         "room:create" => (json!({"name": "lobby", "kind": "public", "title": "x"}), Comes::OwnOnly),
         "join" => (json!({"conversation": here, "invitation": known.invitation}), Comes::Nothing),
         "profile" | "block" => (json!({"person": "bob"}), Comes::Nothing),
+        "presence" => (json!({"people": ["bob"]}), Comes::OwnOnly),
         // Not being blocked is no secret of anybody's.
         "unblock" => (json!({"person": "bob"}), Comes::OwnOnly),
         "receipts:set" => (json!({"on": false}), Comes::OwnOnly),

@@ -17,9 +17,23 @@ struct Who {
 pub(super) fn profile(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Who { person } = payload(body)?;
     Ok(asker.ask(ReadPerson { person }, |person: Person| {
-        // When somebody was here last is presence's to tell, to those who may know it.
+        // When somebody was here last is presence's to tell.
         json!({ "person": person.id, "profile": person.profile })
     }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Whose {
+    people: Vec<PersonId>,
+}
+
+/// Of those with whom one shares a conversation; others are not in the answer.
+pub(super) fn presence(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
+    let Whose { people } = payload(body)?;
+    asker.require_all_rooms()?;
+    let presences = asker.messenger.presences(&asker.me.community, asker.me.by(), people);
+    Ok(Box::pin(async move { Ok(json!({ "people": presences.await? })) }))
 }
 
 pub(super) fn block(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {

@@ -77,6 +77,7 @@ pub const EVENTS: &[EventRow] = &[
     row("room:create", Surface::Person, rooms::create),
     row("join", Surface::Person, rooms::join),
     row("profile", Surface::Person, people::profile),
+    row("presence", Surface::Person, people::presence),
     row("block", Surface::Person, people::block),
     row("unblock", Surface::Person, people::unblock),
     row("blocks", Surface::Person, people::blocks),

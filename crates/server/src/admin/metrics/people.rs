@@ -43,6 +43,12 @@ fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
         "What the store could not do because it is in trouble.",
         unavailable,
     )?;
+    let dropped = counts.sightings_dropped_total;
+    page.counter(
+        "throng_sightings_dropped",
+        "People of whom it was not noted when they were seen.",
+        dropped,
+    )?;
     let untold = counts.untold_total;
     page.counter("throng_news_untold", "News of stored changes for which a queue had no room.", untold)?;
     page.counter("throng_news_heard", "News of stored changes from other nodes.", counts.heard_total)?;

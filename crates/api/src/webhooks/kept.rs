@@ -1,0 +1,261 @@
+//! The queue of webhooks: in memory, and in the store what would be lost with that.
+//!
+//! Memory decides: it has the bounds, and whose turn it is. What it took is written to the store, which keeps the order of one
+//! community's requests, so that what was delivered is never written after it was taken out. A server that starts reads what
+//! it had, and goes on with it: what was under way when it was killed is told again.
+
+use crate::keyring;
+use chat::verbs::{EndDelivery, GiveUp, KeepDelivery, NoteAttempt};
+use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, Ulid};
+use identity::{
+    Community, Endpoint, EndpointId, Head, MemoryLimits, MemoryQueue, Message, MessageId, Queue, QueueError,
+    QueueFull, UnixMillis, Waiting, WhyDead,
+};
+use messenger::{News, WeakMessenger};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What ids of deliveries begin with, as sites are told them.
+const PREFIX: &str = "evt_";
+
+/// See the module.
+pub(super) struct KeptQueue {
+    memory: MemoryQueue,
+    messenger: WeakMessenger,
+    /// Who this server is, of several on one store.
+    holder: String,
+    places: Mutex<HashMap<EndpointId, Place>>,
+    unkept: AtomicU64,
+}
+
+/// Where an endpoint stands in the store.
+#[derive(Clone)]
+struct Place {
+    community: CommunityId,
+    key: KeyId,
+}
+
+impl KeptQueue {
+    pub(super) fn new(messenger: WeakMessenger, holder: String, limits: MemoryLimits) -> Self {
+        // Dead letters are read in the store.
+        let memory = MemoryQueue::new(MemoryLimits { dead_per_endpoint_max: 0, ..limits });
+        Self { memory, messenger, holder, places: Mutex::default(), unkept: AtomicU64::new(0) }
+    }
+
+    /// Who this server is.
+    pub(super) fn holder(&self) -> &str {
+        &self.holder
+    }
+
+    /// How often the store did not take what was to be kept of a delivery.
+    pub(super) fn unkept(&self) -> u64 {
+        self.unkept.load(Ordering::Relaxed)
+    }
+
+    /// Makes an endpoint known.
+    pub(super) fn configure(&self, of: &CommunityId, endpoint: &keyring::Endpoint) {
+        let id = endpoint_id(endpoint.id);
+        self.places().insert(id, Place { community: of.clone(), key: endpoint.id });
+        let (target, secrets) = (endpoint.target.clone(), endpoint.secret.clone().into());
+        self.memory.configure(Endpoint { id, community: Community::new(of.as_str()), target, secrets });
+    }
+
+    /// Forgets an endpoint that was revoked. The store has forgotten what it kept for it with that.
+    pub(super) fn remove(&self, endpoint: EndpointId) {
+        self.places().remove(&endpoint);
+        self.memory.remove(endpoint);
+    }
+
+    /// Puts something at the end of an endpoint's line, and says what is to be kept of it.
+    ///
+    /// # Errors
+    /// There is no place for it.
+    pub(super) fn push(
+        &self,
+        endpoint: KeyId,
+        id: DeliveryId,
+        (person, body): (PersonId, String),
+        at: Moment,
+    ) -> Result<Delivery, QueueFull> {
+        let (holder, queued) = (self.holder.clone(), at);
+        let delivery = Delivery { endpoint, id, person, holder, body, queued, attempts: 0, given_up: None };
+        self.put_back(&delivery)?;
+        Ok(delivery)
+    }
+
+    /// Puts something into an endpoint's line that is in the store already.
+    ///
+    /// # Errors
+    /// There is no place for it.
+    pub(super) fn put_back(&self, delivery: &Delivery) -> Result<(), QueueFull> {
+        let message = Message {
+            id: MessageId(format!("{PREFIX}{}", delivery.id)),
+            body: delivery.body.clone().into(),
+            queued: UnixMillis(delivery.queued.millis()),
+            attempts: delivery.attempts,
+        };
+        self.memory.push(endpoint_id(delivery.endpoint), message)
+    }
+
+    /// Has it kept by the store: asked now, and known when the answer is there.
+    pub(super) fn keep(
+        &self,
+        of: &CommunityId,
+        delivery: Delivery,
+    ) -> impl Future<Output = Result<(), Failure>> + Send + use<> {
+        let messenger = self.messenger.upgrade();
+        let asked = messenger.map(|messenger| messenger.ask(of, By::Service, KeepDelivery { delivery }));
+        async move { asked?.await }
+    }
+
+    /// What was to be kept is not: it is told all the same, unless this server ends before.
+    pub(super) fn was_not_kept(&self, failure: &Failure) {
+        self.unkept.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(%failure, "the store does not keep a webhook that waits");
+    }
+
+    /// Asks the store, unless the endpoint was removed meanwhile.
+    async fn ask<C>(
+        &self,
+        endpoint: EndpointId,
+        command: impl FnOnce(KeyId) -> C,
+    ) -> Result<Option<<chat::Asked<C> as chat::Verb>::Answer>, Failure>
+    where
+        chat::Asked<C>: News,
+    {
+        let place = self.places().get(&endpoint).cloned();
+        let Some(Place { community, key }) = place else { return Ok(None) };
+        let asked = self.messenger.upgrade()?.ask(&community, By::Service, command(key));
+        asked.await.map(Some)
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<EndpointId, Place>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue for KeptQueue {
+    async fn waiting(&self) -> Result<Vec<Waiting>, QueueError> {
+        self.memory.waiting().await
+    }
+
+    async fn head(&self, endpoint: EndpointId) -> Result<Option<Head>, QueueError> {
+        self.memory.head(endpoint).await
+    }
+
+    /// When it is said that it was delivered, a server that starts does not tell it again.
+    async fn delivered(&self, endpoint: EndpointId, message: &MessageId) -> Result<(), QueueError> {
+        self.memory.delivered(endpoint, message).await?;
+        let id = delivery_id(message)?;
+        let ended = self.ask(endpoint, |key| EndDelivery { endpoint: key, id }).await;
+        ended.map(drop).map_err(|failure| unkept(&failure))
+    }
+
+    async fn failed(
+        &self,
+        endpoint: EndpointId,
+        message: &MessageId,
+        attempts: u32,
+        failures: u32,
+        not_before: UnixMillis,
+    ) -> Result<(), QueueError> {
+        self.memory.failed(endpoint, message, attempts, failures, not_before).await?;
+        let id = delivery_id(message)?;
+        let noted = self.ask(endpoint, |key| NoteAttempt { endpoint: key, id, attempts }).await;
+        if let Err(failure) = noted {
+            // Then it is tried more often than it should be by a server that starts, and that is all.
+            self.was_not_kept(&failure);
+        }
+        Ok(())
+    }
+
+    async fn dead(
+        &self,
+        endpoint: EndpointId,
+        message: &MessageId,
+        why: WhyDead,
+        at: UnixMillis,
+    ) -> Result<(), QueueError> {
+        let (all, words) = (why == WhyDead::Gone, why.to_string());
+        self.memory.dead(endpoint, message, why, at).await?;
+        let id = if all { None } else { Some(delivery_id(message)?) };
+        loop {
+            let given_up = self.ask(endpoint, |key| GiveUp { endpoint: key, id, why: words.clone() }).await;
+            let more = given_up.map_err(|failure| unkept(&failure))?;
+            if more != Some(true) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn unkept(failure: &Failure) -> QueueError {
+    QueueError(format!("the store did not note what became of it: {failure}"))
+}
+
+fn delivery_id(message: &MessageId) -> Result<DeliveryId, QueueError> {
+    let id = message.0.strip_prefix(PREFIX).and_then(|id| DeliveryId::parse(id).ok());
+    id.ok_or_else(|| QueueError(format!("`{}` is none of our ids", message.0)))
+}
+
+/// A dead letter's id, as sites were told it.
+pub(crate) fn told_id(id: DeliveryId) -> String {
+    format!("{PREFIX}{id}")
+}
+
+/// The queue in memory knows endpoints by numbers: 64 of the id's 80 random bits.
+pub(super) fn endpoint_id(key: KeyId) -> EndpointId {
+    let bytes = key.0.to_bytes();
+    let (_, random) = bytes.split_at(8);
+    EndpointId(random.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
+}
+
+/// Ids of deliveries, each greater than those before: what happens in one millisecond stays in its order, and clocks are set
+/// back now and then.
+#[derive(Default)]
+pub(super) struct Ids {
+    last: Option<Ulid>,
+    /// Those that were put back, while they are.
+    restored: HashSet<DeliveryId>,
+}
+
+impl Ids {
+    /// The next one, from an id of that moment.
+    pub(super) fn next(&mut self, drawn: Ulid) -> DeliveryId {
+        let id = self.last.map_or(drawn, |last| drawn.max(last.next()));
+        self.last = Some(id);
+        self.restored = HashSet::new();
+        DeliveryId(id)
+    }
+
+    /// That one is put back. Says whether it was not before: reading may begin again after a failure.
+    pub(super) fn restore(&mut self, id: DeliveryId) -> bool {
+        self.last = self.last.max(Some(id.0));
+        self.restored.insert(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::Entropy;
+
+    #[test]
+    fn each_id_is_greater_than_those_before_whatever_the_clock_says() {
+        let drawn = |ms, random| Ulid::new(Moment::from_millis(ms), Entropy([random; 16]), 0);
+        let mut ids = Ids::default();
+        let before = DeliveryId(drawn(5, 1));
+        assert_eq!([ids.restore(before), ids.restore(before)], [true, false]);
+        let given = [(7, 9), (7, 3), (6, 200), (8, 0)].map(|(ms, random)| ids.next(drawn(ms, random)));
+        assert!(given.is_sorted_by(|one, next| one < next), "{given:?}");
+        assert_eq!((given[0].0, given[3].0), (drawn(7, 9), drawn(8, 0)));
+    }
+
+    #[test]
+    fn an_id_is_read_as_it_was_told() {
+        let id = DeliveryId(Ulid::from_bytes([7; 16]));
+        assert_eq!(delivery_id(&MessageId(told_id(id))), Ok(id));
+        assert!(delivery_id(&MessageId("evt_nothing".into())).is_err());
+    }
+}

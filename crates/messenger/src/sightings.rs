@@ -1,0 +1,219 @@
+//! When people were seen last, on its way to the store.
+//!
+//! Presence notices it, person by person; here it waits, the newest of each, until a round writes it in batches. What a store
+//! in trouble did not take waits on.
+
+use crate::messenger::Messenger;
+use chat::limits::SEEN_MAX;
+use chat::verbs::NoteSeen;
+use chat::{By, CommunityId, Failure, Moment, PersonId};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// People about whom something waits. Past it who is not among them keeps what is stored of them, and that is counted.
+const PEOPLE_MAX: usize = 100_000;
+/// Batches of one round, of different communities in turn.
+const BATCHES_PER_ROUND: usize = 8;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Sightings {
+    waiting: Mutex<Waiting>,
+    dropped: AtomicU64,
+}
+
+#[derive(Default)]
+struct Waiting {
+    communities: HashMap<CommunityId, BTreeMap<PersonId, Moment>>,
+    /// Whose turn it is.
+    turns: VecDeque<CommunityId>,
+    people: usize,
+}
+
+/// What is written together.
+type Batch = (CommunityId, Vec<(PersonId, Moment)>);
+
+impl Sightings {
+    /// Somebody was seen at that moment.
+    pub(crate) fn note(&self, community: &CommunityId, person: PersonId, seen: Moment) {
+        if !self.lock().note(community, person, seen, PEOPLE_MAX) {
+            self.dropped.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// How many were not noted because too many waited.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Relaxed)
+    }
+
+    fn take(&self) -> Option<Batch> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Whether there was room.
+    fn note(&mut self, community: &CommunityId, person: PersonId, seen: Moment, people_max: usize) -> bool {
+        let is_full = self.people >= people_max;
+        let known = self.communities.get(community).is_some_and(|people| people.contains_key(&person));
+        if is_full && !known {
+            return false;
+        }
+        let people = self.communities.entry(community.clone()).or_insert_with_key(|community| {
+            self.turns.push_back(community.clone());
+            BTreeMap::new()
+        });
+        let noted = people.entry(person).or_default();
+        *noted = seen.max(*noted);
+        self.people += usize::from(!known);
+        true
+    }
+
+    fn take(&mut self) -> Option<Batch> {
+        let community = self.turns.pop_front()?;
+        let mut batch = self.communities.remove(&community)?;
+        if let Some((first_left, _)) = batch.iter().nth(SEEN_MAX) {
+            let left = batch.split_off(&first_left.clone());
+            self.communities.insert(community.clone(), left);
+            self.turns.push_back(community.clone());
+        }
+        self.people -= batch.len();
+        Some((community, batch.into_iter().collect()))
+    }
+}
+
+impl Messenger {
+    /// Writes a round's share of what waits.
+    pub(crate) async fn write_sightings(&self) {
+        self.write_batches(BATCHES_PER_ROUND).await;
+    }
+
+    /// Notes that everybody who is here, and wishes to be seen, is seen now, and writes all of it: before the process ends.
+    ///
+    /// It gives up when the store does not take it.
+    pub async fn take_leave(&self) {
+        for (community, person, seen) in self.inner.audience.everybody_seen(crate::messenger::now()) {
+            self.inner.sightings.note(&community, person, seen);
+        }
+        while self.write_batches(BATCHES_PER_ROUND).await {}
+    }
+
+    /// Whether there was something, and the store took it.
+    async fn write_batches(&self, batches_max: usize) -> bool {
+        let sightings = &self.inner.sightings;
+        let batches: Vec<Batch> = std::iter::from_fn(|| sightings.take()).take(batches_max).collect();
+        let ask = |(community, people): &Batch| {
+            self.ask(community, By::Service, NoteSeen { people: people.clone() })
+        };
+        let answers: Vec<_> = batches.iter().map(ask).collect();
+        let mut is_taken = !batches.is_empty();
+        for ((community, people), answer) in batches.into_iter().zip(answers) {
+            match answer.await {
+                Ok(()) => {}
+                Err(Failure::Unavailable(_)) => {
+                    is_taken = false;
+                    for (person, seen) in people {
+                        sightings.note(&community, person, seen);
+                    }
+                }
+                Err(failure) => {
+                    tracing::info!(%failure, %community, "nobody is noted as seen there any more")
+                }
+            }
+        }
+        is_taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audience::{Choice, DeviceId, LEASE, Presence, Status};
+    use crate::scene::{self, by, id, run, somebody};
+    use std::time::{Duration, Instant};
+
+    fn minute(number: u64) -> Moment {
+        Moment::from_millis(number * 60_000)
+    }
+
+    #[test]
+    fn the_newest_sighting_of_each_waits_and_communities_take_turns() {
+        let mut waiting = Waiting::default();
+        for nth in 0..SEEN_MAX + 1 {
+            assert!(waiting.note(&id("many"), somebody(&format!("p{nth}")), minute(1), PEOPLE_MAX));
+        }
+        for number in [3, 2] {
+            assert!(waiting.note(&id("few"), somebody("ann"), minute(number), PEOPLE_MAX));
+        }
+        let taken: Vec<Batch> = std::iter::from_fn(|| waiting.take()).collect();
+        let sizes: Vec<(&str, usize)> =
+            taken.iter().map(|(community, people)| (community.as_str(), people.len())).collect();
+        assert_eq!(sizes, [("many", SEEN_MAX), ("few", 1), ("many", 1)]);
+        assert_eq!(taken[1].1, [(somebody("ann"), minute(3))]);
+        assert_eq!(waiting.people, 0);
+    }
+
+    #[test]
+    fn past_the_bound_only_who_waits_already_is_noted() {
+        let mut waiting = Waiting::default();
+        assert!(waiting.note(&id("one"), somebody("ann"), minute(1), 1));
+        assert!(!waiting.note(&id("one"), somebody("bob"), minute(1), 1));
+        assert!(waiting.note(&id("one"), somebody("ann"), minute(2), 1));
+        assert_eq!(waiting.take(), Some((id("one"), vec![(somebody("ann"), minute(2))])));
+    }
+
+    #[test]
+    fn who_goes_is_seen_last_then_also_by_a_messenger_that_comes_after_this_one() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            let lobby = scene::community(&messenger, "one").await;
+            for name in ["ann", "bob", "cat"] {
+                scene::person(&messenger, "one", name, &lobby).await;
+            }
+            let (one, device) = (id("one"), DeviceId(1));
+            let audience = &messenger.inner.audience;
+            for name in ["bob", "cat"] {
+                audience.arrive(&one, &somebody(name), device).expect("there is room");
+            }
+            let invisible = Some(Choice::Invisible);
+            audience.set_status(&one, &somebody("cat"), device, None, invisible, minute(2));
+            for name in ["bob", "cat"] {
+                audience.depart(&one, &somebody(name), device, minute(5));
+            }
+            let due = audience.sweep(Instant::now() + LEASE + Duration::from_secs(1), minute(6));
+            for (community, person, seen) in due.seen {
+                messenger.inner.sightings.note(&community, person, seen);
+            }
+            messenger.write_sightings().await;
+
+            let later = Messenger::new(messenger.store(), crate::Settings::default());
+            let people = ["bob", "cat", "ann", "nob"].map(somebody).to_vec();
+            let seen = later.presences(&one, by("ann"), people).await.expect("she may");
+            let offline = |name, seen| Presence { person: somebody(name), status: Status::Offline, seen };
+            let expected =
+                [offline("bob", Some(minute(5))), offline("cat", Some(minute(2))), offline("ann", None)];
+            assert_eq!(seen, expected);
+        });
+    }
+
+    #[test]
+    fn what_the_store_did_not_take_waits_on() {
+        run(async {
+            let (messenger, held) = scene::holding();
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            messenger.inner.sightings.note(&id("one"), somebody("ann"), minute(4));
+            held.hold();
+            tokio::join!(messenger.write_sightings(), async { held.fail() });
+            held.commit();
+            messenger.take_leave().await;
+            let seen = messenger.presences(&id("one"), By::Service, vec![somebody("ann")]).await;
+            assert_eq!(seen.expect("a key may")[0].seen, Some(minute(4)));
+        });
+    }
+}
