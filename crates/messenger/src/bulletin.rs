@@ -195,11 +195,6 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::KeysChanged { revoked });
     }
 
-    /// A community's settings and keys are stale.
-    pub(crate) fn forget_settings(&mut self, community: &CommunityId) {
-        self.pin(community, &Notice::SettingsStale);
-    }
-
     /// Pages of a community's messages are stale.
     pub(crate) fn forget_pages(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::PagesStale);

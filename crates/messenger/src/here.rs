@@ -62,7 +62,6 @@ impl Here<'_> {
                 self.cache.forget(&Key::Community(community.clone()));
                 self.out.keys_changed(community, *revoked);
             }
-            Notice::SettingsStale => self.cache.forget(&Key::Community(community.clone())),
             Notice::PagesStale => self.cache.forget_pages(community),
             Notice::CommunityStale => self.cache.forget_community(community),
         }

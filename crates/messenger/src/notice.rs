@@ -69,8 +69,6 @@ pub(crate) enum Notice<'a> {
     PersonStale { person: Cow<'a, PersonId> },
     /// A community's keys are others, without that one, if one was revoked.
     KeysChanged { revoked: Option<KeyId> },
-    /// A community's settings and keys are stale.
-    SettingsStale,
     /// Pages of a community's messages are stale.
     PagesStale,
     /// Everything of a community is stale.

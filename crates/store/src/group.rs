@@ -8,13 +8,18 @@ use chat::rows::Found;
 use chat::verbs::{Appended, append_batch};
 use chat::{Failure, PendingAppend, Request, Rows, Trouble, TroubleKind, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// What the requests in one transaction [weigh](chat::Verb::weight): enough that a sync is cheap for each, little enough
 /// that it is not long.
 pub const WEIGHT_MAX: u32 = 1_000;
 const _: () = assert!(chat::WEIGHT_MAX <= WEIGHT_MAX, "any request fits into a transaction");
-/// How often a request is tried again alone after another writer was faster.
-const ATTEMPTS_MAX: u32 = 8;
+/// How often a request is tried alone after another writer was faster. Two servers that change one conversation all the time
+/// stand in each other's way half of the time.
+const ATTEMPTS_MAX: u32 = 32;
+/// Longest wait before it is tried again: with each attempt longer up to here, and by chance, so that two who wait do not meet
+/// again. Whoever else wants to write waits, too.
+const WAIT_MAX: Duration = Duration::from_millis(16);
 
 /// Something that runs transactions.
 pub trait Database {
@@ -63,14 +68,22 @@ fn each_alone(database: &mut impl Database, group: Group) {
 fn run_alone(database: &mut impl Database, request: Request) {
     let mut group = Group::new(vec![request]);
     let mut outcome = attempt(database, &mut group);
-    for _ in 1..ATTEMPTS_MAX {
+    for tried in 1..ATTEMPTS_MAX {
         let again = outcome.as_ref().is_err_and(|trouble| trouble.kind == TroubleKind::Contended);
         if !again {
             break;
         }
+        std::thread::sleep(wait_after(tried));
         outcome = attempt(database, &mut group);
     }
     group.settle(outcome);
+}
+
+fn wait_after(tried: u32) -> Duration {
+    let longest = WAIT_MAX.min(Duration::from_millis(tried.into()));
+    // Without random numbers both wait as long as each other, and try again all the same.
+    let chance = getrandom::u32().unwrap_or(u32::MAX);
+    longest.mul_f64(f64::from(chance) / f64::from(u32::MAX))
 }
 
 fn attempt(database: &mut impl Database, group: &mut Group) -> Found<()> {

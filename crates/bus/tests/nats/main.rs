@@ -78,7 +78,7 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
 
 #[test]
 fn an_append_whose_answer_is_late_is_sent_again_and_kept_once() {
-    let server = NatsServer::start();
+    let server = nats_server::start();
     let node = Node::up(prompt(server.settings()));
     let begin = node.subscribe("kept:a").expect("it is recoverable").offset;
     node.append("kept:a", "1");
