@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(not(feature = "planted-bugs"), expect(unreachable_pub, reason = "exported with the feature only"))]
 pub enum PlantedBug {
-    /// A group is answered, and with that told, when its rules have run: before it is known whether its commit will do.
+    /// Messages are acknowledged and told when their rules have run: before it is known what becomes of the commit.
     AnswersBeforeCommit,
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Plan {
     pub(super) unheard_percent: usize,
     /// Of a thousand steps, how many kill the process.
     pub(super) kill_permille: usize,
+    /// Whether everybody is in before anything goes wrong.
+    pub(super) begins_at_rest: bool,
     pub(super) steps: usize,
 }
 
@@ -34,7 +36,8 @@ impl Plan {
             failing_percent: random.pick(&[0, 0, 5, 20]),
             unheard_percent: random.pick(&[0, 0, 5, 20]),
             kill_permille: random.pick(&[0, 5, 15]),
-            steps: random.between(150, 400),
+            begins_at_rest: random.percent(70),
+            steps: random.between(200, 600),
         }
     }
 

@@ -99,6 +99,6 @@ impl Process {
 
     pub(super) fn is_busy(&self) -> bool {
         let mail = self.shards.iter().any(|shard| !shard.mailbox.is_empty());
-        mail || !self.tasks.is_empty() || self.store.is_busy()
+        mail || !self.tasks.is_empty() || self.store.waiting() != (false, false)
     }
 }

@@ -51,9 +51,10 @@ impl Queued {
         true
     }
 
-    pub(super) fn is_busy(&self) -> bool {
+    /// Whether something waits for the writer, and for a reader.
+    pub(super) fn waiting(&self) -> (bool, bool) {
         let waiting = self.lock();
-        !(waiting.writes.is_empty() && waiting.reads.is_empty())
+        (!waiting.writes.is_empty(), !waiting.reads.is_empty())
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {

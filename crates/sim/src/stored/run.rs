@@ -37,9 +37,21 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
     }
 }
 
+#[derive(Clone, Copy)]
+enum Step {
+    Pump,
+    ReadMail,
+    Write,
+    Read,
+    Poll,
+}
+
 impl World {
     fn live(&mut self) -> Checked {
         self.trace.line(format_args!("{:?}", self.plan));
+        if self.plan.begins_at_rest {
+            self.come_to_rest()?;
+        }
         for _ in 0..2 {
             self.ledger.disk.fail(self.plan.failing_percent, self.plan.unheard_percent);
             for _ in 0..self.plan.steps / 2 {
@@ -59,25 +71,33 @@ impl World {
         if self.random.below(1000) < self.plan.kill_permille {
             self.kill();
             Ok(())
-        } else if self.random.percent(25) {
+        } else if self.random.percent(30) {
             self.client_acts()
         } else {
             self.server_step()
         }
     }
 
-    /// A shard, the store or a task goes on with one thing.
+    /// A shard, the store or a task goes on with one thing, where there is something to do.
     fn server_step(&mut self) -> Checked {
+        let (writes, reads) = self.process.store.waiting();
+        let mut choices = vec![(20, Step::Pump)];
+        choices.extend(
+            self.process.shards.iter().any(|shard| !shard.mailbox.is_empty()).then_some((25, Step::ReadMail)),
+        );
+        choices.extend(writes.then_some((15, Step::Write)));
+        choices.extend(reads.then_some((15, Step::Read)));
+        choices.extend((!self.process.tasks.is_empty()).then_some((25, Step::Poll)));
         let shard = self.random.below(self.plan.shards);
-        match self.random.below(100) {
-            0..25 => self.read_mail(shard),
-            25..40 => {
+        match self.random.weighted(&choices) {
+            Step::Pump => {
                 let budget = self.random.between(1, 10);
                 self.pump(shard, budget).map(drop)
             }
-            40..55 => self.write(),
-            55..70 => self.read(),
-            _ => self.poll_task(),
+            Step::ReadMail => self.read_mail(shard),
+            Step::Write => self.write(),
+            Step::Read => self.read(),
+            Step::Poll => self.poll_tasks(),
         }
     }
 

@@ -155,21 +155,18 @@ impl World {
         self.news_leave()
     }
 
-    /// Lets any one task go on, and if that was its end, tells the channel.
-    pub(super) fn poll_task(&mut self) -> Checked {
-        if self.process.tasks.is_empty() {
-            return Ok(());
-        }
-        let at = self.random.below(self.process.tasks.len());
-        let running = &mut self.process.tasks[at];
-        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        match polled {
-            Poll::Pending => self.news_leave(),
-            Poll::Ready(info) => {
+    /// Lets tasks go on, from any on, until one is done, and tells its channel.
+    pub(super) fn poll_tasks(&mut self) -> Checked {
+        let count = self.process.tasks.len();
+        let first = self.random.below(count.max(1));
+        for at in (0..count).map(|step| (first + step) % count) {
+            let future = self.process.tasks[at].future.as_mut();
+            if let Poll::Ready(info) = future.poll(&mut Context::from_waker(Waker::noop())) {
                 let Running { shard, owner, .. } = self.process.tasks.swap_remove(at);
                 self.trace.line(format_args!("{} s{shard} a task is done", self.now.0));
-                self.handle(shard, Event::Answer { owner, answer: Answer::Finished(info) })
+                return self.handle(shard, Event::Answer { owner, answer: Answer::Finished(info) });
             }
         }
+        self.news_leave()
     }
 }
