@@ -1,0 +1,82 @@
+//! `throng ban`.
+
+use super::super::errand::{Errand, Form};
+use super::super::{Commanded, OperatorError};
+use super::part::Part;
+use super::times::{duration, end_ms};
+use clap::Subcommand;
+use hyper::Method;
+use serde_json::json;
+use std::time::Duration;
+
+/// Bans and mutes.
+#[derive(Subcommand, Debug)]
+pub(crate) enum BanCommand {
+    /// List bans and mutes
+    List {
+        community: String,
+        /// Of this room [default: of the whole community]
+        #[arg(long)]
+        room: Option<String>,
+        #[command(flatten)]
+        part: Part,
+    },
+    /// Ban somebody
+    Add {
+        community: String,
+        person: String,
+        /// From this room [default: from the whole community]
+        #[arg(long)]
+        room: Option<String>,
+        /// Let them read, and not write
+        #[arg(long)]
+        mute: bool,
+        /// How long, such as 90m, 12h or 7d [default: for ever]
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        lasts: Option<Duration>,
+        /// Why, for moderators
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Lift a ban
+    Lift {
+        community: String,
+        person: String,
+        /// In this room [default: in the whole community]
+        #[arg(long)]
+        room: Option<String>,
+        /// Lift a mute
+        #[arg(long)]
+        mute: bool,
+    },
+}
+
+impl Commanded for BanCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        let within = |errand: Errand, room: &Option<String>| match room {
+            Some(room) => errand.query("conversation", &format!("room:{room}")),
+            None => errand,
+        };
+        let kind = |mute: bool| if mute { "mute" } else { "ban" };
+        Ok(match self {
+            Self::List { community, room, part } => {
+                let form = Form::Rows(&["kind", "person", "until", "by", "at", "reason"]);
+                within(
+                    part.of(Errand::new(Method::GET, &["communities", community, "sanctions"], form)),
+                    room,
+                )
+            }
+            Self::Add { community, person, room, mute, lasts, reason } => {
+                let path = ["communities", community, "sanctions", kind(*mute), person];
+                let until = lasts.map(end_ms);
+                let form = Form::Done(format!("{person}: {}", if *mute { "muted" } else { "banned" }));
+                within(Errand::new(Method::PUT, &path, form), room)
+                    .body(json!({ "until": until, "reason": reason }))
+            }
+            Self::Lift { community, person, room, mute } => {
+                let path = ["communities", community, "sanctions", kind(*mute), person];
+                within(Errand::new(Method::DELETE, &path, Form::Done("lifted".to_owned())), room)
+            }
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! `throng community`.
+
+use super::super::errand::{Errand, Form};
+use super::super::{Commanded, OperatorError};
+use super::part::Part;
+use clap::Subcommand;
+use hyper::Method;
+use serde_json::{Map, Value, json};
+
+/// Communities.
+#[derive(Subcommand, Debug)]
+pub(crate) enum CommunityCommand {
+    /// List communities
+    List(Part),
+    /// Make a community
+    Create {
+        /// Its name in URLs: a-z, 0-9, - and _
+        id: String,
+        /// Its name for people [default: the id]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Show a community's settings
+    Show { id: String },
+    /// Change a community's settings, from a file with all of them as JSON (`show --json` has them)
+    Change {
+        id: String,
+        /// The file, or - for standard input
+        #[arg(long, value_name = "FILE")]
+        settings: std::path::PathBuf,
+    },
+    /// Write everything of a community but its keys to standard output, a record of JSON a line
+    Export { id: String },
+    /// Drop what is older than the community keeps, now
+    Expire { id: String },
+}
+
+impl Commanded for CommunityCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        let one = |method, id: &str, form| Errand::new(method, &["communities", id], form);
+        Ok(match self {
+            Self::List(part) => {
+                let fields = &["id", "name", "guests", "limits.history_days", "created"];
+                part.of(Errand::new(Method::GET, &["communities"], Form::Rows(fields)))
+            }
+            Self::Create { id, name } => {
+                let settings = json!({ "name": name.as_ref().unwrap_or(id) });
+                let form =
+                    Form::Done(format!("made the community {id}: `throng key create {id} …` makes its keys"));
+                Errand::new(Method::POST, &["communities"], form)
+                    .body(json!({ "id": id, "settings": settings }))
+            }
+            Self::Show { id } => one(Method::GET, id, Form::Fields),
+            Self::Change { id, settings } => {
+                let form = Form::Done(format!("changed the community {id}"));
+                one(Method::PUT, id, form).body(settings_from(settings)?)
+            }
+            Self::Export { id } => Errand::new(Method::GET, &["communities", id, "export"], Form::Lines),
+            Self::Expire { id } => Errand::new(Method::POST, &["communities", id, "retention"], Form::Fields),
+        })
+    }
+}
+
+/// What `show --json` tells beside the settings is left out, so that its output may be edited and given back.
+fn settings_from(path: &std::path::Path) -> Result<Value, OperatorError> {
+    let wrong = |error: &dyn std::fmt::Display| OperatorError::Wish(format!("{}: {error}", path.display()));
+    let text = if path.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin()).map_err(|error| wrong(&error))?
+    } else {
+        std::fs::read_to_string(path).map_err(|error| wrong(&error))?
+    };
+    let mut settings: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    settings.remove("id");
+    settings.remove("created");
+    Ok(Value::Object(settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_were_shown_can_be_given_back() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), r#"{"id": "a", "created": 1, "name": "A"}"#).expect("written");
+        assert_eq!(settings_from(file.path()).expect("read"), json!({ "name": "A" }));
+    }
+}

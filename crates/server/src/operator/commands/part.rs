@@ -1,0 +1,25 @@
+//! Lists come in parts.
+
+use super::super::errand::Errand;
+use clap::Args;
+
+/// A part of a list.
+#[derive(Args, Debug)]
+pub(crate) struct Part {
+    /// Go on after this, as the last part said
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+    /// How many rows
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=200))]
+    limit: u16,
+}
+
+impl Part {
+    pub(super) fn of(&self, errand: Errand) -> Errand {
+        let errand = errand.query("limit", &self.limit.to_string());
+        match &self.after {
+            Some(after) => errand.query("after", after),
+            None => errand,
+        }
+    }
+}

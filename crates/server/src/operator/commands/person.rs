@@ -1,0 +1,62 @@
+//! `throng person`.
+
+use super::super::errand::{Errand, Form};
+use super::super::{Commanded, OperatorError};
+use super::part::Part;
+use clap::Subcommand;
+use hyper::Method;
+use serde_json::json;
+
+/// People of a community.
+#[derive(Subcommand, Debug)]
+pub(crate) enum PersonCommand {
+    /// List people
+    List {
+        community: String,
+        #[command(flatten)]
+        part: Part,
+    },
+    /// Show a person
+    Show { community: String, person: String },
+    /// Revoke a person's tokens, and close what stands on them
+    Revoke {
+        community: String,
+        person: String,
+        /// The one token with this `jti` [default: all that were issued until now]
+        #[arg(long)]
+        token_id: Option<String>,
+    },
+    /// Write what there is of a person to standard output, a record of JSON a line
+    Export { community: String, person: String },
+    /// Erase a person: what they wrote becomes tombstones of nobody
+    Erase {
+        community: String,
+        person: String,
+        /// That you mean it
+        #[arg(long, required = true)]
+        yes: bool,
+    },
+}
+
+impl Commanded for PersonCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        let one = |method, community: &str, person: &str, form| {
+            Errand::new(method, &["communities", community, "people", person], form)
+        };
+        Ok(match self {
+            Self::List { community, part } => {
+                let form = Form::Rows(&["id", "name", "role", "guest", "seen"]);
+                part.of(Errand::new(Method::GET, &["communities", community, "people"], form))
+            }
+            Self::Show { community, person } => one(Method::GET, community, person, Form::Fields),
+            Self::Revoke { community, person, token_id } => {
+                let path = ["communities", community, "people", person, "revocations"];
+                Errand::new(Method::POST, &path, Form::Fields).body(json!({ "token_id": token_id }))
+            }
+            Self::Export { community, person } => {
+                Errand::new(Method::GET, &["communities", community, "people", person, "export"], Form::Lines)
+            }
+            Self::Erase { community, person, yes: _ } => one(Method::DELETE, community, person, Form::Fields),
+        })
+    }
+}

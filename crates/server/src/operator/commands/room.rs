@@ -1,0 +1,75 @@
+//! `throng room`.
+
+use super::super::errand::{Errand, Form};
+use super::super::{Commanded, OperatorError};
+use super::part::Part;
+use clap::{Subcommand, ValueEnum};
+use hyper::Method;
+use serde_json::json;
+
+/// Rooms of a community.
+#[derive(Subcommand, Debug)]
+pub(crate) enum RoomCommand {
+    /// List rooms
+    List {
+        community: String,
+        #[command(flatten)]
+        part: Part,
+    },
+    /// Make a room
+    Create {
+        community: String,
+        /// Its name in its URL: a-z, 0-9, - and _
+        name: String,
+        /// For people [default: the name]
+        #[arg(long)]
+        title: Option<String>,
+        /// Who may see and enter it
+        #[arg(long, value_enum, default_value_t = RoomKind::Public)]
+        kind: RoomKind,
+    },
+    /// Show a room
+    Show { community: String, name: String },
+}
+
+/// Who may see and enter a room.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RoomKind {
+    /// Everybody, guests too
+    Public,
+    /// Everybody with an account
+    Members,
+    /// The invited
+    Private,
+}
+
+impl RoomKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Members => "members",
+            Self::Private => "private",
+        }
+    }
+}
+
+impl Commanded for RoomCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        Ok(match self {
+            Self::List { community, part } => {
+                let form = Form::Rows(&["name", "kind", "title", "members", "last", "id"]);
+                part.of(Errand::new(Method::GET, &["communities", community, "rooms"], form))
+            }
+            Self::Create { community, name, title, kind } => {
+                let form = Form::Done(format!("made the room /c/{community}/r/{name}"));
+                let room =
+                    json!({ "name": name, "kind": kind.name(), "title": title.as_ref().unwrap_or(name) });
+                Errand::new(Method::POST, &["communities", community, "rooms"], form).body(room)
+            }
+            Self::Show { community, name } => {
+                let room = format!("room:{name}");
+                Errand::new(Method::GET, &["communities", community, "conversations", &room], Form::Fields)
+            }
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! `throng webhook`.
+
+use super::super::errand::{Errand, Form};
+use super::super::{Commanded, OperatorError};
+use clap::Subcommand;
+use hyper::Method;
+use serde_json::json;
+
+/// Where communities are told what happens.
+#[derive(Subcommand, Debug)]
+pub(crate) enum WebhookCommand {
+    /// List endpoints
+    List { community: String },
+    /// Make an endpoint; the secret that requests are signed with is shown once
+    Create {
+        community: String,
+        /// What you call it
+        #[arg(long)]
+        name: String,
+        /// Where; begins with https://
+        #[arg(long)]
+        url: String,
+        /// What it is told, such as message.sent [default: everything]
+        #[arg(long, value_delimiter = ',')]
+        events: Vec<String>,
+    },
+    /// Remove an endpoint
+    Delete { community: String, webhook: String },
+    /// See what was given up
+    DeadLetters { community: String, webhook: String },
+}
+
+impl Commanded for WebhookCommand {
+    fn errand(&self) -> Result<Errand, OperatorError> {
+        Ok(match self {
+            Self::List { community } => {
+                let form = Form::Rows(&["id", "name", "url", "events"]);
+                Errand::new(Method::GET, &["communities", community, "webhooks"], form)
+            }
+            Self::Create { community, name, url, events } => {
+                let note = "requests are signed with it (Standard Webhooks): it is shown this once";
+                let form = Form::Once { field: "secret", note };
+                Errand::new(Method::POST, &["communities", community, "webhooks"], form)
+                    .body(json!({ "name": name, "url": url, "events": events }))
+            }
+            Self::Delete { community, webhook } => {
+                let form = Form::Done("removed".to_owned());
+                Errand::new(Method::DELETE, &["communities", community, "webhooks", webhook], form)
+            }
+            Self::DeadLetters { community, webhook } => {
+                let form = Form::Rows(&["id", "attempts", "why", "at", "body"]);
+                Errand::new(
+                    Method::GET,
+                    &["communities", community, "webhooks", webhook, "dead-letters"],
+                    form,
+                )
+            }
+        })
+    }
+}
