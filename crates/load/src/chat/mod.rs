@@ -91,8 +91,7 @@ pub enum ChatError {
 pub fn run(options: Options) -> Result<(), ChatError> {
     let on_screen = io::stdin().is_terminal() && terminal::is_possible();
     if let Some(found) = Place::parse(&options.url, options.topic.as_deref()) {
-        let (place, in_url) =
-            found.map_err(|error| ChatError::Session(SessionError::Address(error)))?;
+        let (place, in_url) = found.map_err(|error| ChatError::Session(SessionError::Address(error)))?;
         let token = options.token.clone().map(|Token(token)| token).or(in_url);
         let form = match (options.json, on_screen) {
             (true, _) => Form::Json,
@@ -118,7 +117,10 @@ impl fmt::Display for ChatError {
             ChatError::Refused(1) => f.write_str("a line was not done"),
             ChatError::Refused(lines) => write!(f, "{lines} lines were not done"),
             ChatError::OnlyMessenger(flag) => {
-                write!(f, "chat: {flag} is for a stored room (…/c/COMMUNITY/r/ROOM), or with --load for a run")
+                write!(
+                    f,
+                    "chat: {flag} is for a stored room (…/c/COMMUNITY/r/ROOM), or with --load for a run"
+                )
             }
             ChatError::Terminal(error) => write!(f, "the terminal failed: {error}"),
         }

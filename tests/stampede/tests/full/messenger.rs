@@ -15,7 +15,11 @@ fn come_in(lab: &Lab, throng: &Throng, name: &str) -> Program {
 
 /// What it said as JSON, so far.
 fn objects(person: &Program) -> Vec<Value> {
-    person.output().lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+    person
+        .output()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+        .collect()
 }
 
 fn wait_for_object(person: &Program, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
@@ -81,7 +85,9 @@ fn a_direct_conversation_counts_what_is_unread_until_it_is_opened() {
     bob.type_line("yes?");
     ann.wait_for("[@Bob 2] Bob: yes?");
     bob.type_line("/list");
-    wait_until("nothing is unread", || bob.output().lines().any(|line| line.trim_end().ends_with("@Ann") && line.starts_with('*')));
+    wait_until("nothing is unread", || {
+        bob.output().lines().any(|line| line.trim_end().ends_with("@Ann") && line.starts_with('*'))
+    });
     leave(ann);
     leave(bob);
 }
@@ -99,14 +105,19 @@ fn a_script_talks_in_json_and_ends_with_how_much_was_refused() {
     script.close_input();
     let said = script.ended();
     assert_eq!(said.code, 4, "{}{}", said.output, said.complaints);
-    let objects: Vec<Value> =
-        said.output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect();
+    let objects: Vec<Value> = said
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+        .collect();
     let of = |event: &str| objects.iter().filter(|object| object["event"] == event).collect::<Vec<_>>();
     let lines: Vec<(u64, String)> = (0..20).map(|number| (number + 1, format!("line {number}"))).collect();
     for event in ["message", "found"] {
         let texts: Vec<(u64, String)> = of(event)
             .iter()
-            .map(|object| (object["seq"].as_u64().unwrap_or(0), object["text"].as_str().unwrap_or("").to_owned()))
+            .map(|object| {
+                (object["seq"].as_u64().unwrap_or(0), object["text"].as_str().unwrap_or("").to_owned())
+            })
             .collect();
         assert_eq!(texts, lines, "{event}");
     }
@@ -124,12 +135,14 @@ fn a_server_that_dies_and_comes_back_loses_and_repeats_nothing() {
     let ann = lab.start(&["chat", &throng.lobby(), "--name", "Ann", "--json"]);
     wait_for_object(&ann, "Ann is in", |object| object["event"] == "joined");
     let mut bob = come_in(&lab, &throng, "Bob");
-    let total = 120;
+    let total = 90;
     for number in 0..total {
         bob.type_line(&format!("word {number}"));
-        if number % 40 == 20 {
+        if number % 30 == 15 {
             let seq = number / 2;
-            wait_for_object(&ann, "some of it", |object| object["event"] == "message" && object["seq"].as_u64() >= Some(seq));
+            wait_for_object(&ann, "some of it", |object| {
+                object["event"] == "message" && object["seq"].as_u64() >= Some(seq)
+            });
             throng = throng.restarted();
         }
     }
@@ -140,7 +153,8 @@ fn a_server_that_dies_and_comes_back_loses_and_repeats_nothing() {
         .filter(|object| object["event"] == "message")
         .map(|object| (object["seq"].as_u64().unwrap_or(0), object["text"].as_str().unwrap_or("").to_owned()))
         .collect();
-    let expected: Vec<(u64, String)> = (0..total).map(|number| (number + 1, format!("word {number}"))).collect();
+    let expected: Vec<(u64, String)> =
+        (0..total).map(|number| (number + 1, format!("word {number}"))).collect();
     assert_eq!(said, expected);
     leave(ann);
 }
@@ -156,7 +170,11 @@ fn who_cannot_come_in_is_told_why() {
     ] {
         let ended = lab.ask(arguments);
         assert_eq!(ended.code, 4, "{}{}", ended.output, ended.complaints);
-        assert!(ended.complaints.contains(part) && !ended.complaints.contains("no.such.token"), "{}", ended.complaints);
+        assert!(
+            ended.complaints.contains(part) && !ended.complaints.contains("no.such.token"),
+            "{}",
+            ended.complaints
+        );
     }
 }
 
@@ -190,7 +208,10 @@ fn the_screen_shows_conversations_with_what_is_unread_and_history_while_one_scro
     writer.type_line("/dm Ann | psst yourself");
     // The line of the conversation with one unread message.
     wait_until("it is unread", || {
-        ann.screen().lines().any(|line| line.contains("@Writer") && line.split('│').next().is_some_and(|row| row.trim_end().ends_with(" 1")))
+        ann.screen().lines().any(|line| {
+            line.contains("@Writer")
+                && line.split('│').next().is_some_and(|row| row.trim_end().ends_with(" 1"))
+        })
     });
     ann.press("\x0e");
     ann.wait_for("psst yourself");

@@ -15,20 +15,36 @@ const SYSTEM_TOPIC: &str = "phoenix";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
     Heartbeat,
-    JoinRoom { room: String },
+    JoinRoom {
+        room: String,
+    },
     JoinPerson,
     /// Nothing follows from the answer.
     Quietly,
-    Send { client_id: String },
+    Send {
+        client_id: String,
+    },
     /// Messages that are missing.
-    Fill { conversation: String },
+    Fill {
+        conversation: String,
+    },
     /// Changes that are missing.
-    Mend { conversation: String },
+    Mend {
+        conversation: String,
+    },
     /// The page before what is held.
-    Grow { conversation: String },
-    Read { conversation: String },
-    Profile { person: String },
-    Tab { is_first: bool },
+    Grow {
+        conversation: String,
+    },
+    Read {
+        conversation: String,
+    },
+    Profile {
+        person: String,
+    },
+    Tab {
+        is_first: bool,
+    },
     /// A new token for the connection.
     Refresh,
     /// A person's command.
@@ -41,19 +57,30 @@ pub(super) enum Command {
     /// A conversation that is shown then.
     Open,
     /// A conversation of two, in which something is said at once.
-    Direct { text: Option<String> },
+    Direct {
+        text: Option<String>,
+    },
     /// A page of history that is shown on its own.
-    History { conversation: String },
-    Search { query: String, conversation: Option<String> },
+    History {
+        conversation: String,
+    },
+    Search {
+        query: String,
+        conversation: Option<String>,
+    },
     Rooms,
     Members,
     Invitations,
     /// Nothing to show but that it was done.
-    Do { done: String },
+    Do {
+        done: String,
+    },
     /// A message is otherwise now; the server tells it, too.
     Change,
     Invite,
-    Leave { conversation: String },
+    Leave {
+        conversation: String,
+    },
 }
 
 /// Where something is asked.
@@ -90,7 +117,13 @@ impl Calls {
     }
 
     /// Joins a topic, before whatever waits.
-    pub(super) fn join(&mut self, topic: String, payload: &Value, asked: Asked, send: &mut Vec<String>) -> Channel {
+    pub(super) fn join(
+        &mut self,
+        topic: String,
+        payload: &Value,
+        asked: Asked,
+        send: &mut Vec<String>,
+    ) -> Channel {
         let channel = Channel { topic, join: self.reference + 1 };
         self.push(&channel, "phx_join", payload, asked, send);
         channel
@@ -130,7 +163,14 @@ impl Calls {
         }
     }
 
-    fn push(&mut self, channel: &Channel, event: &str, payload: &Value, asked: Asked, send: &mut Vec<String>) {
+    fn push(
+        &mut self,
+        channel: &Channel,
+        event: &str,
+        payload: &Value,
+        asked: Asked,
+        send: &mut Vec<String>,
+    ) {
         self.reference += 1;
         self.in_flight.insert(self.reference, asked);
         let payload = payload.to_string();

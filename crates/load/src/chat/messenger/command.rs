@@ -125,7 +125,8 @@ fn arguments(name: &str, rest: &str) -> Option<Typed> {
         "rooms" => Some(Typed::Rooms),
         "join" => {
             let (room, invitation) = first_word(rest)?;
-            (!invitation.contains(' ')).then(|| Typed::Join { room: bare_room(room), invitation: some(invitation) })
+            (!invitation.contains(' '))
+                .then(|| Typed::Join { room: bare_room(room), invitation: some(invitation) })
         }
         "create" => {
             let (room, title) = first_word(rest)?;
@@ -133,7 +134,9 @@ fn arguments(name: &str, rest: &str) -> Option<Typed> {
         }
         "leave" => Some(Typed::Leave),
         "history" if rest.is_empty() => Some(Typed::History { before: None }),
-        "history" => rest.trim_start_matches('#').parse().ok().map(|seq| Typed::History { before: Some(seq) }),
+        "history" => {
+            rest.trim_start_matches('#').parse().ok().map(|seq| Typed::History { before: Some(seq) })
+        }
         "search" => Some(Typed::Search { words: one(), everywhere: false }),
         "find" => one().map(|words| Typed::Search { words: Some(words), everywhere: true }),
         "reply" => text().map(|text| Typed::Reply { to: seq, text }),
@@ -237,7 +240,10 @@ mod tests {
             ("//dm is a command", Typed::Say("/dm is a command".into())),
             ("/dm Ann Lee", Typed::Direct { name: "Ann Lee".into(), text: None }),
             ("/dm ann | hi | you", Typed::Direct { name: "ann".into(), text: Some("hi | you".into()) }),
-            ("/group ann, bob | Us", Typed::Group { names: vec!["ann".into(), "bob".into()], title: "Us".into() }),
+            (
+                "/group ann, bob | Us",
+                Typed::Group { names: vec!["ann".into(), "bob".into()], title: "Us".into() },
+            ),
             ("/edit #42 new", Typed::Edit { seq: Some(42), text: "new".into() }),
             ("/edit 42 apples", Typed::Edit { seq: None, text: "42 apples".into() }),
             ("/delete 42", Typed::Delete { seq: Some(42) }),

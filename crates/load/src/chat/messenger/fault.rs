@@ -93,7 +93,8 @@ mod tests {
         let fault = json!({"code": "invalid", "message": "invalid",
                            "details": {"fields": [{"field": "text", "code": "too_long", "message": "at most 8192 bytes"}]}});
         assert_eq!(Fault::read(&fault).message, "invalid; text: at most 8192 bytes");
-        let fault = json!({"code": "refused_by_site", "message": "refused", "details": {"reason": "for members"}});
+        let fault =
+            json!({"code": "refused_by_site", "message": "refused", "details": {"reason": "for members"}});
         assert_eq!(Fault::read(&fault).message, "refused: for members");
         assert_eq!(Fault::read(&json!({"reason": "unmatched topic"})).message, "unmatched topic");
         assert_eq!(Fault::read(&json!(null)).code, "unknown");

@@ -11,8 +11,11 @@ pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
     match news {
         News::Connecting => vec![json!({"event": "connecting", "server": client.server()})],
         News::Joined => {
-            let me = client.me().map(|me| json!({"person": me.person, "name": me.name, "guest": me.is_guest}));
-            vec![json!({"event": "joined", "me": me, "room": client.room_name(), "community": client.community()})]
+            let me =
+                client.me().map(|me| json!({"person": me.person, "name": me.name, "guest": me.is_guest}));
+            vec![
+                json!({"event": "joined", "me": me, "room": client.room_name(), "community": client.community()}),
+            ]
         }
         News::Opened { conversation } => {
             let known = client.conversation(conversation);
@@ -45,7 +48,8 @@ pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
             vec![json!({"event": "skipped", "conversation": conversation, "from": from, "to": to})]
         }
         News::Page { title, messages, more } => {
-            let mut objects: Vec<Value> = messages.iter().map(|message| said("found", client, message)).collect();
+            let mut objects: Vec<Value> =
+                messages.iter().map(|message| said("found", client, message)).collect();
             objects.push(json!({"event": "page", "title": title, "messages": messages.len(), "more": more}));
             objects
         }
@@ -58,7 +62,9 @@ pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
             None => vec![],
         },
         News::Presence { person, status } => {
-            vec![json!({"event": "presence", "person": person, "name": client.people.name(person), "status": status})]
+            vec![
+                json!({"event": "presence", "person": person, "name": client.people.name(person), "status": status}),
+            ]
         }
         News::Typing { conversation, person, on } => {
             vec![json!({"event": "typing", "conversation": conversation, "person": person, "on": on})]
@@ -67,7 +73,9 @@ pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
             vec![json!({"event": "stored", "conversation": conversation, "seq": seq, "client_id": client_id})]
         }
         News::Held { text, reason, wait } => {
-            vec![json!({"event": "held", "text": text, "reason": reason, "retry_in_ms": wait.as_millis() as u64})]
+            vec![
+                json!({"event": "held", "text": text, "reason": reason, "retry_in_ms": wait.as_millis() as u64}),
+            ]
         }
         News::Told { about, value, lines: _ } => vec![json!({"event": about, "value": value})],
         News::Note(note) => vec![json!({"event": "note", "text": note})],

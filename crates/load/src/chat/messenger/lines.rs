@@ -108,14 +108,9 @@ impl Lines {
     }
 
     fn gave_up(&self) -> Option<ChatError> {
-        let of = |news: &News| match news {
-            News::Ended { reason } => Some(reason.clone()),
-            News::Lost { reason, .. } if self.messenger.client.failures() >= ATTEMPTS_MAX => Some(reason.clone()),
-            _ => None,
-        };
-        let reason = self.news.iter().rev().find_map(|(_, news)| of(news));
-        let is_over = self.messenger.client.link() == Link::Ended || self.messenger.client.failures() >= ATTEMPTS_MAX;
-        is_over.then(|| ChatError::GaveUp(reason.unwrap_or_else(|| "the server cannot be reached".into())))
+        let client = &self.messenger.client;
+        let is_over = client.link() == Link::Ended || client.failures() >= ATTEMPTS_MAX;
+        is_over.then(|| ChatError::GaveUp(client.trouble().to_owned()))
     }
 
     fn leave(mut self, out: &mut dyn Write, notes: &mut dyn Write) -> Result<(), ChatError> {
@@ -123,7 +118,9 @@ impl Lines {
         let refused = self.messenger.client.refused();
         if self.messenger.wire.close("left".into()) {
             let until = Instant::now() + CLOSE_WAIT;
-            while let Ok(incoming) = self.messenger.incoming.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            while let Ok(incoming) =
+                self.messenger.incoming.recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
                 if matches!(incoming, Incoming::Lost(_)) {
                     break;
                 }
@@ -135,7 +132,8 @@ impl Lines {
     /// Writes what can be written: a message waits for its author's name, and what is behind it too.
     fn show(&mut self, out: &mut dyn Write, notes: &mut dyn Write, at_once: bool) -> io::Result<()> {
         while let Some((came, news)) = self.news.front() {
-            let is_awaited = self.people(news).iter().any(|person| self.messenger.client.people.is_awaited(person));
+            let is_awaited =
+                self.people(news).iter().any(|person| self.messenger.client.people.is_awaited(person));
             let has_time = came.elapsed() < NAME_WAIT && self.news.len() < NEWS_MAX;
             if is_awaited && has_time && !at_once && self.messenger.client.is_in() {
                 break;
@@ -159,14 +157,30 @@ impl Lines {
             News::Said(message) | News::Changed { message, .. } => vec![&message.sender],
             News::Page { messages, .. } => messages.iter().map(|message| message.sender.as_str()).collect(),
             News::Presence { person, .. } => vec![person],
-            _ => vec![],
+            News::Connecting
+            | News::Joined
+            | News::Opened { .. }
+            | News::Skipped { .. }
+            | News::Unread { .. }
+            | News::Typing { .. }
+            | News::Stored { .. }
+            | News::Held { .. }
+            | News::Told { .. }
+            | News::Note(_)
+            | News::Refused { .. }
+            | News::Lost { .. }
+            | News::Ended { .. } => vec![],
         }
     }
 
     fn write(&self, news: &News, out: &mut dyn Write, notes: &mut dyn Write) -> io::Result<()> {
         let client = &self.messenger.client;
         match news {
-            News::Connecting | News::Typing { .. } | News::Unread { .. } | News::Stored { .. } | News::Presence { .. } => Ok(()),
+            News::Connecting
+            | News::Typing { .. }
+            | News::Unread { .. }
+            | News::Stored { .. }
+            | News::Presence { .. } => Ok(()),
             News::Joined => {
                 let name = client.me().map_or("", |me| &me.name);
                 writeln!(notes, "* {} is in #{}", one_line(name), client.room_name())

@@ -50,7 +50,12 @@ pub(super) enum Form {
     Json,
 }
 
-pub(super) fn run(place: Place, token: Option<String>, options: Options, form: Form) -> Result<(), ChatError> {
+pub(super) fn run(
+    place: Place,
+    token: Option<String>,
+    options: Options,
+    form: Form,
+) -> Result<(), ChatError> {
     let messenger = Messenger::begin(place, token, options).map_err(ChatError::Session)?;
     match form {
         Form::Screen => screen::run(messenger),

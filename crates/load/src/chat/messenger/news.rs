@@ -14,40 +14,87 @@ pub(super) enum News {
     /// One is in, for the first time or again.
     Joined,
     /// Another conversation is shown now.
-    Opened { conversation: String },
+    Opened {
+        conversation: String,
+    },
     /// A message, at its turn; one's own too.
     Said(Message),
     /// A message is otherwise now.
-    Changed { message: Message, change: Change },
+    Changed {
+        message: Message,
+        change: Change,
+    },
     /// Places that this client will not bring: too many were missed, or they are not kept any more.
-    Skipped { conversation: String, from: u64, to: u64 },
+    Skipped {
+        conversation: String,
+        from: u64,
+        to: u64,
+    },
     /// Messages that were asked for.
-    Page { title: String, messages: Vec<Message>, more: bool },
+    Page {
+        title: String,
+        messages: Vec<Message>,
+        more: bool,
+    },
     /// How much is unread somewhere.
-    Unread { conversation: String },
-    Presence { person: String, status: String },
-    Typing { conversation: String, person: String, on: bool },
+    Unread {
+        conversation: String,
+    },
+    Presence {
+        person: String,
+        status: String,
+    },
+    Typing {
+        conversation: String,
+        person: String,
+        on: bool,
+    },
     /// One's own message is stored.
-    Stored { client_id: String, conversation: String, seq: u64 },
+    Stored {
+        client_id: String,
+        conversation: String,
+        seq: u64,
+    },
     /// One's own message came too soon, and is sent again by itself.
-    Held { text: String, reason: String, wait: Duration },
+    Held {
+        text: String,
+        reason: String,
+        wait: Duration,
+    },
     /// An answer for a person and for a program.
-    Told { about: &'static str, value: Value, lines: Vec<String> },
+    Told {
+        about: &'static str,
+        value: Value,
+        lines: Vec<String>,
+    },
     /// Something happened.
     Note(String),
     /// Something that was typed was not done.
-    Refused { what: String, code: String, reason: String },
+    Refused {
+        what: String,
+        code: String,
+        reason: String,
+    },
     /// The connection ended, or there is none.
-    Lost { reason: String, retry_in: Duration },
+    Lost {
+        reason: String,
+        retry_in: Duration,
+    },
     /// One cannot come in, and trying again does not help.
-    Ended { reason: String },
+    Ended {
+        reason: String,
+    },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Change {
     Edited,
     Deleted,
-    Reacted { person: String, emoji: String, on: bool },
+    Reacted {
+        person: String,
+        emoji: String,
+        on: bool,
+    },
     /// Something of these happened while one was away.
     Meanwhile,
 }

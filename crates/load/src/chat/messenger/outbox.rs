@@ -48,7 +48,14 @@ impl Outbox {
         }
         self.number += 1;
         let client_id = format!("{}-{}", self.prefix, self.number);
-        self.waiting.push_back(Outgoing { client_id, conversation, text, reply_to, mentions, held_until: None });
+        self.waiting.push_back(Outgoing {
+            client_id,
+            conversation,
+            text,
+            reply_to,
+            mentions,
+            held_until: None,
+        });
         Ok(())
     }
 

@@ -204,7 +204,9 @@ mod tests {
     fn a_message_without_a_place_is_none() {
         let message = json!({"conversation": "c", "seq": 1, "id": "m", "sender": "ann", "text": "hi"});
         assert_eq!(Message::read(&message).map(|message| message.text), Some("hi".into()));
-        for (member, value) in [("seq", json!(0)), ("seq", json!("1")), ("sender", json!(null)), ("id", json!(7))] {
+        for (member, value) in
+            [("seq", json!(0)), ("seq", json!("1")), ("sender", json!(null)), ("id", json!(7))]
+        {
             let mut broken = message.clone();
             broken[member] = value;
             assert_eq!(Message::read(&broken), None, "{broken}");

@@ -194,7 +194,12 @@ impl People {
         self.here.clear();
         self.count = 0;
         self.typing.clear();
-        self.unasked = self.names.iter().filter(|(_, name)| **name == Name::Asked).map(|(person, _)| person.clone()).collect();
+        self.unasked = self
+            .names
+            .iter()
+            .filter(|(_, name)| **name == Name::Asked)
+            .map(|(person, _)| person.clone())
+            .collect();
     }
 }
 

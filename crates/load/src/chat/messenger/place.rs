@@ -47,12 +47,17 @@ impl Place {
 
     fn of(url: &str, socket: &str, community: &str, room: &str) -> Result<Self, BadAddress> {
         let is_word = |text: &str, max: usize| {
-            let is_of_word = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || b"_-".contains(&letter);
+            let is_of_word = |letter: u8| {
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || b"_-".contains(&letter)
+            };
             (1..=max).contains(&text.len()) && text.bytes().all(is_of_word)
         };
         let shown = url.split_once('#').map_or(url, |(shown, _)| shown);
         if !is_word(community, COMMUNITY_CHARS_MAX) {
-            return Err(BadAddress::new(shown, "names a community that cannot be: 1 to 40 of a-z, 0-9, _ and -"));
+            return Err(BadAddress::new(
+                shown,
+                "names a community that cannot be: 1 to 40 of a-z, 0-9, _ and -",
+            ));
         }
         if !is_word(room, ROOM_CHARS_MAX) {
             return Err(BadAddress::new(shown, "names a room that cannot be: 1 to 64 of a-z, 0-9, _ and -"));
@@ -95,7 +100,9 @@ fn socket_scheme(url: &str) -> String {
 fn percent_encoded(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte))
+            }
             other => encoded += &format!("%{other:02X}"),
         }
         encoded
@@ -142,7 +149,9 @@ mod tests {
 
     #[test]
     fn a_name_that_no_room_can_have_is_refused_without_the_token() {
-        for url in ["ws://h/c/Default/r/lobby#token=secret", "ws://h/c/default/r/a/b#token=secret", "ws://h/c//r/a"] {
+        for url in
+            ["ws://h/c/Default/r/lobby#token=secret", "ws://h/c/default/r/a/b#token=secret", "ws://h/c//r/a"]
+        {
             let error = Place::parse(url, None).expect("a stored room").expect_err(url).to_string();
             assert!(error.contains("cannot be") && !error.contains("secret"), "{error}");
         }

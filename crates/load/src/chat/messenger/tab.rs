@@ -102,9 +102,9 @@ impl Tab {
 
     /// The room of that name, as far as it is listed.
     pub(super) fn room(&self, name: &str) -> Option<&Row> {
-        self.rows.values().find(|row| {
-            row.conversation.kind == Kind::Room && row.conversation.name.as_deref() == Some(name)
-        })
+        self.rows
+            .values()
+            .find(|row| row.conversation.kind == Kind::Room && row.conversation.name.as_deref() == Some(name))
     }
 }
 

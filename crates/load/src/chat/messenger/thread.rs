@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::chat::messenger::payload::{Message, Reaction};
+use crate::chat::messenger::payload::{Conversation, Message, Reaction};
 
 /// Messages that are held of a conversation; when more come, the oldest go, and can be asked for again.
 pub(super) const HELD_MAX: usize = 2000;
@@ -34,6 +34,11 @@ impl Thread {
     /// Stands after that place and knows nothing of what is before.
     pub(super) fn after(last: u64, revision: u64) -> Self {
         Self { last, head: last, revision, ..Self::default() }
+    }
+
+    /// Stands where the conversation does.
+    pub(super) fn at_the_end_of(conversation: &Conversation) -> Self {
+        Self { first: conversation.first, ..Self::after(conversation.last, conversation.revision) }
     }
 
     pub(super) fn last(&self) -> u64 {

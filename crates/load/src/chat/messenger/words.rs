@@ -36,13 +36,23 @@ pub(super) fn change(client: &Client, message: &Message, change: &Change) -> Str
     match change {
         Change::Edited => format!("{} changed #{seq}: {}", name(&message.sender), body(message)),
         Change::Deleted => format!("#{seq} of {} was deleted", name(&message.sender)),
-        Change::Reacted { person, emoji, on: true } => format!("{} gave #{seq} {}", name(person), one_line(emoji)),
-        Change::Reacted { person, emoji, on: false } => format!("{} took {} from #{seq}", name(person), one_line(emoji)),
-        Change::Meanwhile => format!("#{seq} of {} is now: {}{}", name(&message.sender), body(message), marks(message)),
+        Change::Reacted { person, emoji, on: true } => {
+            format!("{} gave #{seq} {}", name(person), one_line(emoji))
+        }
+        Change::Reacted { person, emoji, on: false } => {
+            format!("{} took {} from #{seq}", name(person), one_line(emoji))
+        }
+        Change::Meanwhile => {
+            format!("#{seq} of {} is now: {}{}", name(&message.sender), body(message), marks(message))
+        }
     }
 }
 
 /// What was not done, and why.
 pub(super) fn refusal(what: &str, reason: &str) -> String {
-    if what.is_empty() { one_line(reason) } else { format!("not done: {}: {}", one_line(what), one_line(reason)) }
+    if what.is_empty() {
+        one_line(reason)
+    } else {
+        format!("not done: {}: {}", one_line(what), one_line(reason))
+    }
 }

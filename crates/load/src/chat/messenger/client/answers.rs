@@ -36,7 +36,11 @@ impl Client {
             Asked::Grow { conversation } => self.grown(&conversation, page(answer)),
             Asked::Read { conversation } => {
                 if let Some(read) = answer.as_ref().ok().and_then(|response| response["read"].as_u64()) {
-                    self.read_to(conversation, read, answer.ok().and_then(|response| response["unread"].as_u64()));
+                    self.read_to(
+                        conversation,
+                        read,
+                        answer.ok().and_then(|response| response["unread"].as_u64()),
+                    );
                 }
             }
             Asked::Profile { person } => match answer.ok().and_then(Profile::read) {
@@ -64,7 +68,8 @@ impl Client {
         match answer {
             Ok(response) => {
                 let Some(outgoing) = self.outbox.done(client_id) else { return };
-                let (conversation, seq) = (outgoing.conversation, response["seq"].as_u64().unwrap_or_default());
+                let (conversation, seq) =
+                    (outgoing.conversation, response["seq"].as_u64().unwrap_or_default());
                 if let Some(thread) = self.threads.get_mut(&conversation) {
                     thread.head = thread.head.max(seq);
                 }
@@ -73,7 +78,9 @@ impl Client {
                 self.out.news.push(News::Stored { client_id: client_id.to_owned(), conversation, seq });
             }
             Err(fault) => {
-                let hold = fault.hold().or_else(|| (fault.is_passing() && fault.retry_after.is_none()).then_some(HOLD));
+                let hold = fault
+                    .hold()
+                    .or_else(|| (fault.is_passing() && fault.retry_after.is_none()).then_some(HOLD));
                 if let Some(wait) = hold {
                     let first = self.outbox.first();
                     let (text, is_first_time) = first
@@ -94,7 +101,8 @@ impl Client {
         match command {
             Command::Open => {
                 if let Some(conversation) = Conversation::read(&response["conversation"]) {
-                    let (id, kind, name) = (conversation.id.clone(), conversation.kind, conversation.name.clone());
+                    let (id, kind, name) =
+                        (conversation.id.clone(), conversation.kind, conversation.name.clone());
                     self.is_in_conversation(conversation);
                     match (kind, name) {
                         (Kind::Room, Some(name)) => self.switch_room(name, None),
@@ -130,8 +138,12 @@ impl Client {
                 self.page(title, messages(&response["messages"]), more);
             }
             Command::Rooms => {
-                let rooms: Vec<Conversation> =
-                    response["rooms"].as_array().into_iter().flatten().filter_map(Conversation::read).collect();
+                let rooms: Vec<Conversation> = response["rooms"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Conversation::read)
+                    .collect();
                 let line = |room: &Conversation| {
                     let name = room.name.clone().unwrap_or_default();
                     format!("#{name:<20} {:>6} members  {}", room.members, room.title)
@@ -168,8 +180,9 @@ impl Client {
             }
             Command::Change => {
                 if let Some(mut message) = Message::read(&response["message"]) {
-                    message.reactions =
-                        response["reactions"].as_array().map(|all| crate::chat::messenger::payload::reactions(all));
+                    message.reactions = response["reactions"]
+                        .as_array()
+                        .map(|all| crate::chat::messenger::payload::reactions(all));
                     // The server tells it to everybody before it answers; what was missed is known now.
                     let (conversation, revision) = (message.conversation.clone(), message.revision);
                     self.change(message, Change::Meanwhile);
@@ -186,7 +199,7 @@ impl Client {
         self.threads.remove(conversation);
         self.tab.remove(conversation);
         if self.room_conversation() == Some(conversation) {
-            self.room = super::Room { name: self.room.name.clone(), ..super::Room::default() };
+            self.room = super::Room { name: self.room.name.clone(), is_left: true, ..super::Room::default() };
             self.people.in_room(0, None);
         }
         self.tell("left", json!(label.clone()), vec![format!("you left {label}")]);

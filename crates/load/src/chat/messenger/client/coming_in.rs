@@ -25,7 +25,8 @@ impl Client {
         self.beat_at = now + HEARTBEAT;
         self.join_by = Some(now + JOIN_TIMEOUT);
         self.refresh_at = Some(now + REFRESH);
-        self.join_room();
+        // Who has left the room for good comes in by their own topic.
+        if self.room.is_left && self.me.is_some() { self.enter_person(now) } else { self.join_room() }
     }
 
     /// Opens another room; the one that is open is left.
@@ -201,7 +202,9 @@ impl Client {
         if self.epoch.as_deref().is_some_and(|known| known != epoch) {
             self.threads.clear();
             self.seen.clear();
-            self.out.news.push(News::Note("the server's store began anew: what was said is read again".into()));
+            self.out
+                .news
+                .push(News::Note("the server's store began anew: what was said is read again".into()));
         }
         self.epoch = Some(epoch.to_owned());
     }
@@ -215,7 +218,13 @@ impl Client {
     }
 
     /// A room was joined with its newest page, or with what was missed.
-    fn stand(&mut self, conversation: &Conversation, page: Vec<Message>, is_recovered: bool, changed: Vec<Message>) {
+    fn stand(
+        &mut self,
+        conversation: &Conversation,
+        page: Vec<Message>,
+        is_recovered: bool,
+        changed: Vec<Message>,
+    ) {
         let id = &conversation.id;
         if !self.threads.contains_key(id) {
             let last = page.last().map_or(0, |message| message.seq).max(conversation.last);
@@ -244,13 +253,13 @@ impl Client {
     fn catch_up(&mut self, conversation: &Conversation) {
         let Conversation { id, last, first, revision, .. } = conversation;
         let Some(thread) = self.threads.get_mut(id) else {
-            self.put_thread(id.clone(), Thread { first: *first, ..Thread::after(*last, *revision) });
+            self.put_thread(id.clone(), Thread::at_the_end_of(conversation));
             return;
         };
         thread.first = *first;
         if *last > thread.last() + MISSED_MAX {
             let from = thread.last() + 1;
-            *thread = Thread { first: *first, ..Thread::after(*last, *revision) };
+            *thread = Thread::at_the_end_of(conversation);
             self.out.news.push(News::Skipped { conversation: id.clone(), from, to: *last });
             return;
         }

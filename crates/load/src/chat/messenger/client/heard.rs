@@ -25,10 +25,11 @@ impl Client {
         let Payload::Json(payload) = message.payload else { return };
         let payload: Value = serde_json::from_str(payload).unwrap_or_default();
         let event = message.event.as_text().unwrap_or_default();
-        let number = |reference: &proto::phoenix::Ref| reference.as_json().trim_matches('"').parse::<u64>().ok();
+        let number =
+            |reference: &proto::phoenix::Ref| reference.as_json().trim_matches('"').parse::<u64>().ok();
         if event == "phx_reply" {
-            if let Some(asked) =
-                number(&message.reference).and_then(|reference| self.calls.answered(reference, &mut self.out.send))
+            if let Some(asked) = number(&message.reference)
+                .and_then(|reference| self.calls.answered(reference, &mut self.out.send))
             {
                 self.answered(asked, &payload, now);
                 self.pump(now);
@@ -151,7 +152,8 @@ impl Client {
             "member:in" | "member:out" => {
                 if let Some(person) = person.filter(|person| !self.is_me(person)) {
                     self.people.met(&person);
-                    let what = if event == "member:in" { "is a member of" } else { "is no member any more of" };
+                    let what =
+                        if event == "member:in" { "is a member of" } else { "is no member any more of" };
                     let (name, place) = (self.people.name(&person).to_owned(), self.label(&conversation));
                     self.out.news.push(News::Note(format!("{name} {what} {place}")));
                 }
@@ -186,7 +188,7 @@ impl Client {
         if !self.threads.contains_key(&id) {
             self.put_thread(id.clone(), Thread::after(message.seq - 1, 0));
         }
-        if self.tab.get(&id).is_none() {
+        if self.tab.get(&id).is_none() && !self.calls.any(|asked| matches!(asked, Asked::Tab { .. })) {
             self.ask("conversations", json!({}), Asked::Tab { is_first: true });
         }
         self.arrived(message);
@@ -198,9 +200,7 @@ impl Client {
         conversation.pair.iter().for_each(|person| self.people.met(person));
         let (id, kind) = (conversation.id.clone(), conversation.kind);
         if kind != Kind::Room && !self.threads.contains_key(&id) {
-            let first = conversation.first;
-            let thread = Thread { first, ..Thread::after(conversation.last, conversation.revision) };
-            self.put_thread(id.clone(), thread);
+            self.put_thread(id.clone(), Thread::at_the_end_of(&conversation));
         }
         self.tab.describe(conversation);
         if is_new {
@@ -213,7 +213,12 @@ impl Client {
             self.room.conversation = Some(conversation.clone());
         }
         if self.tab.get(&conversation.id).is_some() {
-            let note = format!("{} is changed: {} {}", self.label_of(&conversation), conversation.title, conversation.topic);
+            let note = format!(
+                "{} is changed: {} {}",
+                self.label_of(&conversation),
+                conversation.title,
+                conversation.topic
+            );
             self.out.news.push(News::Note(note.trim_end().to_owned()));
             self.tab.describe(conversation);
         }
@@ -267,7 +272,9 @@ impl Client {
         /// Whose reading is remembered; further ones are not shown.
         const RECEIPTS_MAX: usize = 2000;
         let (conversation, person) = (text(&payload["conversation"]), text(&payload["person"]));
-        if let (Some(conversation), Some(person), Some(read)) = (conversation, person, payload["read"].as_u64()) {
+        if let (Some(conversation), Some(person), Some(read)) =
+            (conversation, person, payload["read"].as_u64())
+        {
             let key = (conversation, person);
             if self.receipts.len() < RECEIPTS_MAX || self.receipts.contains_key(&key) {
                 let known = self.receipts.entry(key).or_default();

@@ -58,6 +58,8 @@ pub(super) struct Client {
     identity: Identity,
     link: Link,
     failures: usize,
+    /// Why there is no connection.
+    trouble: String,
     beat_at: Instant,
     join_by: Option<Instant>,
     refresh_at: Option<Instant>,
@@ -99,6 +101,8 @@ struct Room {
     invitation: Option<String>,
     /// Shown when it is joined.
     is_wanted: bool,
+    /// Whether the person left it for good: it is not opened by itself again.
+    is_left: bool,
     /// The room that was open before, for when this one does not open.
     before: Option<String>,
 }
@@ -119,6 +123,7 @@ impl Client {
             identity,
             link: Link::Waiting(now),
             failures: 0,
+            trouble: String::new(),
             beat_at: now,
             join_by: None,
             refresh_at: None,
@@ -186,12 +191,18 @@ impl Client {
         let at = (self.failures - 1).min(BACK_OFF_MS.len() - 1);
         let retry_in = Duration::from_millis(BACK_OFF_MS[at]);
         self.link = Link::Waiting(now + retry_in);
+        self.trouble.clone_from(&reason);
         self.out.news.push(News::Lost { reason, retry_in });
     }
 
     /// How often in a row coming in failed.
     pub(super) fn failures(&self) -> usize {
         self.failures
+    }
+
+    /// Why there is no connection, or was none.
+    pub(super) fn trouble(&self) -> &str {
+        &self.trouble
     }
 
     /// Of what was typed, how much was not done.
@@ -210,7 +221,11 @@ impl Client {
     /// Whether everything that was typed is answered.
     pub(super) fn is_settled(&self) -> bool {
         let of_person = |asked: &Asked| match asked {
-            Asked::Command(_) | Asked::Send { .. } | Asked::Fill { .. } | Asked::Read { .. } | Asked::JoinRoom { .. } => true,
+            Asked::Command(_)
+            | Asked::Send { .. }
+            | Asked::Fill { .. }
+            | Asked::Read { .. }
+            | Asked::JoinRoom { .. } => true,
             Asked::Heartbeat
             | Asked::JoinPerson
             | Asked::Quietly
@@ -269,7 +284,9 @@ impl Client {
     pub(super) fn label_of(&self, conversation: &Conversation) -> String {
         match conversation.kind {
             Kind::Room => format!("#{}", conversation.name.as_deref().unwrap_or(&conversation.title)),
-            Kind::Direct => format!("@{}", self.other_of(conversation).map_or("?", |person| self.people.name(person))),
+            Kind::Direct => {
+                format!("@{}", self.other_of(conversation).map_or("?", |person| self.people.name(person)))
+            }
             Kind::Group if conversation.title.is_empty() => format!("group of {}", conversation.members),
             Kind::Group => conversation.title.clone(),
         }
@@ -282,7 +299,9 @@ impl Client {
 
     /// Whether somebody else has read the conversation up to there.
     pub(super) fn is_read_by_others(&self, conversation: &str, seq: u64) -> bool {
-        self.receipts.iter().any(|((place, person), read)| place == conversation && !self.is_me(person) && *read >= seq)
+        self.receipts
+            .iter()
+            .any(|((place, person), read)| place == conversation && !self.is_me(person) && *read >= seq)
     }
 
     /// The person types what is not sent yet.
@@ -327,7 +346,9 @@ impl Client {
             self.typed_at = None;
         }
         let mut asked = NAMES_ASKED_MAX;
-        while asked > 0 && let Some(person) = self.people.next_unasked() {
+        while asked > 0
+            && let Some(person) = self.people.next_unasked()
+        {
             asked -= 1;
             if !self.ask("profile", json!({ "person": person }), Asked::Profile { person: person.clone() }) {
                 self.people.not_named(&person);
@@ -353,12 +374,17 @@ impl Client {
     /// What was typed cannot be done, and the server was not asked.
     fn decline(&mut self, reason: impl Into<String>) {
         self.refused += 1;
-        self.out.news.push(News::Refused { what: String::new(), code: "usage".into(), reason: reason.into() });
+        self.out.news.push(News::Refused {
+            what: String::new(),
+            code: "usage".into(),
+            reason: reason.into(),
+        });
     }
 
     fn end(&mut self, reason: String) {
         self.fall_silent();
         self.link = Link::Ended;
+        self.trouble.clone_from(&reason);
         self.out.close = Some(reason.clone());
         self.out.news.push(News::Ended { reason });
     }

@@ -41,7 +41,11 @@ impl Client {
             Typed::Edit { seq, text } => {
                 let (id, seq) = (self.shown()?, self.own(seq)?);
                 let mentions = self.mentions(&text);
-                self.command("msg:edit", json!({"conversation": id, "seq": seq, "text": text, "mentions": mentions}), Command::Change)?;
+                self.command(
+                    "msg:edit",
+                    json!({"conversation": id, "seq": seq, "text": text, "mentions": mentions}),
+                    Command::Change,
+                )?;
             }
             Typed::Delete { seq } => {
                 let (id, seq) = (self.shown()?, self.own(seq)?);
@@ -51,7 +55,11 @@ impl Client {
                 let id = self.shown()?;
                 let seq = seq.or_else(|| self.newest(&id, |_, _| true));
                 let seq = seq.ok_or("there is no message to react to; name one: /react #42 EMOJI")?;
-                self.command("react", json!({"conversation": id, "seq": seq, "emoji": emoji, "on": on}), Command::Change)?;
+                self.command(
+                    "react",
+                    json!({"conversation": id, "seq": seq, "emoji": emoji, "on": on}),
+                    Command::Change,
+                )?;
             }
             Typed::History { before } => self.history(before)?,
             Typed::Search { words, everywhere } => self.search(words, everywhere)?,
@@ -59,7 +67,11 @@ impl Client {
                 let id = self.shown()?;
                 let last = self.conversation(&id).map_or(0, |conversation| conversation.last);
                 if last > 0 {
-                    self.ask_or_decline("read", json!({"conversation": id, "seq": last}), Asked::Read { conversation: id.clone() })?;
+                    self.ask_or_decline(
+                        "read",
+                        json!({"conversation": id, "seq": last}),
+                        Asked::Read { conversation: id.clone() },
+                    )?;
                 }
             }
             Typed::List => self.list(),
@@ -82,14 +94,26 @@ impl Client {
             }
             Typed::Create { room, title } => {
                 let title = title.unwrap_or_else(|| room.clone());
-                self.command("room:create", json!({"name": room, "kind": "public", "title": title}), Command::Open)?;
+                self.command(
+                    "room:create",
+                    json!({"name": room, "kind": "public", "title": title}),
+                    Command::Open,
+                )?;
             }
             Typed::Leave => {
                 let id = self.shown()?;
-                self.command("leave", json!({"conversation": id}), Command::Leave { conversation: id.clone() })?;
+                self.command(
+                    "leave",
+                    json!({"conversation": id}),
+                    Command::Leave { conversation: id.clone() },
+                )?;
             }
             Typed::Who => self.who(),
-            Typed::Members => self.command("members", json!({"conversation": self.shown()?, "limit": MEMBERS}), Command::Members)?,
+            Typed::Members => self.command(
+                "members",
+                json!({"conversation": self.shown()?, "limit": MEMBERS}),
+                Command::Members,
+            )?,
             Typed::Invite(name) => {
                 let (id, person) = (self.shown()?, self.person(&name)?);
                 self.command("invite", json!({"conversation": id, "person": person}), Command::Invite)?;
@@ -115,8 +139,13 @@ impl Client {
             }
             Typed::Block { name, on } => {
                 let person = self.person(&name)?;
-                let (event, done) = if on { ("block", "is blocked") } else { ("unblock", "is not blocked any more") };
-                self.command(event, json!({"person": person}), Command::Do { done: format!("{name} {done}") })?;
+                let (event, done) =
+                    if on { ("block", "is blocked") } else { ("unblock", "is not blocked any more") };
+                self.command(
+                    event,
+                    json!({"person": person}),
+                    Command::Do { done: format!("{name} {done}") },
+                )?;
             }
             Typed::Status(status) => {
                 let done = format!("your status is {status}");
@@ -145,7 +174,8 @@ impl Client {
 
     fn history(&mut self, before: Option<u64>) -> Result<(), String> {
         let conversation = self.shown()?;
-        let stands = self.paged.as_ref().filter(|(paged, _)| *paged == conversation).map(|(_, oldest)| *oldest);
+        let stands =
+            self.paged.as_ref().filter(|(paged, _)| *paged == conversation).map(|(_, oldest)| *oldest);
         let mut payload = json!({"conversation": conversation, "limit": PAGE});
         match before.or(stands) {
             Some(0 | 1) => return Err("there is nothing before the first message".into()),
@@ -193,7 +223,11 @@ impl Client {
         };
         let lines: Vec<String> = rows.iter().enumerate().map(line).collect();
         let value: Vec<Value> = rows.iter().map(|row| self.row_value(row)).collect();
-        self.tell("conversations", Value::Array(value), if lines.is_empty() { vec!["you are in no conversation".into()] } else { lines });
+        self.tell(
+            "conversations",
+            Value::Array(value),
+            if lines.is_empty() { vec!["you are in no conversation".into()] } else { lines },
+        );
     }
 
     /// A line of the tab for programs.
@@ -213,16 +247,20 @@ impl Client {
     fn open(&mut self, which: &str) -> Result<(), String> {
         let wanted = which.to_lowercase();
         let rows = self.tab.rows();
-        let by_place = which.parse::<usize>().ok().and_then(|number| rows.get(number.checked_sub(1)?).copied());
+        let by_place =
+            which.parse::<usize>().ok().and_then(|number| rows.get(number.checked_sub(1)?).copied());
         let bare = |label: &str| label.trim_start_matches(['#', '@']).to_lowercase();
         let found = by_place.or_else(|| {
             let labels = rows.iter().map(|row| (self.label_of(&row.conversation), *row));
-            let mut named = labels.filter(|(label, _)| label.to_lowercase() == wanted || bare(label) == wanted);
+            let mut named =
+                labels.filter(|(label, _)| label.to_lowercase() == wanted || bare(label) == wanted);
             named.next().map(|(_, row)| row)
         });
         let found = found.or_else(|| self.tab.get(which));
-        let row = found.ok_or_else(|| format!("you have no conversation {which:?}: /list shows them, /dm begins one"))?;
-        let (id, kind, name) = (row.conversation.id.clone(), row.conversation.kind, row.conversation.name.clone());
+        let row = found
+            .ok_or_else(|| format!("you have no conversation {which:?}: /list shows them, /dm begins one"))?;
+        let (id, kind, name) =
+            (row.conversation.id.clone(), row.conversation.kind, row.conversation.name.clone());
         self.go_to(id, kind, name)
     }
 
@@ -271,7 +309,14 @@ impl Client {
         };
         let mut lines: Vec<String> = people.iter().map(each).collect();
         let room = self.room.name.as_str();
-        lines.insert(0, if count == 1 { format!("1 person has #{room} open") } else { format!("{count} people have #{room} open") });
+        lines.insert(
+            0,
+            if count == 1 {
+                format!("1 person has #{room} open")
+            } else {
+                format!("{count} people have #{room} open")
+            },
+        );
         let value: Vec<Value> = people
             .iter()
             .map(|person| json!({"person": person, "name": self.people.name(person), "status": self.people.status_of(person)}))
@@ -294,7 +339,8 @@ impl Client {
 
     fn newest(&self, conversation: &str, is_by: impl Fn(&Self, &str) -> bool) -> Option<u64> {
         let thread = self.threads.get(conversation)?;
-        let found = thread.messages().rev().find(|message| !message.is_deleted && is_by(self, &message.sender));
+        let found =
+            thread.messages().rev().find(|message| !message.is_deleted && is_by(self, &message.sender));
         found.map(|message| message.seq)
     }
 
@@ -302,9 +348,9 @@ impl Client {
     fn person(&self, name: &str) -> Result<String, String> {
         let called = self.people.called(name);
         match called.as_slice() {
-            [] if name.contains(char::is_whitespace) => {
-                Err(format!("nobody called {name:?} was met here: /who and /members list people with their ids"))
-            }
+            [] if name.contains(char::is_whitespace) => Err(format!(
+                "nobody called {name:?} was met here: /who and /members list people with their ids"
+            )),
             [] => Ok(name.trim_start_matches('@').to_owned()),
             [person] => Ok(person.clone()),
             several => Err(format!("several are called {name:?}; name one by id: {}", several.join(", "))),
@@ -336,7 +382,11 @@ impl Client {
         if !self.is_in {
             return Err(not_connected());
         }
-        if self.ask(event, payload, asked) { Ok(()) } else { Err("too much is asked at once: wait for answers".into()) }
+        if self.ask(event, payload, asked) {
+            Ok(())
+        } else {
+            Err("too much is asked at once: wait for answers".into())
+        }
     }
 }
 

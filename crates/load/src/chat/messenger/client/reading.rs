@@ -110,7 +110,8 @@ impl Client {
             thread.mends_again = true;
             return;
         }
-        let payload = json!({ "conversation": conversation, "changed": thread.revision, "limit": MISSED_PAGE });
+        let payload =
+            json!({ "conversation": conversation, "changed": thread.revision, "limit": MISSED_PAGE });
         let mends = self.ask("history", payload, Asked::Mend { conversation: conversation.to_owned() });
         if let Some(thread) = self.threads.get_mut(conversation) {
             thread.mends = mends;
@@ -136,8 +137,11 @@ impl Client {
 
     /// Asks for the page before what is held. `false` when there is none, or no room for it.
     pub(in crate::chat::messenger) fn grow(&mut self, conversation: &str) -> bool {
-        let Some(thread) = self.threads.get(conversation).filter(|thread| thread.may_grow()) else { return false };
-        let payload = json!({ "conversation": conversation, "before": thread.held_from(), "limit": OLDER_PAGE });
+        let Some(thread) = self.threads.get(conversation).filter(|thread| thread.may_grow()) else {
+            return false;
+        };
+        let payload =
+            json!({ "conversation": conversation, "before": thread.held_from(), "limit": OLDER_PAGE });
         let grows = self.ask("history", payload, Asked::Grow { conversation: conversation.to_owned() });
         if let Some(thread) = self.threads.get_mut(conversation) {
             thread.grows = grows;
@@ -153,14 +157,17 @@ impl Client {
         thread.grows = false;
         if let Some(page) = page {
             // Nothing came before: nothing is there.
-            thread.first = if page.messages.is_empty() { thread.held_from() } else { page.conversation.first };
+            thread.first =
+                if page.messages.is_empty() { thread.held_from() } else { page.conversation.first };
             thread.prepend(page.messages);
         }
     }
 
     /// Another conversation is shown.
     pub(in crate::chat::messenger) fn show(&mut self, conversation: String) {
-        if self.is_in && self.threads.get(&conversation).is_some_and(|thread| thread.messages().next().is_none()) {
+        if self.is_in
+            && self.threads.get(&conversation).is_some_and(|thread| thread.messages().next().is_none())
+        {
             self.grow(&conversation);
         }
         self.current = Some(conversation.clone());

@@ -20,7 +20,8 @@ impl View {
             }
             return;
         }
-        let takes_name = ["/dm ", "/invite ", "/block ", "/unblock "].iter().find(|command| text.starts_with(**command));
+        let takes_name =
+            ["/dm ", "/invite ", "/block ", "/unblock "].iter().find(|command| text.starts_with(**command));
         let from = match takes_name {
             Some(command) => command.len(),
             None => match text.rfind('@') {

@@ -59,7 +59,8 @@ impl View {
     /// Where, and how it stands; the server is left out where all does not fit.
     fn head_line(&self, columns: u16) -> Line<'static> {
         let client = &self.messenger.client;
-        let place = client.current().map_or_else(|| format!("#{}", client.room_name()), |id| client.label(id));
+        let place =
+            client.current().map_or_else(|| format!("#{}", client.room_name()), |id| client.label(id));
         let place = one_line(&place);
         let line = self.head_line_of(format!("{place} on {}", client.server()), true);
         if line.width() <= usize::from(columns) { line } else { self.head_line_of(place, false) }
@@ -76,7 +77,10 @@ impl View {
             Link::Waiting(_) | Link::Ended => {
                 let wait =
                     self.retry_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
-                (format!("not connected, trying again in {:.0} s", wait.as_secs_f64().ceil()), self.palette.bad())
+                (
+                    format!("not connected, trying again in {:.0} s", wait.as_secs_f64().ceil()),
+                    self.palette.bad(),
+                )
             }
         };
         let mut spans =
@@ -89,7 +93,8 @@ impl View {
             }
             Some((Kind::Room, _)) => {
                 let (_, here) = client.people.here();
-                let people = if here == 1 { "1 person".to_owned() } else { format!("{} people", count(here)) };
+                let people =
+                    if here == 1 { "1 person".to_owned() } else { format!("{} people", count(here)) };
                 spans.push(Span::styled(format!("  {people} here"), self.palette.quiet()));
             }
             Some((Kind::Direct | Kind::Group, _)) | None => {}
@@ -111,10 +116,12 @@ impl View {
         let width = usize::from(area.width.saturating_sub(1));
         let room = usize::from(area.height);
         let rows = client.tab.rows();
-        let at = rows.iter().position(|row| Some(row.conversation.id.as_str()) == client.current()).unwrap_or(0);
+        let at =
+            rows.iter().position(|row| Some(row.conversation.id.as_str()) == client.current()).unwrap_or(0);
         // The one that is shown is in sight.
         let from = (at + 1).saturating_sub(room);
-        let lines: Vec<Line<'_>> = rows.iter().skip(from).take(room).map(|row| self.row_line(row, width)).collect();
+        let lines: Vec<Line<'_>> =
+            rows.iter().skip(from).take(room).map(|row| self.row_line(row, width)).collect();
         let edge = Block::new().borders(Borders::RIGHT).border_style(self.palette.quiet());
         frame.render_widget(Paragraph::new(lines).block(edge), area);
     }
@@ -168,7 +175,8 @@ impl View {
         let (people, all) = client.people.here();
         let room = usize::from(area.height).saturating_sub(1);
         let width = usize::from(area.width).saturating_sub(2);
-        let mut lines = vec![Line::styled(format!("#{} · {}", client.room_name(), count(all)), self.palette.quiet())];
+        let mut lines =
+            vec![Line::styled(format!("#{} · {}", client.room_name(), count(all)), self.palette.quiet())];
         let listed = if people.len() > room { room.saturating_sub(1) } else { people.len() };
         lines.extend(people.iter().take(listed).map(|person| {
             let name = one_line(client.people.name(person));
@@ -177,10 +185,14 @@ impl View {
                 Some("busy") => ("⊘ ", self.palette.warning()),
                 Some(_) | None => ("● ", self.palette.good()),
             };
-            Line::from(vec![Span::styled(mark, style), Span::styled(cut(&name, width), self.palette.of_name(&name))])
+            Line::from(vec![
+                Span::styled(mark, style),
+                Span::styled(cut(&name, width), self.palette.of_name(&name)),
+            ])
         }));
         if (listed as u64) < all {
-            lines.push(Line::styled(format!("and {} more", count(all - listed as u64)), self.palette.quiet()));
+            lines
+                .push(Line::styled(format!("and {} more", count(all - listed as u64)), self.palette.quiet()));
         }
         let edge = Block::new().borders(Borders::LEFT).border_style(self.palette.quiet());
         frame.render_widget(Paragraph::new(lines).block(edge), area);

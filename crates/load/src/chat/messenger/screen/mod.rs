@@ -141,14 +141,23 @@ impl View {
             | News::Stored { .. } => {}
             News::Skipped { conversation, from, to } => {
                 let place = client.label(&conversation);
-                self.note(Tone::Quiet, vec![format!("{place}: #{from} to #{to} were missed; Page Up brings them")]);
+                self.note(
+                    Tone::Quiet,
+                    vec![format!("{place}: #{from} to #{to} were missed; Page Up brings them")],
+                );
             }
             News::Page { title, messages, more } => {
                 let mut lines = vec![format!("{}: {} messages", one_line(&title), messages.len())];
                 lines.extend(messages.iter().map(|message| {
-                    let (place, name) = (client.label(&message.conversation), client.people.name(&message.sender));
+                    let (place, name) =
+                        (client.label(&message.conversation), client.people.name(&message.sender));
                     let (place, name) = (one_line(&place), one_line(name));
-                    format!("[{place} {}] {name}: {}{}", message.seq, words::body(message), words::marks(message))
+                    format!(
+                        "[{place} {}] {name}: {}{}",
+                        message.seq,
+                        words::body(message),
+                        words::marks(message)
+                    )
                 }));
                 if more {
                     lines.push("there are more: the command without words brings them".into());
@@ -250,7 +259,10 @@ impl View {
                 if is_more {
                     self.back = self.back_max;
                 } else {
-                    self.note(Tone::Quiet, vec!["nothing is before this, or as much as can be held is held".into()]);
+                    self.note(
+                        Tone::Quiet,
+                        vec!["nothing is before this, or as much as can be held is held".into()],
+                    );
                 }
             }
             Ok(typed) => {

@@ -40,7 +40,8 @@ impl Notes {
 
     /// Those of a conversation, the newest first.
     pub(super) fn of<'a>(&'a self, conversation: Option<&'a str>) -> impl Iterator<Item = &'a Note> {
-        let is_there = move |note: &&Note| note.conversation.is_none() || note.conversation.as_deref() == conversation;
+        let is_there =
+            move |note: &&Note| note.conversation.is_none() || note.conversation.as_deref() == conversation;
         self.0.iter().rev().filter(is_there)
     }
 }
@@ -56,7 +57,10 @@ mod tests {
         notes.add(None, 0, Tone::Bad, vec!["refused".into()]);
         notes.add(Some("a".into()), 3, Tone::Quiet, vec!["here".into()]);
         let texts = |id| notes.of(Some(id)).map(|note| note.lines[0].clone()).collect::<Vec<_>>();
-        assert_eq!((texts("a"), texts("b")), (vec!["here".to_owned(), "refused".into()], vec!["refused".to_owned()]));
+        assert_eq!(
+            (texts("a"), texts("b")),
+            (vec!["here".to_owned(), "refused".into()], vec!["refused".to_owned()])
+        );
         for number in 0..2 * NOTES_MAX {
             notes.add(None, 0, Tone::Quiet, vec![number.to_string()]);
         }

@@ -47,7 +47,8 @@ impl View {
                         break 'messages;
                     }
                 }
-                let is_first_new = self.new_from.as_ref().is_some_and(|(new, seq)| new == id && *seq == message.seq);
+                let is_first_new =
+                    self.new_from.as_ref().is_some_and(|(new, seq)| new == id && *seq == message.seq);
                 let mut entry = message_lines(client, message, width, self.palette);
                 if is_first_new {
                     let rule = format!("── new {}", "─".repeat(width.saturating_sub(7)));
@@ -73,7 +74,12 @@ impl View {
     }
 }
 
-pub(super) fn message_lines(client: &Client, message: &Message, width: usize, palette: Palette) -> Vec<Line<'static>> {
+pub(super) fn message_lines(
+    client: &Client,
+    message: &Message,
+    width: usize,
+    palette: Palette,
+) -> Vec<Line<'static>> {
     let name = one_line(client.people.name(&message.sender));
     let is_own = client.is_me(&message.sender);
     let style = if is_own { palette.strong() } else { palette.of_name(&name) };
@@ -89,7 +95,8 @@ pub(super) fn message_lines(client: &Client, message: &Message, width: usize, pa
     };
     let place = Span::styled(format!("{time}{} ", message.seq), palette.quiet());
     let mut body = format!("{answers}{}{}", words::body(message), words::marks(message));
-    let is_direct = client.conversation(&message.conversation).is_some_and(|known| known.kind == Kind::Direct);
+    let is_direct =
+        client.conversation(&message.conversation).is_some_and(|known| known.kind == Kind::Direct);
     if is_own && is_direct && client.is_read_by_others(&message.conversation, message.seq) {
         body += " ✓";
     }

@@ -22,7 +22,8 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let (place, _) = Place::parse("ws://h/c/default/r/lobby", None).expect("a stored room").expect("a room");
+        let (place, _) =
+            Place::parse("ws://h/c/default/r/lobby", None).expect("a stored room").expect("a room");
         let identity = Identity { token: None, is_guest: false, name: "Ann".into() };
         let now = Instant::now();
         let client = Client::new(place, identity, "p".into(), now);
@@ -190,7 +191,8 @@ fn a_room_that_one_may_not_enter_ends_it_with_the_reason() {
     let mut scene = Scene::new();
     scene.server.refuse_next("not_found", json!({}));
     scene.settle();
-    let ended = scene.news.iter().any(|news| matches!(news, News::Ended { reason } if reason.contains("not_found")));
+    let ended =
+        scene.news.iter().any(|news| matches!(news, News::Ended { reason } if reason.contains("not_found")));
     assert!(ended, "{:?}", scene.news);
     scene.wait(60);
     assert_eq!(scene.targets.len(), 1);
@@ -249,9 +251,7 @@ fn changes_that_were_missed_are_made_up_for() {
     scene.cut();
     scene.server.edit(DIRECT, 1, "hello");
     scene.wait(1);
-    let is_changed = |news: &News| {
-        matches!(news, News::Changed { message, change: Change::Meanwhile } if message.text == "hello")
-    };
+    let is_changed = |news: &News| matches!(news, News::Changed { message, change: Change::Meanwhile } if message.text == "hello");
     assert!(scene.news.iter().any(is_changed), "{:?}", scene.news);
 }
 

@@ -74,7 +74,14 @@ impl Server {
         message["revision"] = (*revision).into();
     }
 
-    fn store(&mut self, conversation: &str, sender: &str, text: &str, client_id: Value, is_told: bool) -> u64 {
+    fn store(
+        &mut self,
+        conversation: &str,
+        sender: &str,
+        text: &str,
+        client_id: Value,
+        is_told: bool,
+    ) -> u64 {
         let seq = self.last(conversation) + 1;
         let message = json!({
             "seq": seq, "id": format!("{conversation}{seq}"), "conversation": conversation, "sender": sender,
@@ -115,7 +122,8 @@ impl Server {
             None => ("ok", self.answer(topic, event, join, payload)),
         };
         if self.is_connected && !self.swallows_answers {
-            let reply = json!([join, reference, topic, "phx_reply", {"status": status, "response": response}]);
+            let reply =
+                json!([join, reference, topic, "phx_reply", {"status": status, "response": response}]);
             self.out.push(reply.to_string());
         }
     }
@@ -164,12 +172,15 @@ impl Server {
         let limit = payload["limit"].as_u64().expect("a limit") as usize;
         let all = self.messages.get(conversation).cloned().unwrap_or_default();
         let of = |message: &Value, member: &str| message[member].as_u64().expect("a number");
-        let mut found: Vec<Value> = match (payload["after"].as_u64(), payload["before"].as_u64(), payload["changed"].as_u64()) {
-            (Some(after), ..) => all.into_iter().filter(|each| of(each, "seq") > after).collect(),
-            (_, Some(before), _) => all.into_iter().filter(|each| of(each, "seq") < before).collect(),
-            (.., Some(changed)) => all.into_iter().filter(|each| of(each, "revision") > changed).collect(),
-            _ => all,
-        };
+        let mut found: Vec<Value> =
+            match (payload["after"].as_u64(), payload["before"].as_u64(), payload["changed"].as_u64()) {
+                (Some(after), ..) => all.into_iter().filter(|each| of(each, "seq") > after).collect(),
+                (_, Some(before), _) => all.into_iter().filter(|each| of(each, "seq") < before).collect(),
+                (.., Some(changed)) => {
+                    all.into_iter().filter(|each| of(each, "revision") > changed).collect()
+                }
+                _ => all,
+            };
         let more = found.len() > limit;
         match payload["after"].is_u64() || payload["changed"].is_u64() {
             true => found.truncate(limit),
