@@ -89,7 +89,8 @@ impl Lab {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = self.programs.iter().cloned().chain(std::env::split_paths(&path));
         command.args(&words[1..]).env("PATH", std::env::join_paths(folders).expect("folders of programs"));
-        command.args(arguments).current_dir(self.folder.path()).env_remove("STAMPEDE_TOKEN");
+        command.args(arguments).current_dir(self.folder.path());
+        command.env_remove("STAMPEDE_TOKEN").env_remove("STAMPEDE_CHAT_TOKEN");
         command
     }
 

@@ -19,7 +19,7 @@ pub struct Throng {
     address: String,
     admin_address: String,
     /// Its data.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Throng {
@@ -27,6 +27,19 @@ impl Throng {
     #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
+        Self::start_at("127.0.0.1:0", folder)
+    }
+
+    /// It dies, and comes back at the same address with what it has stored.
+    #[must_use]
+    pub fn restarted(self) -> Self {
+        self.kill();
+        let Self { program, address, folder, .. } = self;
+        drop(program);
+        Self::start_at(&address, folder)
+    }
+
+    fn start_at(listen: &str, folder: TempDir) -> Self {
         let mut command = Command::new(&*THRONG);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
             command.env_remove(name);
@@ -34,7 +47,7 @@ impl Throng {
         command
             .args(["serve", "--profile", "load-test"])
             .env("XDG_CONFIG_HOME", folder.path())
-            .env("THRONG_LISTEN", "127.0.0.1:0")
+            .env("THRONG_LISTEN", listen)
             .env("THRONG_ADMIN_LISTEN", "127.0.0.1:0")
             .env("THRONG_DATA_DIR", folder.path());
         let mut program = Program::start(command);
@@ -44,7 +57,7 @@ impl Throng {
         wait_until("the server is ready", || {
             get(&address, "/readyz").is_ok_and(|answer| answer.status == 200)
         });
-        Self { program, address, admin_address, _folder: folder }
+        Self { program, address, admin_address, folder }
     }
 
     /// `HOST:PORT`.
@@ -57,6 +70,12 @@ impl Throng {
     #[must_use]
     pub fn socket(&self) -> String {
         format!("ws://{}/socket/websocket", self.address)
+    }
+
+    /// The page of a stored room that it has from the beginning.
+    #[must_use]
+    pub fn lobby(&self) -> String {
+        format!("http://{}/c/default/r/lobby", self.address)
     }
 
     /// Where it exposes its metrics.

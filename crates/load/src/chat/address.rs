@@ -31,9 +31,15 @@ pub struct BadAddress {
     problem: &'static str,
 }
 
+impl BadAddress {
+    pub(super) fn new(url: &str, problem: &'static str) -> Self {
+        Self { url: url.to_owned(), problem }
+    }
+}
+
 impl Address {
     pub(super) fn parse(url: &str, topic: Option<&str>) -> Result<Self, BadAddress> {
-        let bad = |problem| BadAddress { url: url.to_owned(), problem };
+        let bad = |problem| BadAddress::new(url, problem);
         let uri: Uri = url.parse().map_err(|_| bad("is no URL"))?;
         let secure = match uri.scheme_str() {
             Some("ws") => false,

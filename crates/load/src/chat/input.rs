@@ -65,6 +65,10 @@ impl Input {
         Typed::Edited
     }
 
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Puts a line back that could not be said.
     pub(super) fn set(&mut self, text: String) {
         self.cursor = text.len();

@@ -59,11 +59,7 @@ impl Session {
     pub fn begin(options: Options) -> Result<Self, SessionError> {
         let address =
             Address::parse(&options.url, options.topic.as_deref()).map_err(SessionError::Address)?;
-        let name = options.name.or_else(user_name).unwrap_or_else(|| "guest".to_owned());
-        let length = name.chars().count();
-        if !(1..=NAME_CHARS_MAX).contains(&length) || name.chars().any(char::is_control) {
-            return Err(SessionError::Name(name));
-        }
+        let name = chosen_name(options.name)?;
         let tls = match address.secure {
             true => Some(client_config(&options.trust).map_err(SessionError::Trust)?),
             false => None,
@@ -264,6 +260,17 @@ impl Driver {
 fn back_off(failures: usize) -> Duration {
     let at = failures.saturating_sub(1).min(BACK_OFF_MS.len() - 1);
     Duration::from_millis(BACK_OFF_MS[at])
+}
+
+/// The name that was asked for, or the user's on this machine.
+pub(super) fn chosen_name(name: Option<String>) -> Result<String, SessionError> {
+    let name = name.or_else(user_name).unwrap_or_else(|| "guest".to_owned());
+    let length = name.chars().count();
+    if (1..=NAME_CHARS_MAX).contains(&length) && !name.chars().any(char::is_control) {
+        Ok(name)
+    } else {
+        Err(SessionError::Name(name))
+    }
 }
 
 fn user_name() -> Option<String> {

@@ -149,7 +149,7 @@ impl Entry {
 }
 
 /// Breaks a text between words where it can; later lines are indented.
-fn wrap(head: Span<'static>, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
+pub(super) fn wrap(head: Span<'static>, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     const INDENT: &str = "  ";
     let mut lines = Vec::new();
     let mut used = head.content.width();

@@ -240,12 +240,15 @@ pub struct Http {
 /// `chat`.
 #[derive(Args, Debug)]
 pub struct Chat {
-    /// The room: ws://HOST:PORT/ROOM, or a Phoenix socket such as ws://127.0.0.1:4000/socket/websocket
+    /// The room: a stored one by its page, such as http://127.0.0.1:4000/c/default/r/lobby (--token or a guest; /help
+    /// lists commands; --json for scripts), ws://HOST:PORT/ROOM, or a Phoenix socket such as
+    /// ws://127.0.0.1:4000/socket/websocket
     pub url: String,
     /// Your name [default: the user's on this machine]
     #[arg(long, short)]
     pub name: Option<String>,
-    /// Topic on a Phoenix server [default: rooms:lobby where the URL's path ends in /websocket]
+    /// Topic on a Phoenix server [default: rooms:lobby where the URL's path ends in /websocket]; room:COMMUNITY/ROOM is a
+    /// stored room
     #[arg(long)]
     pub topic: Option<String>,
     /// Send the text as typed to a server with rooms by URL, instead of JSON

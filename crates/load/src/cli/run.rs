@@ -44,7 +44,7 @@ pub struct RunArguments {
     /// Play the users on these agents instead: HOST:PORT, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "HOST:PORT")]
     pub agents: Vec<String>,
-    /// The agents' shared token
+    /// The agents' shared token; for `chat` without --load: who you are (else STAMPEDE_CHAT_TOKEN)
     #[arg(long, env = "STAMPEDE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// PEM file with the authority of the agents' certificates: speak TLS with them
@@ -53,7 +53,7 @@ pub struct RunArguments {
     /// Nothing while it runs
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print the summary as JSON, and nothing else, on standard output
+    /// Print the summary as JSON, and nothing else, on standard output; for `chat` in a stored room: an object a line
     #[arg(long)]
     pub json: bool,
     /// Print the scenario and do not run it

@@ -3,7 +3,7 @@
 use super::exit::{Done, Exit, Failure};
 use super::job::Written;
 use super::run::play;
-use crate::chat::{self, Options};
+use crate::chat::{self, ChatError, Options, Token};
 use crate::cli::{Chat, RunArguments};
 use crate::presets;
 use crate::scenario::plan::TlsTrust;
@@ -19,20 +19,32 @@ pub(super) fn chat(flags: &Chat) -> Done {
         name: flags.name.clone(),
         topic: flags.topic.clone(),
         plain_text: flags.plain_text,
+        token: token(flags),
+        json: flags.run.json,
         trust: TlsTrust {
             authorities: flags.run.overrides.ca.clone(),
             insecure: flags.run.overrides.insecure,
         },
     };
-    chat::run(options).map_err(Failure::failed)?;
-    Ok(Exit::Success)
+    match chat::run(options) {
+        Ok(()) => Ok(Exit::Success),
+        Err(error @ ChatError::OnlyMessenger(_)) => Err(Failure::usage(error)),
+        Err(error) => Err(Failure::failed(error)),
+    }
+}
+
+/// Who the person is. What the environment has for agents is for agents, and no server of rooms is to learn it.
+fn token(flags: &Chat) -> Option<Token> {
+    let for_agents = std::env::var("STAMPEDE_TOKEN").ok();
+    let on_line = flags.run.token.clone().filter(|token| Some(token) != for_agents.as_ref());
+    let token = on_line.or_else(|| std::env::var("STAMPEDE_CHAT_TOKEN").ok());
+    token.filter(|token| !token.is_empty()).map(|token| Token::new(&token))
 }
 
 /// What a person's conversation would leave undone without a word.
 fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
     let given = [
         ("--print-scenario", flags.print_scenario),
-        ("--json", flags.json),
         ("--agents", !flags.agents.is_empty()),
         ("--event-log", flags.event_log.is_some()),
         ("--dashboard", flags.dashboard.is_some()),

@@ -4,6 +4,7 @@
 mod c10k;
 mod chat;
 mod floor;
+mod messenger;
 mod others;
 mod reports;
 mod throng;

@@ -39,6 +39,7 @@ fn a_flag_that_would_do_nothing_is_refused_with_exit_status_2() {
         (&["hold", url, "--set", "users=3"], "users=3"),
         (&["c10k", "127.0.0.1", "1", "--set", "users=3"], "users=3"),
         (&["chat", url, "--json"], "--load"),
+        (&["chat", url, "--token", "a.b.c"], "--load"),
     ] {
         let outcome = lab.ask(arguments);
         assert_eq!(outcome.code, 2, "{arguments:?}: {}{}", outcome.output, outcome.complaints);

@@ -1,0 +1,292 @@
+//! The two joins: the room's, whose answer says who one is, and one's own.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{Client, HEARTBEAT, JOIN_TIMEOUT, Link, REFRESH, Room};
+use crate::chat::messenger::calls::{Asked, Channel};
+use crate::chat::messenger::fault::Fault;
+use crate::chat::messenger::news::{Change, News};
+use crate::chat::messenger::payload::{Conversation, Kind, Message, Profile, Row, messages, text};
+use crate::chat::messenger::thread::Thread;
+
+/// Conversations of which messages are kept; past it those of the one that was quiet for longest are forgotten.
+const THREADS_MAX: usize = 200;
+/// How many were missed at most that are brought one by one; past it the newest page is shown, and what is skipped is said.
+const MISSED_MAX: u64 = 2000;
+/// Pages of the conversations tab that are asked for.
+const TAB_MAX: usize = 200;
+
+impl Client {
+    /// The WebSocket is open.
+    pub(in crate::chat::messenger) fn opened(&mut self, now: Instant) {
+        self.link = Link::Open;
+        self.beat_at = now + HEARTBEAT;
+        self.join_by = Some(now + JOIN_TIMEOUT);
+        self.refresh_at = Some(now + REFRESH);
+        // Who has left the room for good comes in by their own topic.
+        if self.room.is_left && self.me.is_some() { self.enter_person(now) } else { self.join_room() }
+    }
+
+    /// Opens another room; the one that is open is left.
+    pub(super) fn switch_room(&mut self, name: String, invitation: Option<String>) {
+        if let Some(channel) = self.room.channel.take() {
+            self.calls.ask(&channel, "phx_leave", json!({}), Asked::Quietly, &mut self.out.send);
+        }
+        let before = self.room.conversation.is_some().then(|| std::mem::take(&mut self.room.name));
+        self.room = Room { name, invitation, is_wanted: true, before, ..Room::default() };
+        self.join_room();
+    }
+
+    fn join_room(&mut self) {
+        let known = self.room.conversation.as_ref().map(|known| known.id.clone());
+        // A room that was open before stands in the tab.
+        let known = known.or_else(|| self.tab.room(&self.room.name).map(|row| row.conversation.id.clone()));
+        let thread = known.and_then(|id| self.threads.get(&id));
+        let mut payload = json!({});
+        if let (Some(thread), Some(epoch)) = (thread, &self.epoch) {
+            payload["recover"] = json!({ "epoch": epoch, "seq": thread.last(), "revision": thread.revision });
+        }
+        if let Some(invitation) = &self.room.invitation {
+            payload["invitation"] = invitation.as_str().into();
+        }
+        let topic = self.place.room_topic(&self.room.name);
+        let asked = Asked::JoinRoom { room: self.room.name.clone() };
+        self.room.channel = Some(self.calls.join(topic, &payload, asked, &mut self.out.send));
+    }
+
+    pub(super) fn room_joined(&mut self, response: &Value, now: Instant) {
+        let (Some(me), Some(conversation)) =
+            (Profile::read(&response["me"]), Conversation::read(&response["conversation"]))
+        else {
+            self.end("this server's rooms are not those of Throng's messenger".into());
+            return;
+        };
+        if let Some(token) = text(&response["me"]["token"]) {
+            self.identity.token = Some(token);
+            self.identity.is_guest = true;
+        }
+        self.begin_epoch(&response["epoch"]);
+        let id = conversation.id.clone();
+        let is_recovered = response["recovered"] == true;
+        let page = messages(&response["messages"]);
+        self.meet(&page);
+        let member = &response["member"];
+        if member.is_object() {
+            let known = self.tab.get(&id).cloned().unwrap_or_default();
+            let read = member["read"].as_u64().unwrap_or_default();
+            self.tab.put(Row {
+                read,
+                unread: conversation.last.saturating_sub(read),
+                is_muted: member["muted"] == true,
+                is_archived: member["archived"] == true,
+                conversation: conversation.clone(),
+                mentions: known.mentions,
+            });
+        }
+        self.room.is_joined = true;
+        self.room.invitation = None;
+        self.room.before = None;
+        self.room.conversation = Some(conversation.clone());
+        self.stand(&conversation, page, is_recovered, messages(&response["changed"]));
+        self.room_presence(&response["presence"]);
+        self.people.named(me.clone());
+        let person = me.person.clone();
+        self.me = Some(me);
+        if std::mem::take(&mut self.room.is_wanted) || self.current.is_none() {
+            self.show(id);
+        }
+        match &self.person {
+            None => {
+                let topic = self.place.person_topic(&person);
+                self.person = Some(self.calls.join(topic, &json!({}), Asked::JoinPerson, &mut self.out.send));
+            }
+            Some(_) => self.arrive(now),
+        }
+    }
+
+    /// The room does not open.
+    pub(super) fn room_refused(&mut self, fault: &Fault, now: Instant) {
+        let token_is_spent = fault.is_of_token() && self.identity.is_guest;
+        if token_is_spent {
+            // Whoever had it is a new guest.
+            self.identity.token = None;
+            self.identity.is_guest = false;
+            self.out.close = Some(fault.words());
+        } else if fault.is_passing() {
+            self.out.close = Some(format!("#{} was not opened: {}", self.room.name, fault.words()));
+        } else if let Some(before) = self.room.before.take() {
+            self.refuse(format!("/join {}", self.room.name), fault);
+            self.room = Room { name: before, ..Room::default() };
+            self.join_room();
+        } else if self.me.is_some() {
+            // What one may do beside the room goes on.
+            self.refuse(format!("/join {}", self.room.name), fault);
+            self.room.channel = None;
+            self.room.conversation = None;
+            self.enter_person(now);
+        } else {
+            let room = format!("#{} of {}", self.room.name, self.place.community);
+            self.end(format!("{room} was not opened: {}", fault.words()));
+        }
+    }
+
+    fn enter_person(&mut self, now: Instant) {
+        match (&self.person, &self.me) {
+            (None, Some(me)) => {
+                let topic = self.place.person_topic(&me.person);
+                self.person = Some(self.calls.join(topic, &json!({}), Asked::JoinPerson, &mut self.out.send));
+            }
+            (Some(_), _) => self.arrive(now),
+            (None, None) => {}
+        }
+    }
+
+    pub(super) fn person_joined(&mut self, response: &Value, now: Instant) {
+        self.is_in = true;
+        self.begin_epoch(&response["epoch"]);
+        self.listed(response, true);
+        for presence in response["presence"].as_array().into_iter().flatten() {
+            if let (Some(person), Some(status)) = (text(&presence["person"]), text(&presence["status"])) {
+                self.people.changed(person, status, false);
+            }
+        }
+        let invitations = response["invitations"].as_array().map_or(0, Vec::len);
+        if invitations > 0 {
+            self.out.news.push(News::Note(format!("you are invited into {invitations}: /invitations")));
+        }
+        for conversation in self.threads.keys().cloned().collect::<Vec<_>>() {
+            self.fill(&conversation);
+        }
+        self.arrive(now);
+    }
+
+    /// Both joins are answered.
+    fn arrive(&mut self, now: Instant) {
+        if !self.is_in {
+            return;
+        }
+        self.failures = 0;
+        self.join_by = None;
+        self.out.news.push(News::Joined);
+        if let Some(current) = self.current.clone() {
+            self.grow(&current);
+        }
+        self.pump(now);
+    }
+
+    /// A page of the conversations tab.
+    pub(super) fn listed(&mut self, response: &Value, is_first: bool) {
+        let rows: Vec<Row> =
+            response["conversations"].as_array().into_iter().flatten().filter_map(Row::read).collect();
+        // A room that one only visits is in no tab, and what was unread before is told anew.
+        self.tab.list(rows.clone(), is_first);
+        for row in rows {
+            let conversation = &row.conversation;
+            conversation.pair.iter().for_each(|person| self.people.met(person));
+            let is_told_here = conversation.kind != Kind::Room;
+            if is_told_here {
+                self.catch_up(conversation);
+            }
+        }
+        let next = &response["next"];
+        if next.is_object() && self.tab.len() < TAB_MAX {
+            self.ask("conversations", json!({ "before": next }), Asked::Tab { is_first: false });
+        }
+    }
+
+    /// The store's epoch: with another one the places that are known mean nothing any more.
+    fn begin_epoch(&mut self, epoch: &Value) {
+        let Some(epoch) = epoch.as_str() else { return };
+        if self.epoch.as_deref().is_some_and(|known| known != epoch) {
+            self.threads.clear();
+            self.seen.clear();
+            self.out
+                .news
+                .push(News::Note("the server's store began anew: what was said is read again".into()));
+        }
+        self.epoch = Some(epoch.to_owned());
+    }
+
+    fn room_presence(&mut self, presence: &Value) {
+        let people = presence["people"].as_array().map(|people| {
+            let each = people.iter();
+            each.filter_map(|each| Some((text(&each["person"])?, text(&each["status"])?))).collect()
+        });
+        self.people.in_room(presence["count"].as_u64().unwrap_or_default(), people);
+    }
+
+    /// A room was joined with its newest page, or with what was missed.
+    fn stand(
+        &mut self,
+        conversation: &Conversation,
+        page: Vec<Message>,
+        is_recovered: bool,
+        changed: Vec<Message>,
+    ) {
+        let id = &conversation.id;
+        if !self.threads.contains_key(id) {
+            let last = page.last().map_or(0, |message| message.seq).max(conversation.last);
+            let mut thread = Thread::after(last, conversation.revision);
+            thread.prepend(page);
+            self.put_thread(id.clone(), thread);
+        } else if is_recovered {
+            for message in page {
+                self.arrived(message);
+            }
+            for message in changed {
+                self.change(message, Change::Meanwhile);
+            }
+            if let Some(thread) = self.threads.get_mut(id) {
+                thread.revision = thread.revision.max(conversation.revision);
+                thread.first = conversation.first;
+                thread.head = thread.head.max(conversation.last);
+            }
+            self.fill(id);
+        } else {
+            self.catch_up(conversation);
+        }
+    }
+
+    /// The server says where a conversation stands: asks for what was missed.
+    fn catch_up(&mut self, conversation: &Conversation) {
+        let Conversation { id, last, first, revision, .. } = conversation;
+        let Some(thread) = self.threads.get_mut(id) else {
+            self.put_thread(id.clone(), Thread::at_the_end_of(conversation));
+            return;
+        };
+        thread.first = *first;
+        if *last > thread.last() + MISSED_MAX {
+            let from = thread.last() + 1;
+            *thread = Thread::at_the_end_of(conversation);
+            self.out.news.push(News::Skipped { conversation: id.clone(), from, to: *last });
+            return;
+        }
+        thread.head = thread.head.max(*last);
+        let misses_changes = *revision > thread.revision;
+        self.fill(id);
+        if misses_changes {
+            self.mend(id);
+        }
+    }
+
+    pub(super) fn put_thread(&mut self, id: String, thread: Thread) {
+        self.threads.insert(id, thread);
+        if self.threads.len() > THREADS_MAX {
+            let is_in_use = |id: &String| {
+                Some(id.as_str()) == self.current.as_deref() || Some(id.as_str()) == self.room_conversation()
+            };
+            let quiet = self.threads.keys().filter(|id| !is_in_use(id));
+            let active = |id: &&String| self.conversation(id).map_or(0, |conversation| conversation.active);
+            if let Some(quietest) = quiet.min_by_key(active).cloned() {
+                self.threads.remove(&quietest);
+            }
+        }
+    }
+
+    /// Whether a message by the server belongs to that channel as it is joined now.
+    pub(super) fn is_of(channel: Option<&Channel>, topic: &str) -> bool {
+        channel.is_some_and(|channel| channel.topic == topic)
+    }
+}

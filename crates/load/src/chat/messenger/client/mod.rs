@@ -1,0 +1,415 @@
+//! One person in a community, over as many connections as it takes, without a socket and a clock: what they said and
+//! what the server says goes in, what is to be sent and shown comes out.
+
+mod answers;
+mod coming_in;
+mod heard;
+mod perform;
+mod reading;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::chat::messenger::calls::{Asked, Calls, Channel};
+use crate::chat::messenger::fault::Fault;
+use crate::chat::messenger::news::{Effects, News};
+use crate::chat::messenger::outbox::Outbox;
+use crate::chat::messenger::payload::{Conversation, Kind, Profile};
+use crate::chat::messenger::people::People;
+use crate::chat::messenger::place::Place;
+use crate::chat::messenger::tab::Tab;
+use crate::chat::messenger::thread::Thread;
+
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// For both joins to be answered.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Between attempts; the last holds for all that follow.
+const BACK_OFF_MS: [u64; 7] = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+/// A guest who stays gets a newer token long before the old one ends: it lasts a day.
+const REFRESH: Duration = Duration::from_secs(6 * 60 * 60);
+/// Names on their way at once.
+const NAMES_ASKED_MAX: usize = 4;
+
+/// Who comes: somebody whom the host site vouches for, or a guest, who wants to be called so.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) token: Option<String>,
+    /// Whether the server gave the token, to a guest.
+    pub(super) is_guest: bool,
+    pub(super) name: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Link {
+    /// Until the next attempt.
+    Waiting(Instant),
+    Opening,
+    Open,
+    /// For good.
+    Ended,
+}
+
+pub(super) struct Client {
+    place: Place,
+    identity: Identity,
+    link: Link,
+    failures: usize,
+    /// Why there is no connection.
+    trouble: String,
+    beat_at: Instant,
+    join_by: Option<Instant>,
+    refresh_at: Option<Instant>,
+    calls: Calls,
+    pub(super) outbox: Outbox,
+    pub(super) tab: Tab,
+    pub(super) people: People,
+    threads: BTreeMap<String, Thread>,
+    /// The store's; another one means that it was restored from a copy.
+    epoch: Option<String>,
+    me: Option<Profile>,
+    room: Room,
+    /// One's own topic, and whether it is joined.
+    person: Option<Channel>,
+    is_in: bool,
+    /// The conversation that is shown.
+    current: Option<String>,
+    /// What others have read, by conversation and person.
+    receipts: BTreeMap<(String, String), u64>,
+    /// Up to where one has asked to count as having read.
+    seen: BTreeMap<String, u64>,
+    search: Option<Search>,
+    /// Where `/history` stands on plain lines.
+    paged: Option<(String, u64)>,
+    typed_at: Option<Instant>,
+    /// Of what was typed, how much was not done.
+    refused: u64,
+    out: Effects,
+}
+
+/// The room that is open, or is to be.
+#[derive(Debug, Default)]
+struct Room {
+    name: String,
+    channel: Option<Channel>,
+    is_joined: bool,
+    /// Once it is known.
+    conversation: Option<Conversation>,
+    invitation: Option<String>,
+    /// Shown when it is joined.
+    is_wanted: bool,
+    /// Whether the person left it for good: it is not opened by itself again.
+    is_left: bool,
+    /// The room that was open before, for when this one does not open.
+    before: Option<String>,
+}
+
+#[derive(Debug)]
+struct Search {
+    query: String,
+    conversation: Option<String>,
+    next: Option<String>,
+}
+
+impl Client {
+    /// `prefix` is what the ids of this session's messages begin with: as no other's do.
+    pub(super) fn new(place: Place, identity: Identity, prefix: String, now: Instant) -> Self {
+        let room = Room { name: place.room.clone(), is_wanted: true, ..Room::default() };
+        Self {
+            place,
+            identity,
+            link: Link::Waiting(now),
+            failures: 0,
+            trouble: String::new(),
+            beat_at: now,
+            join_by: None,
+            refresh_at: None,
+            calls: Calls::default(),
+            outbox: Outbox::new(prefix),
+            tab: Tab::default(),
+            people: People::default(),
+            threads: BTreeMap::new(),
+            epoch: None,
+            me: None,
+            room,
+            person: None,
+            is_in: false,
+            current: None,
+            receipts: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            search: None,
+            paged: None,
+            typed_at: None,
+            refused: 0,
+            out: Effects::default(),
+        }
+    }
+
+    /// What the last steps lead to.
+    pub(super) fn effects(&mut self) -> Effects {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Does what is due.
+    pub(super) fn tick(&mut self, now: Instant) {
+        self.people.tick(now);
+        match self.link {
+            Link::Waiting(until) if until <= now => {
+                self.link = Link::Opening;
+                let Identity { token, name, .. } = &self.identity;
+                let name = token.is_none().then_some(name.as_str());
+                self.out.open = Some(self.place.target(token.as_deref(), name));
+                self.out.news.push(News::Connecting);
+            }
+            Link::Open => {
+                if self.join_by.is_some_and(|by| by <= now) {
+                    self.join_by = None;
+                    self.out.close = Some("the server did not answer a join".into());
+                } else if self.beat_at <= now {
+                    self.beat_at = now + HEARTBEAT;
+                    if !self.calls.beat(&mut self.out.send) {
+                        self.out.close = Some("the server did not answer a heartbeat".into());
+                    }
+                }
+                self.refresh(now);
+                self.pump(now);
+            }
+            Link::Waiting(_) | Link::Opening | Link::Ended => {}
+        }
+    }
+
+    /// The connection is gone, or there was none.
+    pub(super) fn lost(&mut self, reason: String, now: Instant) {
+        if self.link == Link::Ended {
+            return;
+        }
+        self.fall_silent();
+        self.failures += 1;
+        let at = (self.failures - 1).min(BACK_OFF_MS.len() - 1);
+        let retry_in = Duration::from_millis(BACK_OFF_MS[at]);
+        self.link = Link::Waiting(now + retry_in);
+        self.trouble.clone_from(&reason);
+        self.out.news.push(News::Lost { reason, retry_in });
+    }
+
+    /// How often in a row coming in failed.
+    pub(super) fn failures(&self) -> usize {
+        self.failures
+    }
+
+    /// Why there is no connection, or was none.
+    pub(super) fn trouble(&self) -> &str {
+        &self.trouble
+    }
+
+    /// Of what was typed, how much was not done.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    pub(super) fn is_in(&self) -> bool {
+        self.is_in && (self.room.is_joined || self.room.channel.is_none())
+    }
+
+    pub(super) fn link(&self) -> Link {
+        self.link
+    }
+
+    /// Whether everything that was typed is answered.
+    pub(super) fn is_settled(&self) -> bool {
+        let of_person = |asked: &Asked| match asked {
+            Asked::Command(_)
+            | Asked::Send { .. }
+            | Asked::Fill { .. }
+            | Asked::Read { .. }
+            | Asked::JoinRoom { .. } => true,
+            Asked::Heartbeat
+            | Asked::JoinPerson
+            | Asked::Quietly
+            | Asked::Mend { .. }
+            | Asked::Grow { .. }
+            | Asked::Profile { .. }
+            | Asked::Tab { .. }
+            | Asked::Refresh => false,
+        };
+        self.is_in() && self.outbox.is_empty() && !self.calls.any(of_person)
+    }
+
+    pub(super) fn current(&self) -> Option<&str> {
+        self.current.as_deref()
+    }
+
+    pub(super) fn me(&self) -> Option<&Profile> {
+        self.me.as_ref()
+    }
+
+    pub(super) fn is_me(&self, person: &str) -> bool {
+        self.me.as_ref().is_some_and(|me| me.person == person)
+    }
+
+    pub(super) fn thread(&self, conversation: &str) -> Option<&Thread> {
+        self.threads.get(conversation)
+    }
+
+    pub(super) fn room_name(&self) -> &str {
+        &self.room.name
+    }
+
+    /// The conversation of the room that is open.
+    pub(super) fn room_conversation(&self) -> Option<&str> {
+        self.room.conversation.as_ref().map(|conversation| conversation.id.as_str())
+    }
+
+    pub(super) fn server(&self) -> &str {
+        &self.place.address.authority
+    }
+
+    pub(super) fn community(&self) -> &str {
+        &self.place.community
+    }
+
+    pub(super) fn conversation(&self, id: &str) -> Option<&Conversation> {
+        let of_room = self.room.conversation.as_ref().filter(|conversation| conversation.id == id);
+        self.tab.get(id).map(|row| &row.conversation).or(of_room)
+    }
+
+    /// `#lobby`, `@Bob`, or a group's title.
+    pub(super) fn label(&self, id: &str) -> String {
+        self.conversation(id).map_or_else(|| id.to_owned(), |conversation| self.label_of(conversation))
+    }
+
+    pub(super) fn label_of(&self, conversation: &Conversation) -> String {
+        match conversation.kind {
+            Kind::Room => format!("#{}", conversation.name.as_deref().unwrap_or(&conversation.title)),
+            Kind::Direct => {
+                format!("@{}", self.other_of(conversation).map_or("?", |person| self.people.name(person)))
+            }
+            Kind::Group if conversation.title.is_empty() => format!("group of {}", conversation.members),
+            Kind::Group => conversation.title.clone(),
+        }
+    }
+
+    /// The other one of a direct conversation.
+    pub(super) fn other_of<'a>(&self, conversation: &'a Conversation) -> Option<&'a str> {
+        conversation.pair.iter().map(String::as_str).find(|person| !self.is_me(person))
+    }
+
+    /// Whether somebody else has read the conversation up to there.
+    pub(super) fn is_read_by_others(&self, conversation: &str, seq: u64) -> bool {
+        self.receipts
+            .iter()
+            .any(|((place, person), read)| place == conversation && !self.is_me(person) && *read >= seq)
+    }
+
+    /// The person types what is not sent yet.
+    pub(super) fn types(&mut self, now: Instant) {
+        const REPEAT: Duration = Duration::from_secs(3);
+        if self.typed_at.is_some_and(|at| now < at + REPEAT) || !self.is_in() {
+            return;
+        }
+        if let Some(conversation) = self.current.clone() {
+            self.typed_at = Some(now);
+            self.ask("typing", json!({ "conversation": conversation, "on": true }), Asked::Quietly);
+        }
+    }
+
+    /// Asks on one's own topic, by which all conversations are reached.
+    fn ask(&mut self, event: &'static str, payload: Value, asked: Asked) -> bool {
+        match &self.person {
+            Some(channel) if self.is_in => self.calls.ask(channel, event, payload, asked, &mut self.out.send),
+            Some(_) | None => false,
+        }
+    }
+
+    /// Sends what waits, and asks for names.
+    fn pump(&mut self, now: Instant) {
+        if !self.is_in {
+            return;
+        }
+        while let Some(next) = self.outbox.next(now) {
+            let mut payload = json!({
+                "conversation": next.conversation,
+                "text": next.text,
+                "client_id": next.client_id,
+                "mentions": next.mentions,
+            });
+            if let Some(seq) = next.reply_to {
+                payload["reply_to"] = seq.into();
+            }
+            if !self.ask("msg:new", payload, Asked::Send { client_id: next.client_id }) {
+                self.outbox.fall_silent();
+                break;
+            }
+            self.typed_at = None;
+        }
+        let mut asked = NAMES_ASKED_MAX;
+        while asked > 0
+            && let Some(person) = self.people.next_unasked()
+        {
+            asked -= 1;
+            if !self.ask("profile", json!({ "person": person }), Asked::Profile { person: person.clone() }) {
+                self.people.not_named(&person);
+            }
+        }
+    }
+
+    fn refresh(&mut self, now: Instant) {
+        if self.refresh_at.is_some_and(|at| at <= now) {
+            self.refresh_at = Some(now + REFRESH);
+            if let Some(token) = self.identity.token.clone().filter(|_| self.identity.is_guest) {
+                self.ask("token:refresh", json!({ "token": token }), Asked::Refresh);
+            }
+        }
+    }
+
+    fn refuse(&mut self, what: impl Into<String>, fault: &Fault) {
+        self.refused += 1;
+        let (code, reason) = (fault.code.clone(), fault.words());
+        self.out.news.push(News::Refused { what: what.into(), code, reason });
+    }
+
+    /// What was typed cannot be done, and the server was not asked.
+    fn decline(&mut self, reason: impl Into<String>) {
+        self.refused += 1;
+        self.out.news.push(News::Refused {
+            what: String::new(),
+            code: "usage".into(),
+            reason: reason.into(),
+        });
+    }
+
+    fn end(&mut self, reason: String) {
+        self.fall_silent();
+        self.link = Link::Ended;
+        self.trouble.clone_from(&reason);
+        self.out.close = Some(reason.clone());
+        self.out.news.push(News::Ended { reason });
+    }
+
+    fn fall_silent(&mut self) {
+        for asked in self.calls.fall_silent() {
+            if let Asked::Command(_) = asked {
+                let reason = "the connection ended before it was answered".to_owned();
+                self.refused += 1;
+                self.out.news.push(News::Refused { what: String::new(), code: "no_answer".into(), reason });
+            }
+        }
+        self.outbox.fall_silent();
+        self.people.fall_silent();
+        self.threads.values_mut().for_each(Thread::fall_silent);
+        self.seen.clear();
+        self.typed_at = None;
+        self.join_by = None;
+        self.refresh_at = None;
+        (self.room.channel, self.room.is_joined, self.person, self.is_in) = (None, false, None, false);
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,192 @@
+//! Messages at their turn, and what is missing of them.
+
+use serde_json::json;
+
+use super::Client;
+use crate::chat::messenger::calls::Asked;
+use crate::chat::messenger::news::{Change, News};
+use crate::chat::messenger::payload::{Message, Page};
+
+/// Messages at once, of those that were missed.
+const MISSED_PAGE: u64 = 200;
+/// Messages at once, of those before.
+const OLDER_PAGE: u64 = 50;
+
+impl Client {
+    /// People who are spoken of are asked for by name.
+    pub(super) fn meet(&mut self, messages: &[Message]) {
+        for message in messages {
+            self.people.met(&message.sender);
+        }
+    }
+
+    /// A message came by the topic that brings all of its conversation.
+    pub(super) fn arrived(&mut self, message: Message) {
+        self.meet(std::slice::from_ref(&message));
+        let id = message.conversation.clone();
+        let Some(thread) = self.threads.get_mut(&id) else { return };
+        let turn = thread.take(message);
+        self.told(turn);
+        self.fill(&id);
+    }
+
+    fn told(&mut self, turn: Vec<Message>) {
+        for message in turn {
+            let me = self.me.as_ref().map(|me| me.person.clone()).unwrap_or_default();
+            self.heard_of(&message, &me);
+            self.out.news.push(News::Said(message));
+        }
+    }
+
+    /// A message counts in the tab, by whichever topic it came.
+    pub(super) fn heard_of(&mut self, message: &Message, me: &str) {
+        if self.tab.said(message, me) {
+            self.out.news.push(News::Unread { conversation: message.conversation.clone() });
+        }
+    }
+
+    /// A message is otherwise now.
+    pub(super) fn change(&mut self, message: Message, change: Change) {
+        self.meet(std::slice::from_ref(&message));
+        let Some(thread) = self.threads.get_mut(&message.conversation) else { return };
+        if thread.change(message.clone()) {
+            let message = thread.get(message.seq).cloned().unwrap_or(message);
+            self.out.news.push(News::Changed { message, change });
+        }
+    }
+
+    /// A change brought the conversation to that revision.
+    pub(super) fn changed_to(&mut self, conversation: &str, revision: u64) {
+        if self.threads.get_mut(conversation).is_some_and(|thread| thread.changed_to(revision)) {
+            self.mend(conversation);
+        }
+    }
+
+    /// Asks for the places after the last one, where some are missing.
+    pub(super) fn fill(&mut self, conversation: &str) {
+        let Some(thread) = self.threads.get(conversation) else { return };
+        if !thread.has_hole() || thread.fills {
+            return;
+        }
+        let payload = json!({ "conversation": conversation, "after": thread.last(), "limit": MISSED_PAGE });
+        let fills = self.ask("history", payload, Asked::Fill { conversation: conversation.to_owned() });
+        if let Some(thread) = self.threads.get_mut(conversation) {
+            thread.fills = fills;
+        }
+    }
+
+    pub(super) fn filled(&mut self, conversation: &str, page: Option<Page>) {
+        let Some(thread) = self.threads.get_mut(conversation) else { return };
+        thread.fills = false;
+        let Some(page) = page else { return };
+        let before = thread.last();
+        thread.first = page.conversation.first;
+        let first = page.conversation.first;
+        let is_cut = first > before + 1;
+        let mut turn = thread.skip_to(first);
+        for message in page.messages {
+            turn.extend(thread.take(message));
+        }
+        let goes_on = thread.last() > before;
+        if !goes_on {
+            // The server has nothing after what is known: whatever said otherwise is not waited for.
+            thread.head = thread.last();
+        }
+        if is_cut {
+            let conversation = conversation.to_owned();
+            self.out.news.push(News::Skipped { conversation, from: before + 1, to: first - 1 });
+        }
+        self.meet(&turn);
+        self.told(turn);
+        if goes_on {
+            self.fill(conversation);
+        }
+    }
+
+    /// Asks for the changes after the last one.
+    pub(super) fn mend(&mut self, conversation: &str) {
+        let Some(thread) = self.threads.get_mut(conversation) else { return };
+        if thread.mends {
+            thread.mends_again = true;
+            return;
+        }
+        let payload =
+            json!({ "conversation": conversation, "changed": thread.revision, "limit": MISSED_PAGE });
+        let mends = self.ask("history", payload, Asked::Mend { conversation: conversation.to_owned() });
+        if let Some(thread) = self.threads.get_mut(conversation) {
+            thread.mends = mends;
+        }
+    }
+
+    pub(super) fn mended(&mut self, conversation: &str, page: Option<Page>) {
+        let Some(thread) = self.threads.get_mut(conversation) else { return };
+        thread.mends = false;
+        let again = std::mem::take(&mut thread.mends_again);
+        let Some(page) = page else { return };
+        let last = page.messages.last().map(|message| message.revision);
+        let reached = if page.more { last.unwrap_or_default() } else { page.conversation.revision };
+        let goes_on = reached > thread.revision && (page.more || again);
+        thread.revision = thread.revision.max(reached);
+        for message in page.messages {
+            self.change(message, Change::Meanwhile);
+        }
+        if goes_on {
+            self.mend(conversation);
+        }
+    }
+
+    /// Asks for the page before what is held. `false` when there is none, or no room for it.
+    pub(in crate::chat::messenger) fn grow(&mut self, conversation: &str) -> bool {
+        let Some(thread) = self.threads.get(conversation).filter(|thread| thread.may_grow()) else {
+            return false;
+        };
+        let payload =
+            json!({ "conversation": conversation, "before": thread.held_from(), "limit": OLDER_PAGE });
+        let grows = self.ask("history", payload, Asked::Grow { conversation: conversation.to_owned() });
+        if let Some(thread) = self.threads.get_mut(conversation) {
+            thread.grows = grows;
+        }
+        grows
+    }
+
+    pub(super) fn grown(&mut self, conversation: &str, page: Option<Page>) {
+        if let Some(page) = &page {
+            self.meet(&page.messages);
+        }
+        let Some(thread) = self.threads.get_mut(conversation) else { return };
+        thread.grows = false;
+        if let Some(page) = page {
+            // Nothing came before: nothing is there.
+            thread.first =
+                if page.messages.is_empty() { thread.held_from() } else { page.conversation.first };
+            thread.prepend(page.messages);
+        }
+    }
+
+    /// Another conversation is shown.
+    pub(in crate::chat::messenger) fn show(&mut self, conversation: String) {
+        if self.is_in
+            && self.threads.get(&conversation).is_some_and(|thread| thread.messages().next().is_none())
+        {
+            self.grow(&conversation);
+        }
+        self.current = Some(conversation.clone());
+        self.paged = None;
+        self.out.news.push(News::Opened { conversation });
+    }
+
+    /// The person has what is shown before their eyes, up to its end: it is read.
+    pub(in crate::chat::messenger) fn seen(&mut self) {
+        let Some(id) = self.current.clone() else { return };
+        let (Some(row), Some(thread)) = (self.tab.get(&id), self.threads.get(&id)) else { return };
+        let last = thread.last();
+        let is_known = self.seen.get(&id).is_some_and(|seen| *seen >= last);
+        let asked = Asked::Read { conversation: id.clone() };
+        if last <= row.read || is_known || self.calls.any(|each| *each == asked) {
+            return;
+        }
+        if self.ask("read", json!({ "conversation": id, "seq": last }), asked) {
+            self.seen.insert(id, last);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What a typed line means.
+
+/// A command as it is explained.
+pub(super) struct Explained {
+    pub(super) name: &'static str,
+    pub(super) takes: &'static str,
+    pub(super) does: &'static str,
+}
+
+const fn explained(name: &'static str, takes: &'static str, does: &'static str) -> Explained {
+    Explained { name, takes, does }
+}
+
+/// All commands, in the order in which they are explained.
+pub(super) const COMMANDS: [Explained; 31] = [
+    explained("help", "[COMMAND]", "what can be typed; a line that begins with // is said with one /"),
+    explained("list", "", "your conversations, with what is unread"),
+    explained("open", "NAME", "show one of them: #room, a person, a group's title, its place in /list"),
+    explained("dm", "NAME [| TEXT]", "talk with one person, by name or id, and say something at once"),
+    explained("group", "NAME, NAME … [| TITLE]", "begin a group"),
+    explained("rooms", "", "rooms that you can see"),
+    explained("join", "ROOM [INVITATION]", "go into another room"),
+    explained("create", "ROOM [TITLE]", "make a public room and go into it"),
+    explained("leave", "", "leave the shown conversation for good"),
+    explained("history", "[SEQ]", "the page of messages before that place, or before what is shown"),
+    explained("search", "[WORDS]", "in the shown conversation; without words: the next page"),
+    explained("find", "WORDS", "search in all of your conversations"),
+    explained("reply", "[#SEQ] TEXT", "answer a message, else the newest of another person"),
+    explained("edit", "[#SEQ] TEXT", "give your message another text, else your newest"),
+    explained("delete", "[#SEQ]", "delete a message, else your newest"),
+    explained("react", "[#SEQ] EMOJI", "react to a message, else to the newest"),
+    explained("unreact", "[#SEQ] EMOJI", "take that back"),
+    explained("read", "", "all of the shown conversation is read"),
+    explained("who", "", "who has the room open"),
+    explained("members", "", "who is in the shown conversation"),
+    explained("invite", "NAME", "invite somebody into the shown conversation"),
+    explained("invitations", "", "into what you are invited"),
+    explained("mute", "", "the shown conversation is quiet"),
+    explained("unmute", "", "it is not"),
+    explained("archive", "", "the shown conversation goes to the end of the list"),
+    explained("unarchive", "", "it comes back"),
+    explained("block", "NAME", "hear nothing of somebody; /unblock NAME takes it back"),
+    explained("unblock", "NAME", "hear of them again"),
+    explained("status", "auto|busy|invisible", "how others see you"),
+    explained("whoami", "", "who you are, and where"),
+    explained("quit", "", "leave"),
+];
+
+/// What a person typed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Typed {
+    Nothing,
+    Say(String),
+    Reply { to: Option<u64>, text: String },
+    Edit { seq: Option<u64>, text: String },
+    Delete { seq: Option<u64> },
+    React { seq: Option<u64>, emoji: String, on: bool },
+    History { before: Option<u64> },
+    Search { words: Option<String>, everywhere: bool },
+    Read,
+    List,
+    Open(String),
+    Direct { name: String, text: Option<String> },
+    Group { names: Vec<String>, title: String },
+    Rooms,
+    Join { room: String, invitation: Option<String> },
+    Create { room: String, title: Option<String> },
+    Leave,
+    Who,
+    Members,
+    Invite(String),
+    Invitations,
+    Keep { muted: Option<bool>, archived: Option<bool> },
+    Block { name: String, on: bool },
+    Status(String),
+    Whoami,
+    Help(Option<String>),
+    Quit,
+}
+
+impl Typed {
+    /// # Errors
+    /// What is wrong, for the person who typed it.
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
+        let Some(command) = line.strip_prefix('/') else {
+            let text = line.trim();
+            return Ok(if text.is_empty() { Typed::Nothing } else { Typed::Say(text.to_owned()) });
+        };
+        if command.starts_with('/') {
+            return Ok(Typed::Say(command.trim_end().to_owned()));
+        }
+        let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        let rest = rest.trim();
+        let Some(explained) = COMMANDS.iter().find(|each| each.name == name) else {
+            return Err(unknown(name));
+        };
+        let usage = || format!("usage: /{} {}", explained.name, explained.takes);
+        let parsed = arguments(name, rest).ok_or_else(usage)?;
+        let is_without = explained.takes.is_empty();
+        if is_without && !rest.is_empty() { Err(usage().trim_end().to_owned()) } else { Ok(parsed) }
+    }
+}
+
+/// `None` where the arguments are not what the command takes.
+fn arguments(name: &str, rest: &str) -> Option<Typed> {
+    let one = || (!rest.is_empty()).then(|| rest.to_owned());
+    let keep = |muted, archived| Some(Typed::Keep { muted, archived });
+    let (seq, behind) = place(rest);
+    let text = || (!behind.is_empty()).then(|| behind.to_owned());
+    match name {
+        "help" => Some(Typed::Help(one())),
+        "list" => Some(Typed::List),
+        "open" => one().map(Typed::Open),
+        "dm" => {
+            let (name, text) = split_bar(rest)?;
+            Some(Typed::Direct { name: name.to_owned(), text: text.map(str::to_owned) })
+        }
+        "group" => {
+            let (names, title) = split_bar(rest)?;
+            let names: Vec<String> =
+                names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+            let title = title.unwrap_or_default().to_owned();
+            (!names.is_empty()).then_some(Typed::Group { names, title })
+        }
+        "rooms" => Some(Typed::Rooms),
+        "join" => {
+            let (room, invitation) = first_word(rest)?;
+            (!invitation.contains(' '))
+                .then(|| Typed::Join { room: bare_room(room), invitation: some(invitation) })
+        }
+        "create" => {
+            let (room, title) = first_word(rest)?;
+            Some(Typed::Create { room: bare_room(room), title: some(title) })
+        }
+        "leave" => Some(Typed::Leave),
+        "history" if rest.is_empty() => Some(Typed::History { before: None }),
+        "history" => {
+            rest.trim_start_matches('#').parse().ok().map(|seq| Typed::History { before: Some(seq) })
+        }
+        "search" => Some(Typed::Search { words: one(), everywhere: false }),
+        "find" => one().map(|words| Typed::Search { words: Some(words), everywhere: true }),
+        "reply" => text().map(|text| Typed::Reply { to: seq, text }),
+        "edit" => text().map(|text| Typed::Edit { seq, text }),
+        "delete" if rest.is_empty() => Some(Typed::Delete { seq: None }),
+        "delete" => rest.trim_start_matches('#').parse().ok().map(|seq| Typed::Delete { seq: Some(seq) }),
+        "react" => text().map(|emoji| Typed::React { seq, emoji, on: true }),
+        "unreact" => text().map(|emoji| Typed::React { seq, emoji, on: false }),
+        "read" => Some(Typed::Read),
+        "who" => Some(Typed::Who),
+        "members" => Some(Typed::Members),
+        "invite" => one().map(Typed::Invite),
+        "invitations" => Some(Typed::Invitations),
+        "mute" => keep(Some(true), None),
+        "unmute" => keep(Some(false), None),
+        "archive" => keep(None, Some(true)),
+        "unarchive" => keep(None, Some(false)),
+        "block" => one().map(|name| Typed::Block { name, on: true }),
+        "unblock" => one().map(|name| Typed::Block { name, on: false }),
+        "status" => ["auto", "busy", "invisible"].contains(&rest).then(|| Typed::Status(rest.to_owned())),
+        "whoami" => Some(Typed::Whoami),
+        "quit" => Some(Typed::Quit),
+        _ => None,
+    }
+}
+
+/// `#42 text`: a place, and what is behind it.
+fn place(rest: &str) -> (Option<u64>, &str) {
+    let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match word.strip_prefix('#').and_then(|digits| digits.parse().ok()) {
+        Some(seq) => (Some(seq), behind.trim_start()),
+        None => (None, rest),
+    }
+}
+
+/// `one | other`; nothing where the first is empty.
+fn split_bar(rest: &str) -> Option<(&str, Option<&str>)> {
+    let (one, other) = match rest.split_once('|') {
+        Some((one, other)) => (one.trim(), Some(other.trim()).filter(|other| !other.is_empty())),
+        None => (rest, None),
+    };
+    (!one.is_empty()).then_some((one, other))
+}
+
+fn first_word(rest: &str) -> Option<(&str, &str)> {
+    let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    (!word.is_empty()).then_some((word, behind.trim()))
+}
+
+fn bare_room(room: &str) -> String {
+    room.trim_start_matches('#').to_owned()
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn unknown(name: &str) -> String {
+    let near = COMMANDS
+        .iter()
+        .map(|each| (strsim::jaro_winkler(name, each.name), each.name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    match near {
+        Some((_, near)) => format!("there is no /{name}; did you mean /{near}? /help lists all"),
+        None => format!("there is no /{name}; /help lists what there is"),
+    }
+}
+
+/// What the commands are, or one of them.
+pub(super) fn help(about: Option<&str>) -> Result<Vec<String>, String> {
+    let about = about.map(|name| name.trim_start_matches('/'));
+    let line = |each: &Explained| format!("/{:<33} {}", format!("{} {}", each.name, each.takes), each.does);
+    let lines: Vec<String> =
+        COMMANDS.iter().filter(|each| about.is_none_or(|name| name == each.name)).map(line).collect();
+    if lines.is_empty() { Err(unknown(about.unwrap_or_default())) } else { Ok(lines) }
+}
+
+/// The one command that begins so, or what all of those have in common.
+pub(super) fn completed(start: &str) -> Option<String> {
+    common(COMMANDS.iter().map(|each| each.name).filter(|name| name.starts_with(start)))
+}
+
+/// What all have in common at their beginnings.
+pub(super) fn common<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<String> {
+    let first = all.next()?.to_owned();
+    Some(all.fold(first, |common, each| {
+        common.chars().zip(each.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_mean_what_they_say() {
+        let table = [
+            ("hello /dm", Typed::Say("hello /dm".into())),
+            ("  ", Typed::Nothing),
+            ("//dm is a command", Typed::Say("/dm is a command".into())),
+            ("/dm Ann Lee", Typed::Direct { name: "Ann Lee".into(), text: None }),
+            ("/dm ann | hi | you", Typed::Direct { name: "ann".into(), text: Some("hi | you".into()) }),
+            (
+                "/group ann, bob | Us",
+                Typed::Group { names: vec!["ann".into(), "bob".into()], title: "Us".into() },
+            ),
+            ("/edit #42 new", Typed::Edit { seq: Some(42), text: "new".into() }),
+            ("/edit 42 apples", Typed::Edit { seq: None, text: "42 apples".into() }),
+            ("/delete 42", Typed::Delete { seq: Some(42) }),
+            ("/delete", Typed::Delete { seq: None }),
+            ("/react #7 👍", Typed::React { seq: Some(7), emoji: "👍".into(), on: true }),
+            ("/history 90", Typed::History { before: Some(90) }),
+            ("/search", Typed::Search { words: None, everywhere: false }),
+            ("/find two words", Typed::Search { words: Some("two words".into()), everywhere: true }),
+            ("/join #den 01J", Typed::Join { room: "den".into(), invitation: Some("01J".into()) }),
+            ("/status busy", Typed::Status("busy".into())),
+            ("/quit ", Typed::Quit),
+        ];
+        for (line, typed) in table {
+            assert_eq!(Typed::parse(line), Ok(typed), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_way_to_write_it() {
+        for (line, part) in [
+            ("/serach words", "did you mean /search?"),
+            ("/xyzzy", "/help lists"),
+            ("/dm", "usage: /dm NAME"),
+            ("/edit #42", "usage: /edit [#SEQ] TEXT"),
+            ("/delete soon", "usage: /delete [#SEQ]"),
+            ("/history x", "usage: /history [SEQ]"),
+            ("/status asleep", "auto|busy|invisible"),
+            ("/who is it", "usage: /who"),
+            ("/group , | x", "usage: /group"),
+        ] {
+            let error = Typed::parse(line).expect_err(line);
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn each_command_that_is_explained_is_one() {
+        for Explained { name, takes, .. } in COMMANDS {
+            let arguments = match name {
+                "status" => "busy",
+                "history" | "delete" => "1",
+                _ if takes.is_empty() => "",
+                _ => "#1 word",
+            };
+            let parsed = Typed::parse(&format!("/{name} {arguments}"));
+            assert!(parsed.is_ok(), "/{name}: {parsed:?}");
+            assert_eq!(help(Some(name)).map(|lines| lines.len()), Ok(1));
+        }
+        assert_eq!(completed("un").as_deref(), Some("un"));
+        assert_eq!(completed("hist").as_deref(), Some("history"));
+        assert_eq!(completed("xyz"), None);
+    }
+}

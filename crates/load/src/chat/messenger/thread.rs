@@ -1,0 +1,249 @@
+//! What is known of one conversation's messages: in the order of their places, each once, without holes.
+
+use std::collections::BTreeMap;
+
+use crate::chat::messenger::payload::{Conversation, Message, Reaction};
+
+/// Messages that are held of a conversation; when more come, the oldest go, and can be asked for again.
+pub(super) const HELD_MAX: usize = 2000;
+/// Messages that came before their turn, until those between are there.
+const AHEAD_MAX: usize = 500;
+
+/// A window of the newest messages, and where the conversation stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Thread {
+    /// The newest place that was handed on.
+    last: u64,
+    /// The newest place that is known of.
+    pub(super) head: u64,
+    /// The oldest place that is kept on the server.
+    pub(super) first: u64,
+    /// What is known of edits, deletes and reactions.
+    pub(super) revision: u64,
+    messages: BTreeMap<u64, Message>,
+    ahead: BTreeMap<u64, Message>,
+    /// What waits for an answer: those that are missing, those before, changes.
+    pub(super) fills: bool,
+    pub(super) grows: bool,
+    pub(super) mends: bool,
+    /// Whether changes came to be known of while some were asked for.
+    pub(super) mends_again: bool,
+}
+
+impl Thread {
+    /// Stands after that place and knows nothing of what is before.
+    pub(super) fn after(last: u64, revision: u64) -> Self {
+        Self { last, head: last, revision, ..Self::default() }
+    }
+
+    /// Stands where the conversation does.
+    pub(super) fn at_the_end_of(conversation: &Conversation) -> Self {
+        Self { first: conversation.first, ..Self::after(conversation.last, conversation.revision) }
+    }
+
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// The oldest place that is held; the one after the last if none is.
+    pub(super) fn held_from(&self) -> u64 {
+        self.messages.keys().next().copied().unwrap_or(self.last + 1)
+    }
+
+    pub(super) fn messages(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.messages.values()
+    }
+
+    pub(super) fn get(&self, seq: u64) -> Option<&Message> {
+        self.messages.get(&seq)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.messages.len() >= HELD_MAX
+    }
+
+    /// Whether places are missing before something that is known of.
+    pub(super) fn has_hole(&self) -> bool {
+        self.head > self.last
+    }
+
+    /// Whether older messages can be brought before those that are held.
+    pub(super) fn may_grow(&self) -> bool {
+        !self.grows && !self.is_full() && self.held_from() > self.first.max(1)
+    }
+
+    /// The messages whose turn it is now, in order.
+    pub(super) fn take(&mut self, message: Message) -> Vec<Message> {
+        if message.seq <= self.last {
+            return Vec::new();
+        }
+        self.head = self.head.max(message.seq);
+        if self.ahead.len() < AHEAD_MAX || message.seq == self.last + 1 {
+            self.ahead.insert(message.seq, message);
+        }
+        self.turn()
+    }
+
+    /// Nothing before `first` is kept any more, or will be asked for. What came before its turn and has it now.
+    pub(super) fn skip_to(&mut self, first: u64) -> Vec<Message> {
+        if first <= self.last + 1 {
+            return Vec::new();
+        }
+        // The window has no holes: what is held is on the other side.
+        self.messages.clear();
+        self.last = first - 1;
+        self.head = self.head.max(self.last);
+        self.ahead = self.ahead.split_off(&first);
+        self.turn()
+    }
+
+    /// A page of what is before the window.
+    pub(super) fn prepend(&mut self, page: Vec<Message>) {
+        let from = self.held_from();
+        let room = HELD_MAX.saturating_sub(self.messages.len());
+        let before = page.into_iter().filter(|message| message.seq < from);
+        let mut before: Vec<Message> = before.collect();
+        before.sort_by_key(|message| std::cmp::Reverse(message.seq));
+        self.messages.extend(before.into_iter().take(room).map(|message| (message.seq, message)));
+    }
+
+    /// A message is otherwise now. Whether that is news of one that is held.
+    pub(super) fn change(&mut self, message: Message) -> bool {
+        let held = self.messages.get_mut(&message.seq).or_else(|| self.ahead.get_mut(&message.seq));
+        let Some(held) = held.filter(|held| message.revision >= held.revision) else { return false };
+        let reactions = message.reactions.clone().or_else(|| held.reactions.take());
+        let message = Message { reactions, ..message };
+        let is_news = *held != message;
+        *held = message;
+        is_news
+    }
+
+    /// The reactions of a message are these now.
+    pub(super) fn react(&mut self, seq: u64, reactions: Vec<Reaction>, revision: u64) {
+        let held = self.messages.get_mut(&seq).or_else(|| self.ahead.get_mut(&seq));
+        if let Some(held) = held.filter(|held| revision >= held.revision) {
+            held.reactions = Some(reactions);
+            held.revision = revision;
+        }
+    }
+
+    /// A change that was told brought the conversation to `revision`. Whether others are missing before it.
+    pub(super) fn changed_to(&mut self, revision: u64) -> bool {
+        if revision == self.revision + 1 {
+            self.revision = revision;
+        }
+        revision > self.revision
+    }
+
+    /// The connection is gone, and with it what was asked.
+    pub(super) fn fall_silent(&mut self) {
+        (self.fills, self.grows, self.mends, self.mends_again) = (false, false, false, false);
+    }
+
+    fn turn(&mut self) -> Vec<Message> {
+        let mut turn = Vec::new();
+        while let Some(message) = self.ahead.remove(&(self.last + 1)) {
+            self.last = message.seq;
+            self.messages.insert(message.seq, message.clone());
+            turn.push(message);
+        }
+        while self.messages.len() > HELD_MAX {
+            self.messages.pop_first();
+        }
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(seq: u64) -> Message {
+        Message { seq, text: seq.to_string(), ..Message::default() }
+    }
+
+    fn seqs(messages: &[Message]) -> Vec<u64> {
+        messages.iter().map(|message| message.seq).collect()
+    }
+
+    #[test]
+    fn what_is_not_kept_any_more_is_waited_for_no_longer() {
+        let mut thread = Thread::after(3, 0);
+        assert_eq!(seqs(&thread.take(message(8))), [0; 0]);
+        assert!(thread.has_hole());
+        assert_eq!(seqs(&thread.skip_to(7)), [0; 0]);
+        assert_eq!(seqs(&thread.take(message(7))), [7, 8]);
+        assert_eq!((thread.last(), thread.held_from(), thread.has_hole()), (8, 7, false));
+    }
+
+    #[test]
+    fn an_older_form_of_a_message_does_not_come_back() {
+        let mut thread = Thread::after(0, 0);
+        thread.take(message(1));
+        let edited = Message { revision: 2, text: "new".into(), ..message(1) };
+        assert!(thread.change(edited.clone()));
+        assert!(!thread.change(edited));
+        assert!(!thread.change(Message { revision: 1, text: "old".into(), ..message(1) }));
+        assert_eq!(thread.get(1).map(|message| message.text.as_str()), Some("new"));
+    }
+
+    #[test]
+    fn an_edit_that_does_not_say_the_reactions_keeps_them() {
+        let mut thread = Thread::after(0, 0);
+        thread.take(message(1));
+        let given = vec![Reaction { emoji: "👍".into(), count: 1 }];
+        thread.react(1, given.clone(), 1);
+        thread.change(Message { revision: 2, ..message(1) });
+        assert_eq!(thread.get(1).and_then(|message| message.reactions.clone()), Some(given));
+    }
+
+    #[test]
+    fn a_change_that_was_not_told_is_noticed() {
+        let mut thread = Thread::after(0, 4);
+        assert!(!thread.changed_to(5));
+        assert!(!thread.changed_to(3));
+        assert!(thread.changed_to(7));
+        assert_eq!(thread.revision, 5);
+    }
+
+    #[test]
+    fn so_many_are_held_and_no_more() {
+        let mut thread = Thread::after(10, 0);
+        for seq in 11..=(10 + HELD_MAX as u64 + 5) {
+            thread.take(message(seq));
+        }
+        assert_eq!((thread.messages().count(), thread.held_from()), (HELD_MAX, 16));
+        thread.prepend((1..16).map(message).collect());
+        assert_eq!((thread.messages().count(), thread.held_from()), (HELD_MAX, 16));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_whatever_order_is_told_once_and_without_holes(
+            order in Just((1..60_u64).collect::<Vec<_>>()).prop_shuffle(),
+            again in proptest::collection::vec(1..60_u64, 0..60),
+            start in 0..20_u64,
+        ) {
+            let mut thread = Thread::after(start, 0);
+            let mut told = Vec::new();
+            for seq in order.into_iter().chain(again) {
+                told.extend(seqs(&thread.take(message(seq))));
+            }
+            prop_assert_eq!(told, (start + 1..60).collect::<Vec<_>>());
+            prop_assert!(!thread.has_hole());
+        }
+
+        #[test]
+        fn pages_of_history_meet_the_window(page in 1..30_u64, from in 40..90_u64) {
+            let mut thread = Thread::after(from, 0);
+            while thread.held_from() > 1 {
+                let before = thread.held_from();
+                thread.prepend((before.saturating_sub(page).max(1)..before).map(message).collect());
+            }
+            let held: Vec<u64> = thread.messages().map(|message| message.seq).collect();
+            prop_assert_eq!(held, (1..=from).collect::<Vec<_>>());
+        }
+    }
+}
