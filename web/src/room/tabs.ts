@@ -2,6 +2,7 @@ import { isRoom, type Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
 import type { Status } from "../protocol/person";
 import type { Tab, TabChange, TabsNext } from "../protocol/tab";
+import { nameOf, type Names } from "./names";
 
 /** The conversations tab: every conversation one is in, and who of those with whom one talks in private is here. */
 export type Tabs = {
@@ -46,6 +47,14 @@ export function unreadBeside({ lines }: Tabs, open: string | undefined): number 
 /** The other one of two. */
 export function otherOf({ pair }: Conversation, me: string | undefined): string | undefined {
   return pair.find((person) => person !== me);
+}
+
+/** What a conversation is called: a direct one like the other person. */
+export function titleOf(conversation: Conversation, names: Names, me: string | undefined): string {
+  const other = otherOf(conversation, me);
+  if (other !== undefined) return nameOf(names, other);
+  if (conversation.title !== "") return conversation.title;
+  return conversation.name ?? "A group";
 }
 
 function change(tabs: Tabs, news: TabChange): Tabs {
