@@ -1,8 +1,18 @@
-import { count, fields, text } from "./payload";
+import { all, count, fields, text } from "./payload";
 
-/** What a room is called, and where its messages stand. */
+const KINDS = ["public", "members", "private", "direct", "group"] as const;
+
+/** Rooms for all, for those with an account, or for the invited; two people; several. */
+export type ConversationKind = (typeof KINDS)[number];
+
+/** What a conversation is called, and where its messages stand. */
 export type Conversation = {
   readonly id: string;
+  readonly kind: ConversationKind;
+  /** A room's name in its address. */
+  readonly name: string | undefined;
+  /** The two people of a direct conversation. */
+  readonly pair: readonly string[];
   readonly title: string;
   /** What it is about; may be empty. */
   readonly topic: string;
@@ -14,6 +24,8 @@ export type Conversation = {
   readonly last: number;
   /** Counts edits, deletes and reactions. */
   readonly revision: number;
+  /** When the newest message was sent, in milliseconds of Unix time; else when it was made. */
+  readonly active: number;
 };
 
 export function parseConversation(payload: unknown): Conversation | undefined {
@@ -22,11 +34,20 @@ export function parseConversation(payload: unknown): Conversation | undefined {
   if (id === undefined) return undefined;
   return {
     id,
+    kind: KINDS.find((kind) => kind === conversation["kind"]) ?? "public",
+    name: text(conversation["name"]),
+    pair: all(conversation["pair"], text),
     title: text(conversation["title"]) ?? "",
     topic: text(conversation["topic"]) ?? "",
     slowModeS: count(conversation["slow_mode_s"]) ?? 0,
     first: count(conversation["first"]) ?? 1,
     last: count(conversation["last"]) ?? 0,
     revision: count(conversation["revision"]) ?? 0,
+    active: count(conversation["active"]) ?? 0,
   };
+}
+
+/** Whether it is a room, with a topic and an address of its own. */
+export function isRoom({ kind }: Conversation): boolean {
+  return kind !== "direct" && kind !== "group";
 }

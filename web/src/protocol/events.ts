@@ -3,18 +3,22 @@ import type { Fault } from "./fault";
 import type { Member } from "./joined";
 import type { Message, Tally } from "./message";
 import type { Presence, Profile, Role } from "./person";
+import type { TabChange } from "./tab";
 
 export type TransportName = "websocket" | "longpoll";
 
 /** Which older or newer messages were asked for: next to those that are known, around a place, or the newest. */
 export type Where = "earlier" | "later" | "around" | "newest";
 
+/** Why the server ended a connection, as far as it said: `docs/protocol.md` has the codes. */
+export type Ending = "restart" | "slow" | "signed_out";
+
 /** Everything that a `RoomChannel` tells its owner, in the order in which it happened. */
 export type RoomEvent =
   /** The socket is open; the join is on its way. */
   | { readonly type: "opened"; readonly transport: TransportName }
   /** The socket is gone, or an attempt to open it failed; the next attempt is scheduled. */
-  | { readonly type: "closed" }
+  | { readonly type: "closed"; readonly why: Ending | undefined }
   /** The server accepted the join, for the first time or again. What was missed follows. */
   | { readonly type: "joined"; readonly me: Profile; readonly member: Member | undefined }
   /** The server refused the join; it is tried again later. */
@@ -25,8 +29,17 @@ export type RoomEvent =
   | { readonly type: "removed" }
   /** What the room is called and about. */
   | { readonly type: "described"; readonly conversation: Conversation }
-  /** The newest messages, in place of all that were known. The room keeps the places from `first` to `last`. */
-  | { readonly type: "page"; readonly messages: readonly Message[]; readonly first: number; readonly last: number }
+  /**
+   * The newest messages, in place of all that were known. The room keeps the places from `first` to `last`. `lost` is why
+   * what came since the last time could not be brought; `undefined` where there was no last time.
+   */
+  | {
+      readonly type: "page";
+      readonly messages: readonly Message[];
+      readonly first: number;
+      readonly last: number;
+      readonly lost: string | undefined;
+    }
   /** Messages that were asked for. */
   | {
       readonly type: "brought";
@@ -68,4 +81,8 @@ export type RoomEvent =
   /** Somebody came, went or is busy now. */
   | { readonly type: "person_changed"; readonly presence: Presence }
   /** The crowd is too big for a list. */
-  | { readonly type: "people_counted"; readonly count: number };
+  | { readonly type: "people_counted"; readonly count: number }
+  /** Who of those with whom one talks in private is here, of all of them or of one. */
+  | { readonly type: "friends_seen"; readonly people: readonly Presence[] }
+  /** Something is new in the conversations tab. */
+  | { readonly type: "tabs_changed"; readonly change: TabChange };

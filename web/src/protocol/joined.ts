@@ -24,6 +24,8 @@ export type Joined = Page & {
   readonly member: Member | undefined;
   /** Whether the messages are exactly those that were missed. */
   readonly recovered: boolean;
+  /** Why they are not. */
+  readonly reason: string | undefined;
   readonly changed: readonly Message[];
   readonly count: number;
   /** `undefined` where the crowd is too big for a list. */
@@ -51,6 +53,7 @@ export function parseJoined(response: unknown): Joined | undefined {
     epoch,
     member: parseMember(joined["member"]),
     recovered: joined["recovered"] === true,
+    reason: text(joined["reason"]),
     changed: all(joined["changed"], parseMessage),
     count: count(presence["count"]) ?? 0,
     people: Array.isArray(presence["people"]) ? all(presence["people"], parsePresence) : undefined,

@@ -5,6 +5,7 @@ export function sample(seq: number, more: Partial<Message> = {}): Message {
   return {
     seq,
     sender: "ann",
+    clientId: undefined,
     text: `${seq}`,
     at: seq,
     replyTo: undefined,

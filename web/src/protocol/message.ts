@@ -7,6 +7,8 @@ export type Message = {
   /** Its place in the room: 1, 2, 3, … without a hole. */
   readonly seq: number;
   readonly sender: string;
+  /** What its sender called it before it had a place. */
+  readonly clientId: string | undefined;
   readonly text: string;
   /** When it was stored, in milliseconds of Unix time. */
   readonly at: number;
@@ -41,6 +43,7 @@ export function parseMessage(payload: unknown): Message | undefined {
   return {
     seq,
     sender,
+    clientId: text(message["client_id"]),
     text: said,
     at,
     replyTo: place(message["reply_to"]),

@@ -28,9 +28,14 @@ export class Order {
   }
 
   /** The messages whose turn it is now, in order. */
-  take(message: Message): Message[] {
-    if (message.seq <= this.#last) return [];
-    if (this.#ahead.size < AHEAD_MAX || message.seq === this.#last + 1) this.#ahead.set(message.seq, message);
+  take(...messages: readonly Message[]): Message[] {
+    for (const message of messages) {
+      const { seq, revision } = message;
+      const waiting = this.#ahead.get(seq);
+      // What waits may have been edited since: the newer one goes on.
+      if (seq <= this.#last || (waiting !== undefined && waiting.revision >= revision)) continue;
+      if (waiting !== undefined || this.#ahead.size < AHEAD_MAX || seq === this.#last + 1) this.#ahead.set(seq, message);
+    }
     return this.#turn();
   }
 

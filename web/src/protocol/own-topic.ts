@@ -1,9 +1,15 @@
 import type { Channel, Socket } from "phoenix";
 import { ask, type Answer } from "./ask";
+import { parseConversation, type Conversation } from "./conversation";
+import { parseFault, type Fault } from "./fault";
 import { InTurn } from "./in-turn";
-import { place, fields, text } from "./payload";
-import { parseProfile, type Profile } from "./person";
+import { listen } from "./listen";
+import { all, fields, text } from "./payload";
+import { parsePresence, parseProfile, type Presence, type Profile } from "./person";
 import { parseMute, type Mute } from "./sanction";
+import { TabNews } from "./tab-news";
+import type { TabChange } from "./tab";
+import { wireOf, type Wire } from "./wire";
 
 /** Names asked at once; the server lets 24 questions of a topic wait. */
 const ASKED_MAX = 8;
@@ -15,11 +21,17 @@ export type OwnNews = {
   readonly muted: (mute: Mute) => void;
   /** One's own cursor, moved by a device. */
   readonly read: (conversation: string, seq: number) => void;
+  /** It is joined, for the first time or again; who of those with whom one talks in private is here. */
+  readonly stood: (epoch: string, friends: readonly Presence[]) => void;
+  /** Of a friend, or of somebody in a room. */
+  readonly seen: (presence: Presence) => void;
+  readonly tabs: (change: TabChange) => void;
 };
 
 /** A person's own topic, by which they are here, ask how others are called, and are told what concerns them. */
 export class OwnTopic {
   readonly person: string;
+  readonly tabs: TabNews;
   readonly #channel: Channel;
   readonly #news: OwnNews;
   readonly #asking = new InTurn(ASKED_MAX);
@@ -30,16 +42,26 @@ export class OwnTopic {
     this.#news = news;
     this.#named.add(person);
     this.#channel = socket.channel(`person:${community}/${person}`, {});
-    this.#channel.on("sanction", (payload) => {
-      const mute = parseMute(payload);
-      if (mute !== undefined) news.muted(mute);
+    this.tabs = new TabNews(this.#channel, person, (change) => {
+      if (change.kind === "read") news.read(change.conversation, change.read);
+      news.tabs(change);
     });
-    this.#channel.on("cursors", (payload) => {
-      const cursors = fields(payload);
-      const [conversation, seq] = [text(cursors["conversation"]), place(cursors["read"])];
-      if (conversation !== undefined && seq !== undefined) news.read(conversation, seq);
-    });
-    this.#channel.join();
+    listen(this.#channel, "sanction", parseMute, news.muted);
+    listen(this.#channel, "presence", parsePresence, news.seen);
+    listen(this.#channel, "profile", parseProfile, news.named);
+    this.#channel.join().receive("ok", (response) => { this.#joined(response); });
+  }
+
+  /** The way to a conversation that has no topic of its own. */
+  wireTo(conversation: string): Wire {
+    return wireOf(this.#channel, conversation);
+  }
+
+  /** The conversation of oneself and that person; it is made if there is none. */
+  async direct(person: string): Promise<Conversation | Fault> {
+    const answer = await this.#ask("direct", { with: person });
+    if (!answer.ok) return answer.fault;
+    return parseConversation(fields(answer.response)["conversation"]) ?? parseFault(undefined);
   }
 
   /** Questions wait until the topic is joined. Who has gone for good has no name any more. */
@@ -64,6 +86,13 @@ export class OwnTopic {
 
   leave(): void {
     this.#channel.leave();
+  }
+
+  /** The answer to a join: `{"epoch", "conversations", "next", "presence", …}`. */
+  #joined(response: unknown): void {
+    const joined = fields(response);
+    this.tabs.list(joined);
+    this.#news.stood(text(joined["epoch"]) ?? "", all(joined["presence"], parsePresence));
   }
 
   #ask(event: string, payload: object): Promise<Answer> {

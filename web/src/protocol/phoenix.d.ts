@@ -20,7 +20,8 @@ declare module "phoenix" {
     /** A function is asked at each join. */
     channel(topic: string, params: object | (() => object)): Channel;
     onOpen(callback: () => void): string;
-    onClose(callback: () => void): string;
+    /** With the browser's `CloseEvent`, or what the client makes up for long-polling. */
+    onClose(callback: (event: unknown) => void): string;
   }
 
   export class Channel {
@@ -28,6 +29,7 @@ declare module "phoenix" {
     leave(): Push;
     push(event: string, payload: object): Push;
     on(event: string, callback: (payload: unknown) => void): number;
+    off(event: string, ref: number): void;
     onClose(callback: () => void): number;
     onError(callback: () => void): number;
   }

@@ -1,12 +1,18 @@
 import { LongPoll, Socket, type Channel } from "phoenix";
-import { parseConversation } from "./conversation";
+import { Beside } from "./beside";
+import { parseConversation, type Conversation } from "./conversation";
+import { endingOf } from "./ending";
 import type { RoomEvent, TransportName } from "./events";
-import { parseFault } from "./fault";
+import { noAnswer, parseFault, type Fault } from "./fault";
 import { parseJoined, type Joined } from "./joined";
 import { listen } from "./listen";
 import { OwnTopic } from "./own-topic";
-import { parsePresence, parseProfile, parseRoleChange } from "./person";
+import { fields, text } from "./payload";
+import { parsePresence, parseProfile, parseRoleChange, type Presence, type Profile } from "./person";
+import { Roll } from "./roll";
+import type { TabChange, TabsNext } from "./tab";
 import { Talk } from "./talk";
+import { wireOf } from "./wire";
 
 /** How long a WebSocket may take to open, and then to answer, before long-polling takes over. */
 const LONG_POLL_FALLBACK_MS = 2500;
@@ -47,6 +53,12 @@ export class RoomChannel {
   readonly #refreshing: ReturnType<typeof setInterval>;
   /** The own topic, once it is known who one is. */
   #own: OwnTopic | undefined;
+  #me: Profile | undefined;
+  /** The store's epoch, once the own topic is joined; `undefined` while it is not. */
+  #epoch: string | undefined;
+  readonly #roll = new Roll();
+  /** What is open beside the room. */
+  #beside: Beside | undefined;
   #conversation: string | undefined;
   #left = false;
 
@@ -62,8 +74,11 @@ export class RoomChannel {
       params: () => ({ community, ...credentials(identity) }),
     });
     this.#channel = this.#socket.channel(`room:${community}/${room}`, () => this.talk.position);
-    this.talk = new Talk(this.#channel, {
-      emit: this.#emit,
+    this.talk = new Talk(wireOf(this.#channel), {
+      emit: (event) => {
+        if (event.type === "said") this.#roll.meet(event.message.sender);
+        this.#emit(event);
+      },
       met: (person) => this.#own?.askName(person),
       isMe: (person) => person === this.#own?.person,
     });
@@ -80,32 +95,66 @@ export class RoomChannel {
     this.#socket.connect();
   }
 
+  /** One's conversation with that person, in private; why there is none. */
+  async direct(person: string): Promise<Conversation | Fault> {
+    return (await this.#own?.direct(person)) ?? noAnswer;
+  }
+
+  /** Opens a conversation that has no topic of its own, in place of what was open beside the room before. */
+  open(conversation: string, read: number, emit: (event: RoomEvent) => void): Beside | undefined {
+    this.#beside?.leave();
+    const [own, me] = [this.#own, this.#me];
+    if (own === undefined || me === undefined) return undefined;
+    const met = (person: string): void => { own.askName(person); };
+    const beside = new Beside({ wire: own.wireTo(conversation), me, read, met, emit });
+    this.#beside = beside;
+    if (this.#epoch !== undefined) void beside.stood(this.#epoch);
+    return beside;
+  }
+
+  /** Brings more lines of the conversations tab. */
+  moreTabs(before: TabsNext): void {
+    void this.#own?.tabs.more(before);
+  }
+
   /** Gives the place up. No event follows. */
   leave(): void {
     this.#left = true;
     clearInterval(this.#refreshing);
-    this.talk.fallSilent();
+    this.#beside?.leave();
+    this.talk.leave();
     this.#channel.leave();
     this.#own?.leave();
     this.#socket.disconnect();
   }
 
   #watchSocket(): void {
-    this.#socket.onOpen(() => { this.#emit({ type: "opened", transport: this.#transport() }); });
-    this.#socket.onClose(() => {
+    this.#socket.onOpen(() => { this.#emitToAll({ type: "opened", transport: this.#transport() }); });
+    this.#socket.onClose((event) => {
+      this.#epoch = undefined;
       this.talk.fallSilent();
-      this.#emit({ type: "closed" });
+      this.#beside?.talk.fallSilent();
+      this.#emitToAll({ type: "closed", why: endingOf(event) });
     });
-    this.#channel.onError(() => { this.#emit({ type: "interrupted" }); });
+    this.#channel.onError(() => {
+      this.talk.fallSilent();
+      this.#emit({ type: "interrupted" });
+    });
     this.#channel.onClose(() => { this.#emit({ type: "removed" }); });
   }
 
   #watchRoom(): void {
     listen(this.#channel, "presence", parsePresence, (presence) => {
-      this.#own?.askName(presence.person);
-      this.#emit({ type: "person_changed", presence });
+      this.#roll.meet(presence.person);
+      this.#seen(presence);
     });
-    listen(this.#channel, "profile", parseProfile, (profile) => { this.#emit({ type: "named", profile }); });
+    const person = (payload: unknown): string | undefined => text(fields(payload)["person"]);
+    listen(this.#channel, "member:in", person, (each) => { this.#roll.meet(each); });
+    listen(this.#channel, "member:out", person, (each) => {
+      this.#roll.dismiss(each);
+      this.#emit({ type: "person_changed", presence: { person: each, status: "offline" } });
+    });
+    listen(this.#channel, "profile", parseProfile, (profile) => { this.#emitToAll({ type: "named", profile }); });
     listen(this.#channel, "conversation:changed", parseConversation, (conversation) => {
       this.#emit({ type: "described", conversation });
     });
@@ -132,15 +181,19 @@ export class RoomChannel {
     this.#keepWebSocket();
     if (identity.kind === "guest" && token !== undefined) identity.tokens.save(token);
     this.#conversation = conversation.id;
+    this.#me = me;
     this.#beMyself(me.person);
     this.#emit({ type: "joined", me, member });
-    this.#emit({ type: "named", profile: me });
+    this.#emitToAll({ type: "named", profile: me });
     this.#emit({ type: "described", conversation });
     this.talk.stand(joined);
     if (people === undefined) {
       this.#emit({ type: "people_counted", count: joined.count });
     } else {
-      for (const { person } of people) this.#own?.askName(person);
+      for (const { person } of people) {
+        this.#roll.meet(person);
+        this.#own?.askName(person);
+      }
       this.#emit({ type: "people_listed", people });
     }
   }
@@ -162,15 +215,50 @@ export class RoomChannel {
   #beMyself(person: string): void {
     if (this.#own?.person === person) return;
     this.#own?.leave();
+    this.#epoch = undefined;
+    // What was open was the other person's.
+    this.#beside?.hear({ type: "removed" });
+    this.#beside?.leave();
     this.#own = new OwnTopic(this.#socket, this.#options.community, person, {
-      named: (profile) => { this.#emit({ type: "named", profile }); },
+      named: (profile) => { this.#emitToAll({ type: "named", profile }); },
       muted: ({ conversation, on, until }) => {
         if (conversation === undefined || conversation === this.#conversation) this.#emit({ type: "muted", on, until });
       },
       read: (conversation, seq) => {
         if (conversation === this.#conversation) this.#emit({ type: "read", seq });
       },
+      stood: (epoch, friends) => {
+        this.#epoch = epoch;
+        this.#roll.befriend(friends.map((friend) => friend.person));
+        this.#emit({ type: "friends_seen", people: friends });
+        void this.#beside?.stood(epoch);
+      },
+      seen: (presence) => {
+        this.#emit({ type: "friends_seen", people: [presence] });
+        if (this.#roll.has(presence.person)) this.#seen(presence);
+      },
+      tabs: (change) => { this.#tabs(change); },
     });
+  }
+
+  #seen(presence: Presence): void {
+    if (presence.status !== "offline") this.#own?.askName(presence.person);
+    this.#emit({ type: "person_changed", presence });
+  }
+
+  #tabs(change: TabChange): void {
+    const conversations = "tabs" in change ? change.tabs.map(({ conversation }) => conversation) : [];
+    const pairs = [...conversations, ...(change.kind === "began" ? [change.conversation] : [])].flatMap(({ pair }) => pair);
+    this.#roll.befriend(pairs);
+    for (const person of pairs) this.#own?.askName(person);
+    if ("tabs" in change) for (const { last } of change.tabs) if (last) this.#own?.askName(last.sender);
+    if (change.kind === "said") this.#own?.askName(change.message.sender);
+    this.#emit({ type: "tabs_changed", change });
+  }
+
+  #emitToAll(event: RoomEvent): void {
+    this.#emit(event);
+    this.#beside?.hear(event);
   }
 
   async #refresh(): Promise<void> {

@@ -1,15 +1,15 @@
-import type { Channel } from "phoenix";
-import { ask, type Answer } from "./ask";
+import type { Answer } from "./ask";
+import type { Conversation } from "./conversation";
 import type { RoomEvent, Where } from "./events";
-import { noAnswer } from "./fault";
-import { Feed } from "./feed";
+import { noAnswer, type Fault } from "./fault";
+import { Feed, type Standpoint } from "./feed";
 import { InTurn } from "./in-turn";
-import { parsePage, type Joined } from "./joined";
-import { listen } from "./listen";
+import { parsePage } from "./joined";
 import { parseChanged, parseMessage, parseReacted, type Message } from "./message";
 import { fields, place } from "./payload";
 import { parseTyping } from "./person";
 import { Typists } from "./typists";
+import type { Wire } from "./wire";
 
 /** Messages at once, of what is older or newer than what is known. */
 const BROUGHT_MAX = 50;
@@ -29,18 +29,18 @@ export type TalkNews = {
   readonly isMe: (person: string) => boolean;
 };
 
-/** What is said in a room, and what becomes of it: what is heard goes to the owner, what is done is asked of the server. */
+/** What is said in a conversation, and what becomes of it: what is heard goes to the owner, what is done is asked of the server. */
 export class Talk {
-  readonly #channel: Channel;
+  readonly #wire: Wire;
   readonly #news: TalkNews;
   readonly #feed: Feed;
   readonly #typists: Typists;
   readonly #quoting = new InTurn(1);
 
-  constructor(channel: Channel, news: TalkNews) {
-    this.#channel = channel;
+  constructor(wire: Wire, news: TalkNews) {
+    this.#wire = wire;
     this.#news = news;
-    this.#feed = new Feed((event, payload) => this.#ask(event, payload), (event) => { this.#tell(event); });
+    this.#feed = new Feed(wire.ask, (event) => { this.#tell(event); });
     this.#typists = new Typists((person, on) => { news.emit({ type: "typing", person, on }); });
     this.#watchMessages();
     this.#watchTyping();
@@ -51,15 +51,42 @@ export class Talk {
     return this.#feed.position;
   }
 
-  /** The room was joined, for the first time or again. */
-  stand(joined: Joined): void {
+  /** It was joined, for the first time or again. */
+  stand(at: Standpoint): void {
     this.#typists.forget();
-    this.#feed.stand(joined);
+    this.#feed.stand(at);
+  }
+
+  /**
+   * The same for what is not joined by itself: asks for the newest page the first time and where the store is another one,
+   * else whether anything was missed. `answered` comes before that is told. Why it failed, if it did.
+   */
+  async catchUp(epoch: string, answered: (conversation: Conversation) => void): Promise<Fault | undefined> {
+    const isKnown = this.#feed.epoch === epoch;
+    const answer = await this.#wire.ask("history", { limit: isKnown ? 1 : BROUGHT_MAX });
+    const page = answer.ok ? parsePage(answer.response) : undefined;
+    if (page === undefined) return answer.ok ? noAnswer : answer.fault;
+    this.#typists.forget();
+    answered(page.conversation);
+    if (isKnown) {
+      this.#feed.head(page.conversation.last);
+      this.#feed.changedTo(page.conversation.revision);
+    } else {
+      this.#feed.stand({ ...page, epoch, recovered: false, reason: "epoch", changed: [] });
+    }
+    return undefined;
   }
 
   /** Nothing is heard any more, for now. */
   fallSilent(): void {
     this.#typists.forget();
+    this.#feed.rest();
+  }
+
+  /** Nothing is heard any more, for good. */
+  leave(): void {
+    this.fallSilent();
+    this.#wire.hangUp();
   }
 
   send({ id, text, replyTo }: Draft): Promise<Answer> {
@@ -82,12 +109,12 @@ export class Talk {
 
   /** Tells the others that one types, or does no more. Nothing waits for that. */
   typing(on: boolean): void {
-    this.#channel.push("typing", { on });
+    this.#wire.tell("typing", { on });
   }
 
   /** Everything up to that place was seen. */
   read(seq: number): void {
-    this.#channel.push("read", { seq });
+    this.#wire.tell("read", { seq });
   }
 
   /** Asks for messages next to `seq`, around it, or the newest. `brought` or `not_brought` follows. */
@@ -113,29 +140,27 @@ export class Talk {
   }
 
   #watchMessages(): void {
-    listen(this.#channel, "msg:new", parseMessage, (message) => {
+    this.#wire.hear("msg:new", parseMessage, (message) => {
       this.#typists.heard(message.sender, false);
       this.#feed.arrived([message]);
     });
-    listen(this.#channel, "head", (payload) => place(fields(payload)["seq"]), (seq) => { this.#feed.head(seq); });
+    this.#wire.hear("head", (payload) => place(fields(payload)["seq"]), (seq) => { this.#feed.head(seq); });
     for (const event of ["msg:edit", "msg:delete"]) {
-      listen(this.#channel, event, parseMessage, (message) => {
-        this.#tell({ type: "edited", message });
-        this.#feed.changedTo(message.revision);
+      this.#wire.hear(event, parseMessage, (message) => {
+        this.#feed.changed({ type: "edited", message }, message.seq, message.revision);
       });
     }
-    listen(this.#channel, "msg:changed", parseMessage, (message) => {
-      this.#tell({ type: "changed", message });
-      this.#feed.changedTo(message.revision);
+    this.#wire.hear("msg:changed", parseMessage, (message) => {
+      this.#feed.changed({ type: "changed", message }, message.seq, message.revision);
     });
-    listen(this.#channel, "react", parseReacted, ({ person, on, ...reacted }) => {
-      this.#tell({ type: "reacted", ...reacted, mine: this.#news.isMe(person) ? on : undefined });
-      this.#feed.changedTo(reacted.revision);
+    this.#wire.hear("react", parseReacted, ({ person, on, ...reacted }) => {
+      const event = { type: "reacted", ...reacted, mine: this.#news.isMe(person) ? on : undefined } as const;
+      this.#feed.changed(event, reacted.seq, reacted.revision);
     });
   }
 
   #watchTyping(): void {
-    listen(this.#channel, "typing", parseTyping, ({ person, on }) => {
+    this.#wire.hear("typing", parseTyping, ({ person, on }) => {
       if (this.#news.isMe(person)) return;
       this.#news.met(person);
       this.#typists.heard(person, on);
@@ -153,7 +178,7 @@ export class Talk {
   }
 
   #ask(event: string, payload: object): Promise<Answer> {
-    return ask(this.#channel, event, payload);
+    return this.#wire.ask(event, payload);
   }
 
   /** The answer has the message as it is now, also where nothing changed and so nothing is told. */

@@ -1,4 +1,4 @@
-import type { RoomEvent, TransportName } from "../protocol/events";
+import type { Ending, RoomEvent, TransportName } from "../protocol/events";
 import type { Fault } from "../protocol/fault";
 
 /** Where this page stands with the server. */
@@ -7,8 +7,8 @@ export type Link =
   | { readonly phase: "joining"; readonly transport: TransportName }
   | { readonly phase: "online"; readonly transport: TransportName }
   | { readonly phase: "refused"; readonly transport: TransportName; readonly fault: Fault }
-  /** `attempts` failed since the last time the socket was open, its loss included. */
-  | { readonly phase: "offline"; readonly attempts: number }
+  /** `attempts` failed since the last time the socket was open, its loss included, for which the server gave a reason. */
+  | { readonly phase: "offline"; readonly attempts: number; readonly why: Ending | undefined }
   | { readonly phase: "removed" };
 
 export const unlinked: Link = { phase: "connecting" };
@@ -24,7 +24,9 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "interrupted":
       return "transport" in link ? { phase: "joining", transport: link.transport } : link;
     case "closed":
-      return { phase: "offline", attempts: link.phase === "offline" ? link.attempts + 1 : 1 };
+      return link.phase === "offline"
+        ? { ...link, attempts: link.attempts + 1 }
+        : { phase: "offline", attempts: 1, why: event.why };
     case "removed":
       return { phase: "removed" };
     case "described":
@@ -44,6 +46,8 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "people_listed":
     case "person_changed":
     case "people_counted":
+    case "friends_seen":
+    case "tabs_changed":
       return link;
   }
 }

@@ -102,6 +102,8 @@ export function reduceMessages(messages: Messages, event: RoomEvent): Messages {
     case "people_listed":
     case "person_changed":
     case "people_counted":
+    case "friends_seen":
+    case "tabs_changed":
       return messages;
   }
 }

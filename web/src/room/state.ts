@@ -1,13 +1,14 @@
 import type { Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
-import type { Fault } from "../protocol/fault";
+import { NO_ANSWER, type Fault } from "../protocol/fault";
 import { reduceLink, unlinked, type Link } from "./link";
 import { noMessages, reduceMessages, reduceReader, type Messages, type ReaderAction } from "./messages";
 import { noNames, reduceNames, type Names } from "./names";
-import { nothingOutgoing, reduceOutbox, type Outbox, type OutboxEvent } from "./outbox";
+import { arrived, followOutbox, givenUp, nothingOutgoing, reduceOutbox, type Outbox, type OutboxEvent } from "./outbox";
 import { nobodyYet, reducePeople, type People } from "./people";
 import { noQuotes, reduceQuotes, type Quotes } from "./quotes";
 import { noStanding, reduceStanding, type Standing } from "./standing";
+import { noTabs, reduceTabs, type Tabs } from "./tabs";
 import { nobodyTypes, reduceTyping, type Typing } from "./typing";
 import { nothingRead, reduceLook, reduceUnread, type LookAction, type Unread } from "./unread";
 
@@ -26,6 +27,9 @@ export type RoomState = {
   readonly quotes: Quotes;
   readonly unread: Unread;
   readonly outbox: Outbox;
+  readonly tabs: Tabs;
+  /** Why not everything could be brought that came since the last time, until it is dismissed. */
+  readonly lost: string | undefined;
   /** Why the last thing that one did to a message did not happen. */
   readonly fault: Fault | undefined;
 };
@@ -36,6 +40,7 @@ export type RoomAction =
   | { readonly type: "happened"; readonly event: RoomEvent }
   | { readonly type: "failed"; readonly fault: Fault }
   | { readonly type: "fault_dismissed" }
+  | { readonly type: "loss_dismissed" }
   | ReaderAction
   | LookAction
   | OutboxEvent;
@@ -52,19 +57,36 @@ export const emptyRoom: RoomState = {
   quotes: noQuotes,
   unread: nothingRead,
   outbox: nothingOutgoing,
+  tabs: noTabs,
+  lost: undefined,
   fault: undefined,
 };
+
+/** A conversation that is opened beside a room, over its connection. */
+export function besideRoom({ link, me, names }: RoomState): RoomState {
+  return { ...emptyRoom, link: "transport" in link ? { phase: "joining", transport: link.transport } : link, me, names };
+}
 
 export function reduceRoom(state: RoomState, action: RoomAction): RoomState {
   switch (action.type) {
     case "entered":
-      return { ...state, link: unlinked, people: nobodyYet, typing: nobodyTypes, standing: noStanding };
+      return {
+        ...state,
+        link: unlinked,
+        people: nobodyYet,
+        typing: nobodyTypes,
+        standing: noStanding,
+        outbox: givenUp(state.outbox),
+        tabs: noTabs,
+      };
     case "happened":
       return reduceEvent(state, action.event);
     case "failed":
       return { ...state, fault: action.fault };
     case "fault_dismissed":
       return { ...state, fault: undefined };
+    case "loss_dismissed":
+      return { ...state, lost: undefined };
     case "asked":
     case "followed":
       return { ...state, messages: reduceReader(state.messages, action) };
@@ -73,16 +95,18 @@ export function reduceRoom(state: RoomState, action: RoomAction): RoomState {
     case "looked_back":
       return { ...state, unread: reduceLook(state.unread, action) };
     case "send_started":
+    case "send_postponed":
     case "send_delivered":
     case "send_held":
     case "send_refused":
     case "send_discarded":
-      return { ...state, outbox: reduceOutbox(state.outbox, action), standing: afterSending(state.standing, action) };
+      return sending(state, action);
   }
 }
 
 function reduceEvent(state: RoomState, event: RoomEvent): RoomState {
   const me = event.type === "joined" ? event.me.person : state.me;
+  const messages = reduceMessages(state.messages, event);
   return {
     ...state,
     me,
@@ -92,10 +116,20 @@ function reduceEvent(state: RoomState, event: RoomEvent): RoomState {
     people: reducePeople(state.people, event),
     names: reduceNames(state.names, event),
     typing: reduceTyping(state.typing, event),
-    messages: reduceMessages(state.messages, event),
+    messages,
     quotes: reduceQuotes(state.quotes, event),
     unread: reduceUnread(state.unread, event, me),
+    outbox: arrived(followOutbox(state.outbox, event, state.me, me), messages.newest),
+    tabs: reduceTabs(state.tabs, event),
+    lost: event.type === "page" ? event.lost : state.lost,
   };
+}
+
+function sending(state: RoomState, event: OutboxEvent): RoomState {
+  // Where there is no connection, that no answer came is no news: it is sent again when there is one.
+  const isCutOff = event.type === "send_refused" && event.fault.code === NO_ANSWER && state.link.phase !== "online";
+  const outbox = reduceOutbox(state.outbox, isCutOff ? { type: "send_postponed", id: event.id } : event);
+  return { ...state, outbox: arrived(outbox, state.messages.newest), standing: afterSending(state.standing, event) };
 }
 
 /** What the server says to a message tells whether one is muted, whenever that began or ended. */

@@ -36,6 +36,9 @@ export function reduceUnread(unread: Unread, event: RoomEvent, me: string | unde
     const { read } = event.member;
     return unread.read === undefined ? { read, mark: read } : readTo(unread, read);
   }
+  // What comes until the connection is back is new: the line stands above it.
+  if (event.type === "closed") return unread.mark === undefined ? { ...unread, mark: unread.read } : unread;
+  if (event.type === "described") return settled(unread, event.conversation.last);
   if (event.type === "page") return settled(unread, event.last);
   if (event.type === "read") return readTo(unread, event.seq);
   if (event.type === "said" && event.message.sender === me) {

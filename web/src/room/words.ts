@@ -23,10 +23,12 @@ export function explainMute(until: number | undefined, say: SayMoment): string {
     : `You are muted until ${say(until)}: you can read, but not write until then.`;
 }
 
+const RELOAD = "This page and the server do not understand each other any more. Reload the page.";
 const SIGN_IN = "Go back to the site that brought you here, and come in from there again.";
 
 const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) => string)>> = {
   [NO_ANSWER]: "No answer came, so it may have arrived or not. Try again: nothing is done twice.",
+  bad_payload: RELOAD,
   banned: ({ until }, say) =>
     until === undefined ? "You are banned from here." : `You are banned from here until ${say(until)}.`,
   blocked: "One of you two has blocked the other.",
@@ -51,9 +53,11 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
   slow_mode: ({ retryAfterMs = 0 }) => `Slow mode: your next message can be sent in ${inWords(retryAfterMs)}.`,
   token_expired: `Your sign-in has ended. ${SIGN_IN}`,
   token_invalid: `Your sign-in is not accepted here. ${SIGN_IN}`,
+  token_limited: "Your sign-in is for other rooms than this one. Go back to the site that brought you here.",
   token_revoked: `Your sign-in was withdrawn. ${SIGN_IN}`,
   token_unverifiable: "Your sign-in cannot be checked right now. This page tries again by itself.",
   too_many_devices: "You are here on too many devices. Close this room on another one.",
+  unknown_event: RELOAD,
   unavailable: "The server cannot store anything right now. Nothing happened: try again in a moment.",
 };
 

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { Ending } from "../protocol/events";
 import type { Link } from "../room/link";
 
 export type ConnectionStatusProps = {
@@ -33,6 +34,12 @@ export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionSta
   );
 }
 
+const ENDINGS: Readonly<Record<Ending, string>> = {
+  restart: "The server restarts, retrying",
+  slow: "The connection was too slow, retrying",
+  signed_out: "Your sign-in has ended, retrying",
+};
+
 function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
   switch (link.phase) {
     case "connecting":
@@ -43,7 +50,7 @@ function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {
     case "refused":
       return { mood: "bad", text: "Not let in" };
     case "offline":
-      return { mood: "bad", text: "Offline, retrying" };
+      return { mood: "bad", text: link.why === undefined ? "Offline, retrying" : ENDINGS[link.why] };
     case "removed":
       return { mood: "bad", text: "You are not in this room any more" };
   }

@@ -10,6 +10,22 @@ export function PeopleIcon(): JSX.Element {
   );
 }
 
+export function TabsIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M4 5h16v11H9l-5 4z" />
+    </Icon>
+  );
+}
+
+export function BackIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M20 12H5M11 6l-6 6 6 6" />
+    </Icon>
+  );
+}
+
 export function SendIcon(): JSX.Element {
   return (
     <Icon>

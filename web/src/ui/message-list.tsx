@@ -9,12 +9,12 @@ import { handleListKey, type ListAction } from "./list-keys";
 import { ListBeginning } from "./list-beginning";
 import type { MessageHandlers } from "./message-item";
 import { MessageRows } from "./message-rows";
-import type { RoomActions } from "./use-room";
+import type { TalkActions } from "./use-actions";
 import type { Scroll } from "./use-scroll";
 
 export type MessageListProps = {
   readonly state: RoomState;
-  readonly actions: RoomActions;
+  readonly actions: TalkActions;
   readonly handlers: MessageHandlers;
   readonly scroll: Scroll;
   /** The place of the message to which the reader was led. */

@@ -15,7 +15,7 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
   return (
     <ul class="outbox" aria-live="polite" aria-label="Not sent yet">
       {outbox.map((outgoing) => (
-        <li key={outgoing.id} class={`outgoing outgoing-${outgoing.status.kind}`}>
+        <li key={outgoing.id} class={`outgoing outgoing-${lookOf(outgoing.status)}`}>
           <p class="outgoing-body" dir="auto">
             {outgoing.text}
           </p>
@@ -25,7 +25,7 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
               Send again
             </button>
           )}
-          {outgoing.status.kind !== "sending" && (
+          {(outgoing.status.kind === "refused" || outgoing.status.kind === "held") && (
             <button type="button" class="button-link" onClick={() => { onDiscard(outgoing.id); }}>
               Discard
             </button>
@@ -36,10 +36,19 @@ export function OutboxList({ outbox, onRetry, onDiscard }: OutboxListProps): JSX
   );
 }
 
+/** What has its place already is as good as there. */
+function lookOf({ kind }: Outgoing["status"]): string {
+  return kind === "stored" ? "sending" : kind;
+}
+
 function describe(status: Outgoing["status"]): string {
   switch (status.kind) {
     case "sending":
       return "Sending…";
+    case "waiting":
+      return "Not confirmed yet: this goes out by itself as soon as the connection is back.";
+    case "stored":
+      return "Sent. What was said before it is on its way here.";
     case "held":
       return `Too soon after the last one: this goes out by itself at ${secondOf(status.until)}.`;
     case "refused":

@@ -15,10 +15,12 @@ export type PeoplePanelProps = {
   readonly live: boolean;
   /** Matters on narrow screens only, where the panel covers the page: wide ones always show it beside the talk. */
   readonly open: boolean;
+  /** Opens a private conversation with somebody. */
+  readonly onWrite: (person: string) => void;
   readonly onClose: () => void;
 };
 
-export function PeoplePanel({ people, names, me, live, open, onClose }: PeoplePanelProps): JSX.Element {
+export function PeoplePanel({ people, names, me, live, open, onWrite, onClose }: PeoplePanelProps): JSX.Element {
   const closeButton = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
@@ -50,16 +52,16 @@ export function PeoplePanel({ people, names, me, live, open, onClose }: PeoplePa
             <CloseIcon />
           </button>
         </div>
-        <PeopleBody people={people} names={names} me={me} />
+        <PeopleBody people={people} names={names} me={me} live={live} onWrite={onWrite} />
       </aside>
       <div class="people-scrim" onClick={onClose} />
     </>
   );
 }
 
-type PeopleBodyProps = Pick<PeoplePanelProps, "people" | "names" | "me">;
+type PeopleBodyProps = Pick<PeoplePanelProps, "people" | "names" | "me" | "live" | "onWrite">;
 
-function PeopleBody({ people, names, me }: PeopleBodyProps): JSX.Element {
+function PeopleBody({ people, names, me, live, onWrite }: PeopleBodyProps): JSX.Element {
   switch (people.kind) {
     case "unknown":
       return <p class="people-note muted">Looking around…</p>;
@@ -72,12 +74,27 @@ function PeopleBody({ people, names, me }: PeopleBodyProps): JSX.Element {
       );
     case "listed":
       return (
-        <ul class="people-list" tabIndex={0} aria-label="People here">
+        <ul class="people-list" aria-label="People here">
           {byName(people.people, names).map(({ person, name, status }) => (
             <li key={person} class={`person person-${status}`}>
               <Avatar name={name} small />
-              <bdi class="person-name">{name}</bdi>
-              {person === me && <span class="tag person-you">you</span>}
+              {person === me ? (
+                <>
+                  <bdi class="person-name">{name}</bdi>
+                  <span class="tag person-you">you</span>
+                </>
+              ) : (
+                <button
+                  type="button"
+                  class="person-name person-write"
+                  title="Write in private"
+                  aria-label={`Write to ${name} in private`}
+                  disabled={!live}
+                  onClick={() => { onWrite(person); }}
+                >
+                  <bdi>{name}</bdi>
+                </button>
+              )}
               {status !== "online" && <span class="person-status muted">{status}</span>}
             </li>
           ))}

@@ -1,19 +1,31 @@
 import type { JSX, RefObject } from "preact";
+import type { Conversation } from "../protocol/conversation";
 import { headcount } from "../room/people";
 import type { RoomState } from "../room/state";
+import { otherOf } from "../room/tabs";
 import { Avatar } from "./avatar";
 import { ConnectionStatus } from "./connection-status";
-import { PeopleIcon } from "./icons";
+import { BackIcon, PeopleIcon, TabsIcon } from "./icons";
 import markUrl from "./mark.svg";
 
 export type RoomHeaderProps = {
   readonly state: RoomState;
   readonly title: string;
+  /** The private conversation that is shown in the room's place. */
+  readonly beside: Conversation | undefined;
+  /** What the room is called. */
+  readonly room: string;
   /** How one is called. */
   readonly name: string;
-  readonly peopleOpen: boolean;
+  /** How many messages wait in private conversations that are not shown. */
+  readonly waiting: number;
+  /** Which panel covers the page, where they do not stand beside it. */
+  readonly drawer: "tabs" | "people" | undefined;
+  readonly tabsToggle: RefObject<HTMLButtonElement | null>;
   readonly peopleToggle: RefObject<HTMLButtonElement | null>;
-  readonly onPeople: () => void;
+  readonly onDrawer: (which: "tabs" | "people") => void;
+  /** From a private conversation to the room. */
+  readonly onBack: () => void;
   /** For guests: who comes from a site is called as it says. */
   readonly onRename: (() => void) | undefined;
   readonly onReconnect: () => void;
@@ -22,12 +34,26 @@ export type RoomHeaderProps = {
 
 /** What the room is called and about, how the connection is, and who one is. */
 export function RoomHeader(props: RoomHeaderProps): JSX.Element {
-  const { state, title, name, peopleOpen, peopleToggle, onPeople, onRename, onReconnect, onReenter } = props;
+  const { state, title, beside, room, name, drawer, peopleToggle, onDrawer, onBack } = props;
+  const { onRename, onReconnect, onReenter } = props;
   const here = headcount(state.people);
-  const topic = state.conversation?.topic ?? "";
+  const topic = beside === undefined ? (state.conversation?.topic ?? "") : statusWords(beside, state);
   return (
     <header class="room-header">
-      <img class="mark" src={markUrl} alt="" width="32" height="32" />
+      <TabsToggle {...props} />
+      {beside === undefined ? (
+        <img class="mark" src={markUrl} alt="" width="32" height="32" />
+      ) : (
+        <button
+          type="button"
+          class="button button-quiet header-back"
+          aria-label={`Back to ${room}`}
+          title={`Back to ${room}`}
+          onClick={onBack}
+        >
+          <BackIcon />
+        </button>
+      )}
       <div class="room-title">
         <h1>
           <bdi>{title}</bdi>
@@ -39,18 +65,20 @@ export function RoomHeader(props: RoomHeaderProps): JSX.Element {
         )}
       </div>
       <ConnectionStatus link={state.link} onReconnect={onReconnect} onReenter={onReenter} />
-      <button
-        type="button"
-        ref={peopleToggle}
-        class="button button-quiet people-toggle"
-        aria-expanded={peopleOpen}
-        aria-controls="people"
-        aria-label={here === undefined ? "People here" : `People here: ${here}`}
-        onClick={onPeople}
-      >
-        <PeopleIcon />
-        {here?.toLocaleString()}
-      </button>
+      {beside === undefined && (
+        <button
+          type="button"
+          ref={peopleToggle}
+          class="button button-quiet people-toggle"
+          aria-expanded={drawer === "people"}
+          aria-controls="people"
+          aria-label={here === undefined ? "People here" : `People here: ${here}`}
+          onClick={() => { onDrawer("people"); }}
+        >
+          <PeopleIcon />
+          {here?.toLocaleString()}
+        </button>
+      )}
       {onRename ? (
         <button type="button" class="button button-quiet me" aria-label={`Change your name, ${name}`} onClick={onRename}>
           <Me name={name} />
@@ -60,6 +88,32 @@ export function RoomHeader(props: RoomHeaderProps): JSX.Element {
       )}
     </header>
   );
+}
+
+/** Where the conversations do not stand beside the talk. */
+function TabsToggle({ waiting, drawer, tabsToggle, onDrawer }: RoomHeaderProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      ref={tabsToggle}
+      class="button button-quiet tabs-toggle"
+      aria-expanded={drawer === "tabs"}
+      aria-controls="tabs"
+      aria-label={waiting === 0 ? "Conversations" : `Conversations: ${waiting} unread`}
+      onClick={() => { onDrawer("tabs"); }}
+    >
+      <TabsIcon />
+      {waiting > 0 && <span class="tab-unread">{waiting > 99 ? "99+" : waiting}</span>}
+    </button>
+  );
+}
+
+/** Whether the other one is here. */
+function statusWords(beside: Conversation, { me, tabs }: RoomState): string {
+  const other = otherOf(beside, me);
+  if (other === undefined) return "";
+  const status = tabs.friends.get(other);
+  return status === undefined ? "In private · not here now" : `In private · ${status}`;
 }
 
 function Me({ name }: { readonly name: string }): JSX.Element {

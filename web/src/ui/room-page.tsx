@@ -1,10 +1,15 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { roomPath } from "../room/address";
+import { titleOf, unreadBeside } from "../room/tabs";
 import { unreadCount } from "../room/unread";
+import { DirectTalk } from "./direct-talk";
 import { EntryNote } from "./entry-note";
+import { FaultNote } from "./fault-note";
 import { PeoplePanel } from "./people-panel";
 import { RenameDialog } from "./rename-dialog";
 import { RoomHeader } from "./room-header";
+import { TabsPanel } from "./tabs-panel";
 import { Talk } from "./talk";
 import { useRoom, type RoomPlace } from "./use-room";
 import { useUnreadTitle } from "./use-unread-title";
@@ -15,31 +20,69 @@ export type RoomPageProps = RoomPlace & {
   readonly onBecomeGuest: () => void;
 };
 
+/** A room, or a private conversation in its place, between the conversations one has and the people who are here. */
 export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
   const { state, actions } = useRoom(place);
-  const { link, me, people, names, messages, unread } = state;
-  const { identity } = place;
-  const [peopleOpen, setPeopleOpen] = useState(false);
-  const peopleToggle = useRef<HTMLButtonElement>(null);
+  const { link, me, people, names, messages, unread, tabs, fault } = state;
+  const { identity, address } = place;
+  const [drawer, setDrawer] = useState<"tabs" | "people">();
+  const [toggles, peopleToggle] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)];
   const [renaming, setRenaming] = useState(false);
-  const title = state.conversation?.title ?? place.address.room;
-  useUnreadTitle(title, unreadCount(unread, messages.newest));
+  const [chosen, choose] = useState<string>();
+  const [besideUnread, setBesideUnread] = useState(0);
 
-  const chosen = identity.kind === "guest" ? identity.name : "";
-  const name = (me === undefined ? undefined : names.get(me)?.name) ?? chosen;
+  // Who one is may have changed: then it is not there any more.
+  const beside = chosen === undefined ? undefined : tabs.lines.get(chosen);
+  const room = state.conversation?.title ?? address.room;
+  const title = beside === undefined ? room : titleOf(beside.conversation, names, me);
+  const here = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
+  const waiting = unreadBeside(tabs, chosen);
+  useUnreadTitle(title, here + waiting);
+
+  const asked = identity.kind === "guest" ? identity.name : "";
+  const name = (me === undefined ? undefined : names.get(me)?.name) ?? asked;
   const rename = identity.kind === "guest" ? () => { setRenaming(true); } : undefined;
+
+  function show(conversation: string | undefined): void {
+    setDrawer(undefined);
+    choose(conversation);
+  }
+
+  async function write(person: string): Promise<void> {
+    const conversation = await actions.direct(person);
+    if (conversation !== undefined) show(conversation);
+  }
+
   return (
-    <div class="room">
+    <div class={`room${beside === undefined ? "" : " room-beside"}`}>
       <RoomHeader
         state={state}
         title={title}
+        beside={beside?.conversation}
+        room={room}
         name={name}
-        peopleOpen={peopleOpen}
+        waiting={waiting}
+        drawer={drawer}
+        tabsToggle={toggles}
         peopleToggle={peopleToggle}
-        onPeople={() => { setPeopleOpen(!peopleOpen); }}
+        onDrawer={(which) => { setDrawer(drawer === which ? undefined : which); }}
+        onBack={() => { show(undefined); }}
         onRename={rename}
         onReconnect={actions.reconnect}
         onReenter={actions.reenter}
+      />
+
+      <TabsPanel
+        state={state}
+        address={address}
+        current={beside?.conversation.id}
+        open={drawer === "tabs"}
+        onClose={() => {
+          setDrawer(undefined);
+          toggles.current?.focus();
+        }}
+        onChoose={show}
+        onMore={() => { if (tabs.next !== undefined) actions.moreTabs(tabs.next); }}
       />
 
       <main class="talk">
@@ -51,20 +94,38 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
             onBecomeGuest={identity.kind === "member" ? onBecomeGuest : undefined}
           />
         )}
-        <Talk state={state} actions={actions} title={title} />
+        {beside === undefined ? (
+          <Talk state={state} actions={actions} place={roomPath(address)} title={room} />
+        ) : (
+          <>
+            {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
+            <DirectTalk
+              key={beside.conversation.id}
+              conversation={beside.conversation.id}
+              title={title}
+              room={state}
+              actions={actions}
+              place={`${address.community}/${beside.conversation.id}`}
+              onUnread={setBesideUnread}
+            />
+          </>
+        )}
       </main>
 
-      <PeoplePanel
-        people={people}
-        names={names}
-        me={me}
-        live={link.phase === "online"}
-        open={peopleOpen}
-        onClose={() => {
-          setPeopleOpen(false);
-          peopleToggle.current?.focus();
-        }}
-      />
+      {beside === undefined && (
+        <PeoplePanel
+          people={people}
+          names={names}
+          me={me}
+          live={link.phase === "online"}
+          open={drawer === "people"}
+          onWrite={(person) => void write(person)}
+          onClose={() => {
+            setDrawer(undefined);
+            peopleToggle.current?.focus();
+          }}
+        />
+      )}
 
       {renaming && <RenameDialog name={name} onName={onRename} onClose={() => { setRenaming(false); }} />}
     </div>

@@ -13,35 +13,40 @@ import { DeleteDialog } from "./delete-dialog";
 import { FaultNote } from "./fault-note";
 import { focusItem } from "./list-keys";
 import type { MessageHandlers } from "./message-item";
+import { LossNote } from "./loss-note";
 import { MessageList } from "./message-list";
 import { momentOf } from "./moments";
 import { OutboxList } from "./outbox-list";
 import { TypingLine } from "./typing-line";
+import type { TalkActions } from "./use-actions";
 import { useAnnouncement } from "./use-announcement";
 import { useCompose } from "./use-compose";
+import { useLeaving } from "./use-leaving";
 import { useLooking } from "./use-looking";
 import { useQuotes } from "./use-quotes";
-import type { RoomActions } from "./use-room";
 import { useScroll } from "./use-scroll";
 import { useSought } from "./use-sought";
 import { useTyping } from "./use-typing";
 
 export type TalkProps = {
   readonly state: RoomState;
-  readonly actions: RoomActions;
+  readonly actions: TalkActions;
+  /** What its draft is kept under. */
+  readonly place: string;
   /** What the room is called. */
   readonly title: string;
 };
 
 /** What is said, and where one says something. */
-export function Talk({ state, actions, title }: TalkProps): JSX.Element {
+export function Talk({ state, actions, place, title }: TalkProps): JSX.Element {
   const { link, me, names, messages, quotes, standing, outbox, fault } = state;
   const online = link.phase === "online";
-  const { compose, field, writing } = useCompose(online, actions);
+  const { compose, field, writing } = useCompose(place, online, actions);
   const [doomed, setDoomed] = useState<Message>();
   const [sought, seek] = useSought();
   const typed = useTyping(online, actions.typing);
   const announcement = useAnnouncement(messages, names, me);
+  useLeaving(outbox);
   useQuotes(messages, quotes, online, actions.quote);
 
   const follow = useCallback((on: boolean) => { actions.note({ type: "followed", on }); }, [actions]);
@@ -91,8 +96,11 @@ export function Talk({ state, actions, title }: TalkProps): JSX.Element {
     <>
       {list}
       <div class="visually-hidden" aria-live="polite">
-        {announcement}
+        {announcement && <p key={announcement.seq}>{announcement.words}</p>}
       </div>
+      {state.lost !== undefined && (
+        <LossNote why={state.lost} onDismiss={() => { actions.note({ type: "loss_dismissed" }); }} />
+      )}
       {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
       <OutboxList outbox={outbox} onRetry={actions.resend} onDiscard={actions.discard} />
       <TypingLine typing={state.typing} names={names} />

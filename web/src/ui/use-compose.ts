@@ -1,11 +1,12 @@
 import type { RefObject } from "preact";
-import { useMemo, useReducer, useRef } from "preact/hooks";
+import { useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { Message } from "../protocol/message";
 import { nothingComposed, reduceCompose, textOf, type Compose } from "../room/compose";
 import { tooMany } from "../room/length";
 import { explain } from "../room/words";
+import { loadDraft, saveDraft } from "./draft-storage";
 import { momentOf } from "./moments";
-import type { RoomActions } from "./use-room";
+import type { TalkActions } from "./use-actions";
 
 /** What is done with what is being written. It stays the same object. */
 export type Writing = {
@@ -26,12 +27,16 @@ export type Composing = {
   readonly writing: Writing;
 };
 
-/** What is being written, and its way to the server. An edit that was refused stays in the field, with the reason. */
-export function useCompose(enabled: boolean, { send, edit }: RoomActions): Composing {
-  const [compose, dispatch] = useReducer(reduceCompose, nothingComposed);
+/**
+ * What is being written, and its way to the server. An edit that was refused stays in the field, with the reason; the draft
+ * of each `place` is kept by itself.
+ */
+export function useCompose(place: string, enabled: boolean, { send, edit }: TalkActions): Composing {
+  const [compose, dispatch] = useReducer(reduceCompose, place, (kept) => ({ ...nothingComposed, draft: loadDraft(kept) }));
   const field = useRef<HTMLTextAreaElement>(null);
   const now = useRef({ compose, enabled });
   now.current = { compose, enabled };
+  useEffect(() => { saveDraft(place, compose.draft); }, [place, compose.draft]);
 
   const writing = useMemo((): Writing => {
     const focus = (): void => { field.current?.focus(); };

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomId } from "../identity/random-id";
 import type { Answer } from "../protocol/ask";
+import { fields, place } from "../protocol/payload";
+import { NO_ANSWER } from "../protocol/fault";
 import type { Draft } from "../protocol/talk";
-import { holdMs, type OutboxEvent } from "../room/outbox";
+import { holdMs, postponed, type Outbox, type OutboxEvent } from "../room/outbox";
 
 export type Delivery = {
   readonly send: (text: string, replyTo: number | undefined) => void;
@@ -12,14 +14,24 @@ export type Delivery = {
   readonly discard: (id: string) => void;
 };
 
-/** Brings messages on their way. What came too soon is held back, and sent again when it may be. */
-export function useDelivery(
-  send: (draft: Draft) => Promise<Answer> | undefined,
-  tell: (event: OutboxEvent) => void,
-): Delivery {
-  const way = useRef(send);
-  way.current = send;
+export type DeliveryOptions = {
+  readonly outbox: Outbox;
+  readonly online: boolean;
+  readonly send: (draft: Draft) => Promise<Answer> | undefined;
+  readonly tell: (event: OutboxEvent) => void;
+};
+
+/**
+ * Brings messages on their way. What came too soon is held back, and sent again when it may be; what was not answered
+ * before the connection went is sent again on the next one, in the order in which it was written.
+ */
+export function useDelivery(options: DeliveryOptions): Delivery {
+  const latest = useRef(options);
+  latest.current = options;
   const held = useRef(new Map<string, ReturnType<typeof setTimeout>>());
+  /** The latest attempt of each message: that an earlier one got no answer is no news. */
+  const attempts = useRef(new Map<string, symbol>());
+  const { outbox, online, tell } = options;
 
   useEffect(() => {
     const timers = held.current;
@@ -28,38 +40,64 @@ export function useDelivery(
     };
   }, []);
 
-  return useMemo((): Delivery => {
+  const { deliver, release } = useMemo(() => {
     function release(id: string): void {
       clearTimeout(held.current.get(id));
       held.current.delete(id);
+      attempts.current.delete(id);
     }
 
     function deliver({ id, text, replyTo }: Draft): void {
       const draft = { id, text, replyTo };
       release(id);
       tell({ type: "send_started", draft });
-      void way.current(draft)?.then((answer) => {
+      const answering = latest.current.online ? latest.current.send(draft) : undefined;
+      if (answering === undefined) {
+        tell({ type: "send_postponed", id });
+        return;
+      }
+      const attempt = Symbol(id);
+      attempts.current.set(id, attempt);
+      void answering.then((answer) => {
+        const isLatest = attempts.current.get(id) === attempt;
         if (answer.ok) {
-          tell({ type: "send_delivered", id });
-          return;
+          release(id);
+          tell({ type: "send_delivered", id, seq: place(fields(answer.response)["seq"]) ?? 0 });
+        } else if (isLatest || answer.fault.code !== NO_ANSWER) {
+          refuse(draft, answer.fault);
         }
-        const wait = holdMs(answer.fault);
-        if (wait === undefined) {
-          tell({ type: "send_refused", id, fault: answer.fault });
-          return;
-        }
-        tell({ type: "send_held", id, until: Date.now() + wait });
-        held.current.set(id, setTimeout(() => { deliver(draft); }, wait));
       });
     }
 
-    return {
+    function refuse(draft: Draft, fault: Parameters<typeof holdMs>[0]): void {
+      const { id } = draft;
+      release(id);
+      const wait = holdMs(fault);
+      if (wait === undefined) {
+        tell({ type: "send_refused", id, fault });
+        return;
+      }
+      tell({ type: "send_held", id, until: Date.now() + wait });
+      held.current.set(id, setTimeout(() => { deliver(draft); }, wait));
+    }
+
+    return { deliver, release };
+  }, [tell]);
+
+  useEffect(() => {
+    if (!online) return;
+    for (const draft of postponed(outbox)) deliver(draft);
+  }, [online, outbox, deliver]);
+
+  return useMemo(
+    (): Delivery => ({
       send: (text, replyTo) => { deliver({ id: randomId(), text, replyTo }); },
       resend: deliver,
       discard: (id) => {
         release(id);
         tell({ type: "send_discarded", id });
       },
-    };
-  }, [tell]);
+    }),
+    [deliver, release, tell],
+  );
 }

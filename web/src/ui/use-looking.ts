@@ -24,9 +24,13 @@ export function useLooking({ seq, newest, online, note, read }: Looking): void {
     const look = (): void => {
       note(document.hidden ? { type: "looked_away" } : { type: "looked_back", newest: known.current });
     };
-    if (document.hidden) look();
+    look();
     document.addEventListener("visibilitychange", look);
-    return () => { document.removeEventListener("visibilitychange", look); };
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      // Another talk is shown in the place of this one.
+      note({ type: "looked_away" });
+    };
   }, [note]);
 
   useEffect(() => {

@@ -80,6 +80,9 @@ export function useScroll(options: ScrollOptions): Scroll {
     // A soft keyboard or a growing composer takes height away, another width breaks lines elsewhere.
     const observer = new ResizeObserver(() => { settle(element); });
     observer.observe(element);
+    // A font that comes late, or a zoom, makes messages higher.
+    const list = element.querySelector(".messages-list");
+    if (list) observer.observe(list);
     element.addEventListener("scroll", onScroll, { passive: true });
     return () => {
       observer.disconnect();
