@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use proto::phoenix::{Message, Payload, Ref, Version, encode_message};
 use serde_json::Value;
 
+use crate::chat::messenger::news::Change;
+
 /// Questions on their way at once. Throng takes 24 of one channel.
 const IN_FLIGHT_MAX: usize = 12;
 /// Questions that wait for their turn.
@@ -76,7 +78,7 @@ pub(super) enum Command {
         done: String,
     },
     /// A message is otherwise now; the server tells it, too.
-    Change,
+    Change(Change),
     Invite,
     Leave {
         conversation: String,

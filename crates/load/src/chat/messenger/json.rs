@@ -66,6 +66,11 @@ pub(super) fn objects(client: &Client, news: &News) -> Vec<Value> {
                 json!({"event": "presence", "person": person, "name": client.people.name(person), "status": status}),
             ]
         }
+        News::Member { conversation, person, is_in } => {
+            let event = if *is_in { "member_in" } else { "member_out" };
+            let name = client.people.name(person);
+            vec![json!({"event": event, "conversation": conversation, "person": person, "name": name})]
+        }
         News::Typing { conversation, person, on } => {
             vec![json!({"event": "typing", "conversation": conversation, "person": person, "on": on})]
         }

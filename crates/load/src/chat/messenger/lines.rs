@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::chat::ChatError;
-use crate::chat::messenger::client::Link;
+use crate::chat::messenger::client::{Link, plural};
 use crate::chat::messenger::command::Typed;
 use crate::chat::messenger::news::News;
 use crate::chat::messenger::payload::Message;
@@ -156,7 +156,7 @@ impl Lines {
         match news {
             News::Said(message) | News::Changed { message, .. } => vec![&message.sender],
             News::Page { messages, .. } => messages.iter().map(|message| message.sender.as_str()).collect(),
-            News::Presence { person, .. } => vec![person],
+            News::Presence { person, .. } | News::Member { person, .. } => vec![person],
             News::Connecting
             | News::Joined
             | News::Opened { .. }
@@ -202,7 +202,8 @@ impl Lines {
                     writeln!(out, "{}", self.line(message))?;
                 }
                 let more = if *more { ", and there are more" } else { "" };
-                writeln!(notes, "* {}: {} messages{more}", one_line(title), messages.len())
+                let found = plural(messages.len() as u64, "message");
+                writeln!(notes, "* {}: {found}{more}", one_line(title))
             }
             News::Held { text, reason, wait } => {
                 let (text, reason) = (one_line(text), one_line(reason));
@@ -210,6 +211,9 @@ impl Lines {
             }
             News::Told { lines, .. } => lines.iter().try_for_each(|line| writeln!(out, "{}", one_line(line))),
             News::Note(note) => writeln!(notes, "* {}", one_line(note)),
+            News::Member { conversation, person, is_in } => {
+                writeln!(notes, "* {}", words::member(client, conversation, person, *is_in))
+            }
             News::Refused { what, reason, code: _ } => writeln!(notes, "* {}", words::refusal(what, reason)),
             News::Lost { reason, retry_in } => {
                 writeln!(notes, "* {}; trying again in {:.1} s", one_line(reason), retry_in.as_secs_f64())

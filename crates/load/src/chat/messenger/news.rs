@@ -44,6 +44,12 @@ pub(super) enum News {
         person: String,
         status: String,
     },
+    /// Somebody is a member now, or no more.
+    Member {
+        conversation: String,
+        person: String,
+        is_in: bool,
+    },
     Typing {
         conversation: String,
         person: String,

@@ -111,20 +111,20 @@ impl Thread {
     pub(super) fn change(&mut self, message: Message) -> bool {
         let held = self.messages.get_mut(&message.seq).or_else(|| self.ahead.get_mut(&message.seq));
         let Some(held) = held.filter(|held| message.revision >= held.revision) else { return false };
-        let reactions = message.reactions.clone().or_else(|| held.reactions.take());
+        let reactions = message.reactions.clone().or_else(|| held.reactions.clone());
         let message = Message { reactions, ..message };
         let is_news = *held != message;
         *held = message;
         is_news
     }
 
-    /// The reactions of a message are these now.
-    pub(super) fn react(&mut self, seq: u64, reactions: Vec<Reaction>, revision: u64) {
+    /// The reactions of a message are these now. Whether that is news of one that is held.
+    pub(super) fn react(&mut self, seq: u64, reactions: Vec<Reaction>, revision: u64) -> bool {
         let held = self.messages.get_mut(&seq).or_else(|| self.ahead.get_mut(&seq));
-        if let Some(held) = held.filter(|held| revision >= held.revision) {
-            held.reactions = Some(reactions);
-            held.revision = revision;
-        }
+        let Some(held) = held.filter(|held| revision >= held.revision) else { return false };
+        let is_news = held.reactions.as_deref().unwrap_or_default() != reactions.as_slice();
+        (held.reactions, held.revision) = (Some(reactions), revision);
+        is_news
     }
 
     /// A change that was told brought the conversation to `revision`. Whether others are missing before it.
@@ -194,8 +194,11 @@ mod tests {
         let mut thread = Thread::after(0, 0);
         thread.take(message(1));
         let given = vec![Reaction { emoji: "👍".into(), count: 1 }];
-        thread.react(1, given.clone(), 1);
-        thread.change(Message { revision: 2, ..message(1) });
+        assert!(thread.react(1, given.clone(), 1));
+        assert!(!thread.react(1, given.clone(), 1), "an answer and what is told say the same");
+        let edited = Message { revision: 2, text: "new".into(), ..message(1) };
+        assert!(thread.change(edited.clone()));
+        assert!(!thread.change(edited));
         assert_eq!(thread.get(1).and_then(|message| message.reactions.clone()), Some(given));
     }
 

@@ -48,6 +48,13 @@ pub(super) fn change(client: &Client, message: &Message, change: &Change) -> Str
     }
 }
 
+/// That somebody is a member, or no more.
+pub(super) fn member(client: &Client, conversation: &str, person: &str, is_in: bool) -> String {
+    let (name, place) = (one_line(client.people.name(person)), one_line(&client.label(conversation)));
+    let what = if is_in { "is a member of" } else { "is no member any more of" };
+    format!("{name} {what} {place}")
+}
+
 /// What was not done, and why.
 pub(super) fn refusal(what: &str, reason: &str) -> String {
     if what.is_empty() {

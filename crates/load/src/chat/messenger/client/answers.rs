@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::chat::messenger::calls::{Asked, Command};
 use crate::chat::messenger::fault::Fault;
-use crate::chat::messenger::news::{Change, News};
+use crate::chat::messenger::news::News;
 use crate::chat::messenger::payload::{Conversation, Kind, Message, Page, Profile, messages, text};
 
 /// How long to wait where the server cannot store a message now and does not say how long.
@@ -146,7 +146,7 @@ impl Client {
                     .collect();
                 let line = |room: &Conversation| {
                     let name = room.name.clone().unwrap_or_default();
-                    format!("#{name:<20} {:>6} members  {}", room.members, room.title)
+                    format!("#{name:<20} {:>11}  {}", plural(room.members, "member"), room.title)
                 };
                 self.tell("rooms", response["rooms"].clone(), rooms.iter().map(line).collect());
             }
@@ -178,14 +178,14 @@ impl Client {
                 let id = response["invitation"]["id"].as_str().unwrap_or_default();
                 self.tell("invitation", response["invitation"].clone(), vec![format!("invited: {id}")]);
             }
-            Command::Change => {
+            Command::Change(change) => {
                 if let Some(mut message) = Message::read(&response["message"]) {
                     message.reactions = response["reactions"]
                         .as_array()
                         .map(|all| crate::chat::messenger::payload::reactions(all));
-                    // The server tells it to everybody before it answers; what was missed is known now.
+                    // Told to everybody as well, before or after this answer: it is news once.
                     let (conversation, revision) = (message.conversation.clone(), message.revision);
-                    self.change(message, Change::Meanwhile);
+                    self.change(message, change);
                     self.changed_to(&conversation, revision);
                 }
             }
@@ -222,6 +222,11 @@ impl Client {
     pub(super) fn tell(&mut self, about: &'static str, value: Value, lines: Vec<String>) {
         self.out.news.push(News::Told { about, value, lines });
     }
+}
+
+/// `1 member`, `2 members`
+pub(in crate::chat::messenger) fn plural(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn page(answer: Result<&Value, Fault>) -> Option<Page> {

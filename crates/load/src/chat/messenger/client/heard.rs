@@ -152,10 +152,8 @@ impl Client {
             "member:in" | "member:out" => {
                 if let Some(person) = person.filter(|person| !self.is_me(person)) {
                     self.people.met(&person);
-                    let what =
-                        if event == "member:in" { "is a member of" } else { "is no member any more of" };
-                    let (name, place) = (self.people.name(&person).to_owned(), self.label(&conversation));
-                    self.out.news.push(News::Note(format!("{name} {what} {place}")));
+                    let is_in = event == "member:in";
+                    self.out.news.push(News::Member { conversation, person, is_in });
                 }
             }
             "conversation:changed" => {
@@ -236,8 +234,8 @@ impl Client {
         };
         self.people.met(&person);
         if let Some(thread) = self.threads.get_mut(conversation) {
-            thread.react(seq, reactions(all), revision);
-            if let Some(message) = thread.get(seq).cloned() {
+            let is_news = thread.react(seq, reactions(all), revision);
+            if let Some(message) = thread.get(seq).filter(|_| is_news).cloned() {
                 let change = Change::Reacted { person, emoji, on: payload["on"] == true };
                 self.out.news.push(News::Changed { message, change });
             }

@@ -9,6 +9,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
+pub(super) use answers::plural;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::chat::messenger::calls::{Asked, Command};
 use crate::chat::messenger::command::{self, Typed};
+use crate::chat::messenger::news::Change;
 use crate::chat::messenger::payload::{Kind, Row};
 
 /// Messages of a page that is shown on its own.
@@ -44,21 +45,27 @@ impl Client {
                 self.command(
                     "msg:edit",
                     json!({"conversation": id, "seq": seq, "text": text, "mentions": mentions}),
-                    Command::Change,
+                    Command::Change(Change::Edited),
                 )?;
             }
             Typed::Delete { seq } => {
                 let (id, seq) = (self.shown()?, self.own(seq)?);
-                self.command("msg:delete", json!({"conversation": id, "seq": seq}), Command::Change)?;
+                self.command(
+                    "msg:delete",
+                    json!({"conversation": id, "seq": seq}),
+                    Command::Change(Change::Deleted),
+                )?;
             }
             Typed::React { seq, emoji, on } => {
                 let id = self.shown()?;
                 let seq = seq.or_else(|| self.newest(&id, |_, _| true));
                 let seq = seq.ok_or("there is no message to react to; name one: /react #42 EMOJI")?;
+                let person = self.me.as_ref().map(|me| me.person.clone()).unwrap_or_default();
+                let change = Change::Reacted { person, emoji: emoji.clone(), on };
                 self.command(
                     "react",
                     json!({"conversation": id, "seq": seq, "emoji": emoji, "on": on}),
-                    Command::Change,
+                    Command::Change(change),
                 )?;
             }
             Typed::History { before } => self.history(before)?,

@@ -12,6 +12,7 @@ use crossterm::event::{self, Event as TerminalEvent, KeyCode, KeyEvent, KeyEvent
 
 use crate::chat::ChatError;
 use crate::chat::input::{Input, Typed as Key};
+use crate::chat::messenger::client::plural;
 use crate::chat::messenger::command::Typed;
 use crate::chat::messenger::news::News;
 use crate::chat::messenger::payload::Row;
@@ -23,6 +24,9 @@ use notes::{Notes, Tone};
 
 /// How long a key press or a message may have to wait.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a note waits for a name, and how many do.
+const NAME_WAIT: Duration = Duration::from_secs(2);
+const UNNAMED_MAX: usize = 64;
 /// How long the server's farewell is waited for.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -63,6 +67,8 @@ struct View {
     /// Where what was unread began when the conversation was opened.
     new_from: Option<(String, u64)>,
     retry_at: Option<Instant>,
+    /// News that waits for a name, with when it came.
+    unnamed: Vec<(Instant, News)>,
     ended: Option<String>,
     palette: Palette,
 }
@@ -85,6 +91,7 @@ impl View {
             width: 80,
             new_from: None,
             retry_at: None,
+            unnamed: Vec::new(),
             ended: None,
             palette: Palette::of_environment(),
         }
@@ -114,8 +121,24 @@ impl View {
     }
 
     fn take(&mut self, news: Vec<News>) {
+        for (came, each) in std::mem::take(&mut self.unnamed) {
+            self.name_or_wait(came, each);
+        }
         for each in news {
-            self.hear(each);
+            self.name_or_wait(Instant::now(), each);
+        }
+    }
+
+    /// A note is written once: it waits a little for the name in it. What stands beside messages is written anew each time.
+    fn name_or_wait(&mut self, came: Instant, news: News) {
+        let has_time = came.elapsed() < NAME_WAIT && self.unnamed.len() < UNNAMED_MAX;
+        if let News::Member { person, .. } = &news
+            && has_time
+            && self.messenger.client.people.is_awaited(person)
+        {
+            self.unnamed.push((came, news));
+        } else {
+            self.hear(news);
         }
     }
 
@@ -147,7 +170,8 @@ impl View {
                 );
             }
             News::Page { title, messages, more } => {
-                let mut lines = vec![format!("{}: {} messages", one_line(&title), messages.len())];
+                let found = plural(messages.len() as u64, "message");
+                let mut lines = vec![format!("{}: {found}", one_line(&title))];
                 lines.extend(messages.iter().map(|message| {
                     let (place, name) =
                         (client.label(&message.conversation), client.people.name(&message.sender));
@@ -167,6 +191,10 @@ impl View {
             News::Held { text, reason, wait } => {
                 let wait = wait.as_secs_f64();
                 self.note(Tone::Warning, vec![format!("{reason}; sending again in {wait:.1} s: {text}")]);
+            }
+            News::Member { conversation, person, is_in } => {
+                let line = words::member(client, &conversation, &person, is_in);
+                self.note(Tone::Quiet, vec![line]);
             }
             News::Told { lines, .. } => self.note(Tone::Quiet, lines),
             News::Note(note) => self.note(Tone::Quiet, vec![note]),
