@@ -77,6 +77,7 @@ impl Process {
                 topic: told.topic.into(),
                 event: told.event.into(),
                 payload: hub::Outgoing::Json(told.payload.into()),
+                here: true,
             });
         }
     }
