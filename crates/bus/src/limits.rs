@@ -43,9 +43,6 @@ pub(crate) const NOBODY_KEPT: Duration = Duration::from_secs(60);
 /// How much longer than its history a topic's place in the order is remembered while nothing happens.
 pub(crate) const PLACE_KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// How long NATS knows what it has kept by its id, in times in which it has to answer: longer than an append is sent again.
-pub(crate) const RETRIES_KNOWN_TIMES: u32 = 5;
-
 /// Longest wait before an engine that is away is tried again.
 pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// The first wait.

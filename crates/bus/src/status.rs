@@ -35,8 +35,6 @@ pub struct Snapshot {
     pub delivered_total: u64,
     /// Publications of this node that were dropped or refused because too much waited.
     pub dropped_total: u64,
-    /// Appends that were sent again because no answer came.
-    pub retried_total: u64,
     /// Messages that this version does not understand.
     pub undecodable_total: u64,
     /// Wishes of this node that wait for the engine now.
@@ -57,7 +55,6 @@ pub(crate) struct Numbers {
     pub(crate) published: AtomicU64,
     pub(crate) delivered: AtomicU64,
     pub(crate) dropped: AtomicU64,
-    pub(crate) retried: AtomicU64,
     pub(crate) undecodable: AtomicU64,
     pub(crate) queued: AtomicU64,
     pub(crate) subscriptions: AtomicU64,
@@ -73,7 +70,6 @@ impl Status {
             published: AtomicU64::default(),
             delivered: AtomicU64::default(),
             dropped: AtomicU64::default(),
-            retried: AtomicU64::default(),
             undecodable: AtomicU64::default(),
             queued: AtomicU64::default(),
             subscriptions: AtomicU64::default(),
@@ -94,7 +90,6 @@ impl Status {
             published_total: numbers.published.load(Relaxed),
             delivered_total: numbers.delivered.load(Relaxed),
             dropped_total: numbers.dropped.load(Relaxed),
-            retried_total: numbers.retried.load(Relaxed),
             undecodable_total: numbers.undecodable.load(Relaxed),
             queue_len: numbers.queued.load(Relaxed),
             subscriptions: numbers.subscriptions.load(Relaxed),

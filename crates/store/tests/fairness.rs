@@ -127,7 +127,8 @@ fn heavy_work_of_one_community_does_not_stand_before_anothers_message() {
         let person = PersonId::parse("nobody").expect("it is a name");
         let told = move |outcome: Result<_, Failure>| {
             assert!(matches!(outcome.map(drop), Err(Failure::Absent(_))), "nobody is called so");
-            answer.send("flood").expect("the test waits");
+            // Who has seen enough listens no more.
+            let _ = answer.send("flood");
         };
         store.submit_verb(call("flood", By::Service).ask(Erase { person }), told);
     }

@@ -2,7 +2,6 @@
 //! keep the same, which publish again what they have kept, with its place. Leases are beats, and people are asked of the
 //! nodes that have them.
 
-mod appends;
 mod connect;
 mod explain;
 mod feeds;

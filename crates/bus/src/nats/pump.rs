@@ -1,6 +1,6 @@
 //! Does what is wanted, in its order; what has to wait for an answer waits beside.
 
-use super::appends::{Appends, Sent};
+use super::explain::explain_publish;
 use super::feeds::{Feed, Feeds};
 use super::line::{Line, subscribe};
 use super::order::Order;
@@ -10,8 +10,10 @@ use crate::failure::Failure;
 use crate::frame;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
 use crate::queue::Queue;
+use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
+use async_nats::jetstream::message::PublishMessage;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use hub::{BusEffect, BusEvent, ShardIndex, SubscriptionId};
+use hub::{AppendError, AppendToken, BusEffect, BusEvent, Draft, ShardIndex, SubscriptionId};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -21,14 +23,18 @@ pub(crate) struct Pump {
     queue: Queue,
     feeds: Feeds,
     questions: Questions,
-    appends: Appends,
     /// What was said since the server last confirmed something: as much as the client may hold.
     unconfirmed: (usize, usize),
 }
 
 /// An answer that is waited for when everything that goes out together is on its way.
 enum Awaited {
-    Append(Sent),
+    Append {
+        shard: ShardIndex,
+        token: AppendToken,
+        order: Arc<Order>,
+        ack: PublishAckFuture,
+    },
     Subscribed {
         topic: Arc<str>,
         subscription: SubscriptionId,
@@ -39,8 +45,7 @@ enum Awaited {
 
 impl Pump {
     pub(crate) fn new(line: Arc<Line>, queue: Queue) -> Pump {
-        let (feeds, questions, appends) = (Feeds::default(), Questions::new(), Appends::new(line.clone()));
-        Pump { line, queue, feeds, questions, appends, unconfirmed: (0, 0) }
+        Pump { line, queue, feeds: Feeds::default(), questions: Questions::new(), unconfirmed: (0, 0) }
     }
 
     /// Goes on until something is wrong, which it says.
@@ -73,9 +78,7 @@ impl Pump {
                 let message = frame::published(node, &publication.event, &publication.payload);
                 self.say(&publication.topic, message).await?;
             }
-            BusEffect::Append { draft, token } => {
-                awaited.extend(self.appends.send(shard, token, &draft).await?.map(Awaited::Append));
-            }
+            BusEffect::Append { draft, token } => awaited.extend(self.append(shard, token, &draft).await?),
             BusEffect::Interest { topic, on: None } => self.feeds.remove(&self.line.desk, &topic),
             BusEffect::Interest { topic, on: Some(subscription) } => {
                 awaited.push(self.subscribe(topic, subscription).await?);
@@ -118,6 +121,28 @@ impl Pump {
         self.line.say(self.line.subjects.topic(topic), message).await
     }
 
+    /// Sends it to its stream; nothing is awaited of what cannot be sent.
+    async fn append(
+        &self,
+        shard: ShardIndex,
+        token: AppendToken,
+        draft: &Draft,
+    ) -> Result<Option<Awaited>, Failure> {
+        // A topic is appended to because it has a history.
+        let retention = self.line.desk.histories.of(&draft.topic).unwrap_or_default();
+        let order = self.line.streams.of(Rule::of(retention))?;
+        let subject = self.line.subjects.order(order.rule, &draft.topic);
+        let message = PublishMessage::build().payload(frame::kept(self.line.desk.node, draft).into());
+        match self.line.streams.context().send_publish(subject, message).await {
+            Ok(ack) => Ok(Some(Awaited::Append { shard, token, order, ack })),
+            Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                refuse(&self.line, shard, token, "a message that is larger than its `max_payload`");
+                Ok(None)
+            }
+            Err(error) => Err(explain_publish(&error)),
+        }
+    }
+
     async fn subscribe(&mut self, topic: Arc<str>, subscription: SubscriptionId) -> Result<Awaited, Failure> {
         let order = match self.line.desk.histories.of(&topic) {
             Some(retention) => Some(self.line.streams.of(Rule::of(retention))?),
@@ -149,7 +174,18 @@ impl Pump {
 async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
     let desk = &line.desk;
     match awaited {
-        Awaited::Append(sent) => sent.settle(line).await?,
+        Awaited::Append { shard, token, order, ack } => match ack.await {
+            Ok(ack) => {
+                let position = order.at(ack.sequence);
+                order.witness(&position);
+                desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
+            }
+            // The server has no room for it, or something of its own to complain about.
+            Err(error) if error.kind() == PublishErrorKind::Other => {
+                refuse(line, shard, token, &format!("a publication: {}", explain_publish(&error)));
+            }
+            Err(error) => return Err(explain_publish(&error)),
+        },
         Awaited::Subscribed { topic, subscription, order, begin } => {
             let position = match order {
                 Some(order) => {
@@ -165,4 +201,11 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// This publication is not kept, while everything else goes on.
+fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
+    line.refuse(what);
+    let result = Err(AppendError::Unavailable);
+    line.desk.answer(shard, BusEvent::Appended { token, result });
 }

@@ -7,7 +7,7 @@ use super::order::Order;
 use super::rule::Rule;
 use super::subjects::Subjects;
 use crate::failure::Failure;
-use crate::limits::{PLACE_KEPT, RETRIES_KNOWN_TIMES};
+use crate::limits::PLACE_KEPT;
 use crate::session::Desk;
 use crate::witness::Witness;
 use async_nats::Client;
@@ -18,7 +18,6 @@ use async_nats::jetstream::{self, Context};
 use hub::Epoch;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Copies of a stream where the servers are several.
 const REPLICAS: usize = 3;
@@ -51,14 +50,13 @@ impl Streams {
     ) -> Result<Streams, Failure> {
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(desk.times.answer_max);
-        let retries_known = desk.times.answer_max * RETRIES_KNOWN_TIMES;
         let (mut ledger, mut orders) = (None, BTreeMap::new());
         for retention in desk.histories.retentions() {
             let rule = Rule::of(retention);
             if orders.contains_key(&rule) {
                 continue;
             }
-            let info = open_stream(&jetstream, subjects, (rule, retries_known), run.is_none()).await?;
+            let info = open_stream(&jetstream, subjects, rule, run.is_none()).await?;
             let ledger = match &mut ledger {
                 Some(ledger) => ledger,
                 None => {
@@ -98,7 +96,7 @@ impl Streams {
 async fn open_stream(
     jetstream: &Context,
     subjects: &Subjects,
-    (rule, retries_known): (Rule, Duration),
+    rule: Rule,
     is_clustered: bool,
 ) -> Result<Info, Failure> {
     let (source, destination) = subjects.orders(rule);
@@ -107,7 +105,6 @@ async fn open_stream(
         subjects: vec![source.clone()],
         max_messages_per_subject: i64::try_from(rule.messages_max).unwrap_or(i64::MAX),
         max_age: rule.age_max() + PLACE_KEPT,
-        duplicate_window: retries_known,
         allow_direct: true,
         republish: Some(Republish { source, destination, headers_only: false }),
         num_replicas: if is_clustered { REPLICAS } else { 1 },

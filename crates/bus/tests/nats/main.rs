@@ -7,12 +7,11 @@ use bus::State;
 use hub::BusEvent;
 use node::server::{Server, free_port};
 use node::settings::{prompt, settings};
-use node::{DEADLINE, Node, json, nats_server, person};
+use node::{Node, json, nats_server, person};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
-use std::time::{Duration, Instant};
 
 #[test]
 fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
@@ -74,34 +73,6 @@ fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
         let because = node.is_away_because("the user lacks rights");
         assert!(because.contains(named), "{named}: {because}");
     }
-}
-
-#[test]
-fn an_append_whose_answer_is_late_is_sent_again_and_kept_once() {
-    let server = nats_server::start();
-    let node = Node::up(prompt(server.settings()));
-    let begin = node.subscribe("kept:a").expect("it is recoverable").offset;
-    node.append("kept:a", "1");
-    // What it sends meanwhile, and sends again, the server finds when it goes on.
-    server.pause();
-    let asked = ["2", "3"].map(|text| node.asks_to_append("kept:a", text));
-    let began = Instant::now();
-    while node.status.snapshot().retried_total < 2 {
-        assert!(began.elapsed() < DEADLINE, "nothing is sent again");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    server.resume();
-    let [second, third] = asked.map(|asked| node.append_answer(asked).expect("it is kept"));
-    assert_eq!(third.offset, second.offset + 1);
-    let history = node.read("kept:a", hub::Span::Oldest { since: begin });
-    assert_eq!(node::texts(&history.ordered), ["1", "2", "3"]);
-    assert_eq!(history.head.offset, third.offset);
-    assert_eq!(node.status.snapshot().connects_total, 1, "one session did all of it");
-    // Another session's are others, though they are counted anew.
-    let again = Node::up(prompt(server.settings()));
-    again.append("kept:a", "4");
-    let history = node.read("kept:a", hub::Span::Oldest { since: third.offset });
-    assert_eq!(node::texts(&history.ordered), ["4"]);
 }
 
 #[test]

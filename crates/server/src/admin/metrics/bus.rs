@@ -19,8 +19,6 @@ pub(super) fn encode(page: &mut Page<'_>, bus: &Snapshot) -> fmt::Result {
     )?;
     let dropped = bus.dropped_total;
     page.counter("throng_bus_dropped", "Broadcasts of this node that the bus had no room for.", dropped)?;
-    let retried = bus.retried_total;
-    page.counter("throng_bus_retried", "Appends that were sent again because no answer came.", retried)?;
     let undecodable = bus.undecodable_total;
     page.counter(
         "throng_bus_undecodable",
