@@ -70,6 +70,9 @@ class ReadOnlyDisk(Stored):
     def refused_start(self, folder) -> str:
         """What a server says that cannot write to its folder. Root may write anywhere: it runs as nobody then."""
         settings = {
+            # Where it would look for a configuration file: it may not even look into root's.
+            "XDG_CONFIG_HOME": str(folder),
+            "HOME": str(folder),
             "THRONG_DATA_DIR": str(folder),
             "THRONG_LISTEN": f"127.0.0.1:{free_port()}",
             "THRONG_ADMIN_LISTEN": f"127.0.0.1:{free_port()}",

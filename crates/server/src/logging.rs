@@ -8,7 +8,12 @@ use tracing_subscriber::EnvFilter;
 pub(crate) fn start(config: &LogConfig) {
     // What it says the bus says, with what can be done about it.
     let filter = EnvFilter::new(format!("async_nats=off,{}", config.level));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A line that cannot be written, as on a full disk, is lost. Saying so on standard error would be a panic of whoever
+    // logged.
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .log_internal_errors(false);
     match config.format {
         LogFormat::Json => lines.json().flatten_event(true).init(),
         LogFormat::Text => lines.with_target(false).with_ansi(wants_colours()).init(),

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Told of a room without being messages, or edits of them.
 const OTHER_NEWS: [&str; 4] = ["member:in", "presence", "profile", "conversation:changed"];
-/// What the server says when its store is in trouble.
-const STORE_TROUBLE: [&str; 3] = ["busy", "unavailable", "internal"];
+/// What the server says when its store is in trouble, or has left too many unanswered.
+const STORE_TROUBLE: [&str; 4] = ["busy", "unavailable", "internal", "rate_limited"];
 
 /// Where a client is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
