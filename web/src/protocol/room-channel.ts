@@ -182,6 +182,8 @@ export class RoomChannel {
     if (identity.kind === "guest" && token !== undefined) identity.tokens.save(token);
     this.#conversation = conversation.id;
     this.#me = me;
+    // Oneself is told of one's own presence, too: that alone is no place in the room.
+    this.#roll.befriend([me.person]);
     this.#beMyself(me.person);
     this.#emit({ type: "joined", me, member });
     this.#emitToAll({ type: "named", profile: me });
