@@ -232,11 +232,11 @@ export class RoomChannel {
       stood: (epoch, friends) => {
         this.#epoch = epoch;
         this.#roll.befriend(friends.map((friend) => friend.person));
-        this.#emit({ type: "friends_seen", people: friends });
+        this.#emit({ type: "friends_seen", people: friends, all: true });
         void this.#beside?.stood(epoch);
       },
       seen: (presence) => {
-        this.#emit({ type: "friends_seen", people: [presence] });
+        this.#emit({ type: "friends_seen", people: [presence], all: false });
         if (this.#roll.has(presence.person)) this.#seen(presence);
       },
       tabs: (change) => { this.#tabs(change); },

@@ -65,7 +65,9 @@ test("an edit of what was said last changes the line, an older one does not", ()
 test("a direct conversation is called like the other person, who is here or not", () => {
   const names = new Map([["bob", { name: "Bob", guest: false }]]);
   expect(titleOf(line("bob").conversation, names, "ann")).toBe("Bob");
-  const here = reduceTabs(noTabs, { type: "friends_seen", people: [{ person: "bob", status: "away" }] });
+  const here = reduceTabs(noTabs, { type: "friends_seen", people: [{ person: "bob", status: "away" }], all: false });
   expect(here.friends.get("bob")).toBe("away");
-  expect(reduceTabs(here, { type: "friends_seen", people: [{ person: "bob", status: "offline" }] }).friends.size).toBe(0);
+  const gone: RoomEvent = { type: "friends_seen", people: [{ person: "bob", status: "offline" }], all: false };
+  expect(reduceTabs(here, gone).friends.size).toBe(0);
+  expect(reduceTabs(here, { type: "friends_seen", people: [], all: true }).friends.size).toBe(0);
 });
