@@ -1,6 +1,7 @@
 import { LongPoll, Socket, type Channel } from "phoenix";
 import { Beside } from "./beside";
 import { parseConversation, type Conversation } from "./conversation";
+import { credentials, type Identity } from "./credentials";
 import { endingOf } from "./ending";
 import type { RoomEvent, TransportName } from "./events";
 import { noAnswer, parseFault, type Fault } from "./fault";
@@ -10,7 +11,7 @@ import { OwnTopic } from "./own-topic";
 import { fields, text } from "./payload";
 import { parsePresence, parseProfile, parseRoleChange, type Presence, type Profile } from "./person";
 import { Roll } from "./roll";
-import type { TabChange, TabsNext } from "./tab";
+import { peopleIn, type TabChange, type TabsNext } from "./tab";
 import { Talk } from "./talk";
 import { wireOf } from "./wire";
 
@@ -18,18 +19,6 @@ import { wireOf } from "./wire";
 const LONG_POLL_FALLBACK_MS = 2500;
 /** A page that stays open gets a newer token long before the old one ends: a guest's lasts a day. */
 const REFRESH_MS = 6 * 60 * 60 * 1000;
-
-/** What keeps a guest the same one. */
-export type Tokens = {
-  load(): string | undefined;
-  /** `undefined` forgets it. */
-  save(token: string | undefined): void;
-};
-
-/** Who comes: somebody whom the host site vouches for, or a guest, who wants to be called so. */
-export type Identity =
-  | { readonly kind: "member"; readonly token: string }
-  | { readonly kind: "guest"; readonly name: string; readonly tokens: Tokens };
 
 export type RoomOptions = {
   /** The mount, without its transport: `/socket`, or a full `ws://host/socket`. */
@@ -249,12 +238,9 @@ export class RoomChannel {
   }
 
   #tabs(change: TabChange): void {
-    const conversations = "tabs" in change ? change.tabs.map(({ conversation }) => conversation) : [];
-    const pairs = [...conversations, ...(change.kind === "began" ? [change.conversation] : [])].flatMap(({ pair }) => pair);
-    this.#roll.befriend(pairs);
-    for (const person of pairs) this.#own?.askName(person);
-    if ("tabs" in change) for (const { last } of change.tabs) if (last) this.#own?.askName(last.sender);
-    if (change.kind === "said") this.#own?.askName(change.message.sender);
+    const { friends, authors } = peopleIn(change);
+    this.#roll.befriend(friends);
+    for (const person of [...friends, ...authors]) this.#own?.askName(person);
     this.#emit({ type: "tabs_changed", change });
   }
 
@@ -281,9 +267,4 @@ export class RoomChannel {
   #transport(): TransportName {
     return this.#socket.transport === LongPoll ? "longpoll" : "websocket";
   }
-}
-
-function credentials(identity: Identity): object {
-  const token = identity.kind === "member" ? identity.token : identity.tokens.load();
-  return identity.kind === "guest" && token === undefined ? { name: identity.name } : { token };
 }

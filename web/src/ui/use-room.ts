@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import { RoomChannel, type Identity } from "../protocol/room-channel";
+import type { Identity } from "../protocol/credentials";
+import { RoomChannel } from "../protocol/room-channel";
 import type { TabsNext } from "../protocol/tab";
 import type { RoomAddress } from "../room/address";
 import { emptyRoom, reduceRoom, type RoomState } from "../room/state";
