@@ -112,6 +112,8 @@ function TabsToggle({ waiting, drawer, tabsToggle, onDrawer }: RoomHeaderProps):
 function statusWords(beside: Conversation, state: RoomState): string {
   const other = otherOf(beside, state.me);
   if (other === undefined) return "";
+  // What was known before the connection went may not be so any more.
+  if (state.link.phase !== "online") return "In private";
   const status = statusOf(state, other);
   return status === undefined ? "In private · not here now" : `In private · ${status}`;
 }
