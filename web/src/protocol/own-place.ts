@@ -27,6 +27,8 @@ export class OwnPlace {
   #me: Profile | undefined;
   /** The store's epoch, once the own topic is joined; `undefined` while it is not. */
   #epoch: string | undefined;
+  /** How others see oneself, while the own topic is joined. */
+  #here: Presence | undefined;
   /** What is open beside the room. */
   #beside: Beside | undefined;
 
@@ -46,6 +48,7 @@ export class OwnPlace {
     if (this.#topic?.person === me.person) return;
     this.#topic?.leave();
     this.#epoch = undefined;
+    this.#here = undefined;
     // What was open was the other person's.
     this.#beside?.hear({ type: "removed" });
     this.#beside?.leave();
@@ -59,6 +62,18 @@ export class OwnPlace {
   /** Somebody is in the room. */
   meet(person: string): void {
     this.#roll.meet(person);
+  }
+
+  /** Those who are in the room as it is joined. A member who is here is among them, whichever of both topics was first. */
+  list(people: readonly Presence[], isMember: boolean): void {
+    for (const { person } of people) {
+      this.meet(person);
+      this.askName(person);
+    }
+    if (isMember && this.person !== undefined) this.meet(this.person);
+    const me = isMember ? this.#here : undefined;
+    const isListed = me === undefined || me.status === "offline" || people.some(({ person }) => person === me.person);
+    this.#options.emit({ type: "people_listed", people: isListed ? people : [...people, me] });
   }
 
   /** Somebody is in the room no more. */
@@ -104,6 +119,7 @@ export class OwnPlace {
   tellAll(event: RoomEvent): void {
     if (event.type === "closed") {
       this.#epoch = undefined;
+      this.#here = undefined;
       this.#beside?.talk.fallSilent();
     }
     this.#options.emit(event);
@@ -125,14 +141,18 @@ export class OwnPlace {
       read: (conversation, seq) => {
         if (conversation === room()) emit({ type: "read", seq });
       },
-      stood: (epoch, friends) => {
+      stood: ({ epoch, friends, me }) => {
         this.#epoch = epoch;
+        this.#here = me;
         this.#roll.befriend(friends.map((friend) => friend.person));
         emit({ type: "friends_seen", people: friends, all: true });
+        // The room's list may have been made just before, and told of before it could be heard.
+        if (me !== undefined && this.#roll.has(person)) this.seen(me);
         void this.#beside?.stood(epoch);
       },
       seen: (presence) => {
         emit({ type: "friends_seen", people: [presence], all: false });
+        if (presence.person === person) this.#here = presence;
         if (this.#roll.has(presence.person)) this.seen(presence);
       },
       tabs: (change) => { this.#tabs(change); },

@@ -142,11 +142,7 @@ export class RoomChannel {
     if (people === undefined) {
       this.#emit({ type: "people_counted", count: joined.count });
     } else {
-      for (const { person } of people) {
-        this.own.meet(person);
-        this.own.askName(person);
-      }
-      this.#emit({ type: "people_listed", people });
+      this.own.list(people, member !== undefined);
     }
   }
 
