@@ -1,8 +1,8 @@
 /** The page of a room, as somebody uses it and reads it. */
 
-/** Opens a room's page, and comes in under that name. */
-export async function enterAs(browser, url, name, options = {}, is = /^Online$/) {
-  const page = await browser.open(url, options);
+/** Opens a room's page, and comes in under that name; `prepare` sees the page before it loads. */
+export async function enterAs(browser, url, name, options = {}, is = /^Online$/, prepare = () => {}) {
+  const page = await browser.open(url, options, prepare);
   await page.getByRole("textbox", { name: "Your name" }).fill(name);
   await page.getByRole("button", { name: "Join" }).click();
   await status(page, is);

@@ -32,6 +32,7 @@ export class Beside {
 
   /** The own topic was joined, for the first time or again. */
   async stood(epoch: string): Promise<void> {
+    if (this.#left) return;
     const { me, read } = this.#options;
     const fault = await this.talk.catchUp(epoch, (conversation) => {
       this.hear({ type: "joined", me, member: { role: "member", read } });

@@ -82,7 +82,7 @@ export type RoomEvent =
   | { readonly type: "person_changed"; readonly presence: Presence }
   /** The crowd is too big for a list. */
   | { readonly type: "people_counted"; readonly count: number }
-  /** Who of those with whom one talks in private is here, of all of them or of one. */
-  | { readonly type: "friends_seen"; readonly people: readonly Presence[] }
+  /** Who of those with whom one talks in private is here: all of them, or what changed. */
+  | { readonly type: "friends_seen"; readonly people: readonly Presence[]; readonly all: boolean }
   /** Something is new in the conversations tab. */
   | { readonly type: "tabs_changed"; readonly change: TabChange };

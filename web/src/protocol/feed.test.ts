@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Answer } from "./ask";
 import type { RoomEvent } from "./events";
 import { noAnswer } from "./fault";
@@ -28,7 +28,10 @@ class Scene {
 }
 
 function brief(event: RoomEvent): string {
-  if (event.type === "page") return `page ${event.messages.map(({ seq }) => seq).join(" ")}`;
+  if (event.type === "page") {
+    const lost = event.lost === undefined ? "" : ` lost: ${event.lost}`;
+    return `page ${event.messages.map(({ seq }) => seq).join(" ")}${lost}`;
+  }
   return event.type === "said" || event.type === "changed" ? `${event.type} ${event.message.seq}` : event.type;
 }
 
@@ -101,7 +104,7 @@ test("an answer to what was asked before the last join is none any more", async 
   scene.feed.head(2);
   scene.feed.stand(joined({ messages: [written(9)], conversation: conversation(1, 9) }));
   await scene.answer(page([written(1), written(2)], false, conversation(1, 2)));
-  expect(scene.told).toEqual(["page ", "page 9"]);
+  expect(scene.told).toEqual(["page ", "page 9 lost: unknown"]);
 });
 
 test("changes that were told one after the other move the position, and a leap has those between asked for", async () => {
@@ -118,4 +121,54 @@ test("changes that were told one after the other move the position, and a leap h
   await scene.answer(page([written(3, { revision: 9 })], false, conversation(1, 9, 9)));
   expect(told.slice(1)).toEqual(["changed 2", "changed 3"]);
   expect(feed.position).toEqual({ recover: { epoch: "e", seq: 9, revision: 9 } });
+});
+
+test("a change of a message that has not had its turn follows it", async () => {
+  const scene = new Scene();
+  const { feed, told } = scene;
+  feed.stand(joined({ conversation: conversation(1, 0) }));
+  feed.arrived([sample(2)]);
+  feed.changed({ type: "edited", message: sample(2, { revision: 1 }) }, 2, 1);
+  expect(told).toEqual(["page "]);
+  await scene.answer(page([written(1)], false, conversation(1, 2)));
+  expect(told.slice(1)).toEqual(["said 1", "said 2", "edited"]);
+  expect(feed.position).toEqual({ recover: { epoch: "e", seq: 2, revision: 1 } });
+});
+
+test("what does not come is asked for again by and by, until the talk is left", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const scene = new Scene();
+    const settled = () => vi.advanceTimersByTimeAsync(0);
+    scene.feed.stand(joined({ conversation: conversation(1, 0) }));
+    scene.feed.head(1);
+    void scene.answer({ ok: false, fault: noAnswer });
+    await settled();
+    expect(scene.asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(2);
+    void scene.answer({ ok: false, fault: noAnswer });
+    await settled();
+    scene.feed.rest();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("who is far behind gets the newest page, and is told", async () => {
+  const scene = new Scene();
+  scene.feed.stand(joined({ messages: [written(1)], conversation: conversation(1, 1) }));
+  scene.feed.head(5000);
+  expect(scene.asked).toEqual([{}]);
+  await scene.answer(page([written(4999), written(5000)], true, conversation(1, 5000)));
+  expect(scene.told).toEqual(["page 1", "page 4999 5000 lost: too_many"]);
+});
+
+test("a rejoin that brings another page says why", () => {
+  const { feed, told } = new Scene();
+  feed.stand(joined({ messages: [written(1)], conversation: conversation(1, 1) }));
+  feed.stand(joined({ recovered: false, reason: "epoch", messages: [written(1)], conversation: conversation(1, 1) }));
+  expect(told).toEqual(["page 1", "page 1 lost: epoch"]);
 });

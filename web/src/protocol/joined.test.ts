@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseJoined, parsePage } from "./joined";
-import { conversation, junk, sample, written } from "./message.sample";
+import { conversation, junk, lobby, sample, written } from "./message.sample";
 
 const response = {
   me: { id: "guest:1", profile: { name: "Ann", guest: true, role: null }, token: "eyJ" },
@@ -19,11 +19,12 @@ test("the answer to a join says who one is, what was said and who is here", () =
     me: { person: "guest:1", name: "Ann", guest: true, role: undefined },
     token: "eyJ",
     epoch: "9f",
-    conversation: { id: "01J", title: "Lobby", topic: "", slowModeS: 0, first: 1, last: 3, revision: 7 },
+    conversation: lobby({ last: 3, revision: 7 }),
     member: { role: "guest", read: 2 },
     messages: [sample(3)],
     more: true,
     recovered: false,
+    reason: undefined,
     changed: [],
     count: 1,
     people: [{ person: "guest:1", status: "online" }],

@@ -21,6 +21,13 @@ test("what jumps ahead waits until the places between are there", () => {
   expect(order.hasHole).toBe(false);
 });
 
+test("what waits may be edited meanwhile", () => {
+  const order = new Order();
+  take(order, 2);
+  const edited = sample(2, { text: "edited", revision: 3 });
+  expect(order.take(sample(1), edited, sample(2)).map(({ text }) => text)).toEqual(["1", "edited"]);
+});
+
 test("a page that takes the place of everything ends the waiting", () => {
   const order = new Order();
   take(order, 7);

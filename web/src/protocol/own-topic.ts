@@ -16,13 +16,22 @@ const ASKED_MAX = 8;
 /** People whose names were asked for; the one longest ago is forgotten, and asked again when met again. */
 const NAMED_MAX = 5000;
 
+/** The answer to a join of it. */
+export type OwnStandpoint = {
+  readonly epoch: string;
+  /** Who of those with whom one talks in private is here. */
+  readonly friends: readonly Presence[];
+  /** How others see oneself; `undefined` for who is invisible. */
+  readonly me: Presence | undefined;
+};
+
 export type OwnNews = {
   readonly named: (profile: Profile) => void;
   readonly muted: (mute: Mute) => void;
   /** One's own cursor, moved by a device. */
   readonly read: (conversation: string, seq: number) => void;
-  /** It is joined, for the first time or again; who of those with whom one talks in private is here. */
-  readonly stood: (epoch: string, friends: readonly Presence[]) => void;
+  /** It is joined, for the first time or again. */
+  readonly stood: (own: OwnStandpoint) => void;
   /** Of a friend, or of somebody in a room. */
   readonly seen: (presence: Presence) => void;
   readonly tabs: (change: TabChange) => void;
@@ -92,7 +101,11 @@ export class OwnTopic {
   #joined(response: unknown): void {
     const joined = fields(response);
     this.tabs.list(joined);
-    this.#news.stood(text(joined["epoch"]) ?? "", all(joined["presence"], parsePresence));
+    this.#news.stood({
+      epoch: text(joined["epoch"]) ?? "",
+      friends: all(joined["presence"], parsePresence),
+      me: parsePresence({ person: this.person, status: joined["status"] }),
+    });
   }
 
   #ask(event: string, payload: object): Promise<Answer> {

@@ -1,16 +1,14 @@
 import { LongPoll, Socket, type Channel } from "phoenix";
-import { Beside } from "./beside";
-import { parseConversation, type Conversation } from "./conversation";
+import { parseConversation } from "./conversation";
+import { credentials, type Identity } from "./credentials";
 import { endingOf } from "./ending";
 import type { RoomEvent, TransportName } from "./events";
-import { noAnswer, parseFault, type Fault } from "./fault";
+import { parseFault } from "./fault";
 import { parseJoined, type Joined } from "./joined";
 import { listen } from "./listen";
-import { OwnTopic } from "./own-topic";
+import { OwnPlace } from "./own-place";
 import { fields, text } from "./payload";
-import { parsePresence, parseProfile, parseRoleChange, type Presence, type Profile } from "./person";
-import { Roll } from "./roll";
-import type { TabChange, TabsNext } from "./tab";
+import { parsePresence, parseProfile, parseRoleChange } from "./person";
 import { Talk } from "./talk";
 import { wireOf } from "./wire";
 
@@ -18,18 +16,6 @@ import { wireOf } from "./wire";
 const LONG_POLL_FALLBACK_MS = 2500;
 /** A page that stays open gets a newer token long before the old one ends: a guest's lasts a day. */
 const REFRESH_MS = 6 * 60 * 60 * 1000;
-
-/** What keeps a guest the same one. */
-export type Tokens = {
-  load(): string | undefined;
-  /** `undefined` forgets it. */
-  save(token: string | undefined): void;
-};
-
-/** Who comes: somebody whom the host site vouches for, or a guest, who wants to be called so. */
-export type Identity =
-  | { readonly kind: "member"; readonly token: string }
-  | { readonly kind: "guest"; readonly name: string; readonly tokens: Tokens };
 
 export type RoomOptions = {
   /** The mount, without its transport: `/socket`, or a full `ws://host/socket`. */
@@ -51,14 +37,8 @@ export class RoomChannel {
   readonly #channel: Channel;
   readonly #emit: (event: RoomEvent) => void;
   readonly #refreshing: ReturnType<typeof setInterval>;
-  /** The own topic, once it is known who one is. */
-  #own: OwnTopic | undefined;
-  #me: Profile | undefined;
-  /** The store's epoch, once the own topic is joined; `undefined` while it is not. */
-  #epoch: string | undefined;
-  readonly #roll = new Roll();
-  /** What is open beside the room. */
-  #beside: Beside | undefined;
+  /** What one has beside the room. */
+  readonly own: OwnPlace;
   #conversation: string | undefined;
   #left = false;
 
@@ -73,14 +53,15 @@ export class RoomChannel {
       // Asked at each connect: what is known by then counts.
       params: () => ({ community, ...credentials(identity) }),
     });
+    this.own = new OwnPlace({ socket: this.#socket, community, emit: this.#emit, room: () => this.#conversation });
     this.#channel = this.#socket.channel(`room:${community}/${room}`, () => this.talk.position);
     this.talk = new Talk(wireOf(this.#channel), {
       emit: (event) => {
-        if (event.type === "said") this.#roll.meet(event.message.sender);
+        if (event.type === "said") this.own.meet(event.message.sender);
         this.#emit(event);
       },
-      met: (person) => this.#own?.askName(person),
-      isMe: (person) => person === this.#own?.person,
+      met: (person) => { this.own.askName(person); },
+      isMe: (person) => person === this.own.person,
     });
     this.#watchSocket();
     this.#watchRoom();
@@ -95,46 +76,21 @@ export class RoomChannel {
     this.#socket.connect();
   }
 
-  /** One's conversation with that person, in private; why there is none. */
-  async direct(person: string): Promise<Conversation | Fault> {
-    return (await this.#own?.direct(person)) ?? noAnswer;
-  }
-
-  /** Opens a conversation that has no topic of its own, in place of what was open beside the room before. */
-  open(conversation: string, read: number, emit: (event: RoomEvent) => void): Beside | undefined {
-    this.#beside?.leave();
-    const [own, me] = [this.#own, this.#me];
-    if (own === undefined || me === undefined) return undefined;
-    const met = (person: string): void => { own.askName(person); };
-    const beside = new Beside({ wire: own.wireTo(conversation), me, read, met, emit });
-    this.#beside = beside;
-    if (this.#epoch !== undefined) void beside.stood(this.#epoch);
-    return beside;
-  }
-
-  /** Brings more lines of the conversations tab. */
-  moreTabs(before: TabsNext): void {
-    void this.#own?.tabs.more(before);
-  }
-
   /** Gives the place up. No event follows. */
   leave(): void {
     this.#left = true;
     clearInterval(this.#refreshing);
-    this.#beside?.leave();
     this.talk.leave();
     this.#channel.leave();
-    this.#own?.leave();
+    this.own.leave();
     this.#socket.disconnect();
   }
 
   #watchSocket(): void {
-    this.#socket.onOpen(() => { this.#emitToAll({ type: "opened", transport: this.#transport() }); });
+    this.#socket.onOpen(() => { this.own.tellAll({ type: "opened", transport: this.#transport() }); });
     this.#socket.onClose((event) => {
-      this.#epoch = undefined;
       this.talk.fallSilent();
-      this.#beside?.talk.fallSilent();
-      this.#emitToAll({ type: "closed", why: endingOf(event) });
+      this.own.tellAll({ type: "closed", why: endingOf(event) });
     });
     this.#channel.onError(() => {
       this.talk.fallSilent();
@@ -145,21 +101,18 @@ export class RoomChannel {
 
   #watchRoom(): void {
     listen(this.#channel, "presence", parsePresence, (presence) => {
-      this.#roll.meet(presence.person);
-      this.#seen(presence);
+      this.own.meet(presence.person);
+      this.own.seen(presence);
     });
     const person = (payload: unknown): string | undefined => text(fields(payload)["person"]);
-    listen(this.#channel, "member:in", person, (each) => { this.#roll.meet(each); });
-    listen(this.#channel, "member:out", person, (each) => {
-      this.#roll.dismiss(each);
-      this.#emit({ type: "person_changed", presence: { person: each, status: "offline" } });
-    });
-    listen(this.#channel, "profile", parseProfile, (profile) => { this.#emitToAll({ type: "named", profile }); });
+    listen(this.#channel, "member:in", person, (each) => { this.own.meet(each); });
+    listen(this.#channel, "member:out", person, (each) => { this.own.dismiss(each); });
+    listen(this.#channel, "profile", parseProfile, (profile) => { this.own.tellAll({ type: "named", profile }); });
     listen(this.#channel, "conversation:changed", parseConversation, (conversation) => {
       this.#emit({ type: "described", conversation });
     });
     listen(this.#channel, "member:role", parseRoleChange, ({ person, role }) => {
-      if (person === this.#own?.person) this.#emit({ type: "role_given", role });
+      if (person === this.own.person) this.#emit({ type: "role_given", role });
     });
   }
 
@@ -181,20 +134,15 @@ export class RoomChannel {
     this.#keepWebSocket();
     if (identity.kind === "guest" && token !== undefined) identity.tokens.save(token);
     this.#conversation = conversation.id;
-    this.#me = me;
-    this.#beMyself(me.person);
+    this.own.be(me);
     this.#emit({ type: "joined", me, member });
-    this.#emitToAll({ type: "named", profile: me });
+    this.own.tellAll({ type: "named", profile: me });
     this.#emit({ type: "described", conversation });
     this.talk.stand(joined);
     if (people === undefined) {
       this.#emit({ type: "people_counted", count: joined.count });
     } else {
-      for (const { person } of people) {
-        this.#roll.meet(person);
-        this.#own?.askName(person);
-      }
-      this.#emit({ type: "people_listed", people });
+      this.own.list(people, member !== undefined);
     }
   }
 
@@ -211,60 +159,10 @@ export class RoomChannel {
     this.#emit({ type: "refused", fault });
   }
 
-  /** One's own topic, by which one is here and asks for names. */
-  #beMyself(person: string): void {
-    if (this.#own?.person === person) return;
-    this.#own?.leave();
-    this.#epoch = undefined;
-    // What was open was the other person's.
-    this.#beside?.hear({ type: "removed" });
-    this.#beside?.leave();
-    this.#own = new OwnTopic(this.#socket, this.#options.community, person, {
-      named: (profile) => { this.#emitToAll({ type: "named", profile }); },
-      muted: ({ conversation, on, until }) => {
-        if (conversation === undefined || conversation === this.#conversation) this.#emit({ type: "muted", on, until });
-      },
-      read: (conversation, seq) => {
-        if (conversation === this.#conversation) this.#emit({ type: "read", seq });
-      },
-      stood: (epoch, friends) => {
-        this.#epoch = epoch;
-        this.#roll.befriend(friends.map((friend) => friend.person));
-        this.#emit({ type: "friends_seen", people: friends });
-        void this.#beside?.stood(epoch);
-      },
-      seen: (presence) => {
-        this.#emit({ type: "friends_seen", people: [presence] });
-        if (this.#roll.has(presence.person)) this.#seen(presence);
-      },
-      tabs: (change) => { this.#tabs(change); },
-    });
-  }
-
-  #seen(presence: Presence): void {
-    if (presence.status !== "offline") this.#own?.askName(presence.person);
-    this.#emit({ type: "person_changed", presence });
-  }
-
-  #tabs(change: TabChange): void {
-    const conversations = "tabs" in change ? change.tabs.map(({ conversation }) => conversation) : [];
-    const pairs = [...conversations, ...(change.kind === "began" ? [change.conversation] : [])].flatMap(({ pair }) => pair);
-    this.#roll.befriend(pairs);
-    for (const person of pairs) this.#own?.askName(person);
-    if ("tabs" in change) for (const { last } of change.tabs) if (last) this.#own?.askName(last.sender);
-    if (change.kind === "said") this.#own?.askName(change.message.sender);
-    this.#emit({ type: "tabs_changed", change });
-  }
-
-  #emitToAll(event: RoomEvent): void {
-    this.#emit(event);
-    this.#beside?.hear(event);
-  }
-
   async #refresh(): Promise<void> {
     const { identity } = this.#options;
     const token = identity.kind === "guest" ? identity.tokens.load() : undefined;
-    const newer = token === undefined ? undefined : await this.#own?.refresh(token);
+    const newer = token === undefined ? undefined : await this.own.refresh(token);
     if (identity.kind === "guest" && newer !== undefined) identity.tokens.save(newer);
   }
 
@@ -279,9 +177,4 @@ export class RoomChannel {
   #transport(): TransportName {
     return this.#socket.transport === LongPoll ? "longpoll" : "websocket";
   }
-}
-
-function credentials(identity: Identity): object {
-  const token = identity.kind === "member" ? identity.token : identity.tokens.load();
-  return identity.kind === "guest" && token === undefined ? { name: identity.name } : { token };
 }

@@ -74,3 +74,23 @@ export function parseSaid(payload: unknown): { conversation: string; message: Me
   const [conversation, message] = [text(fields(payload)["conversation"]), parseMessage(payload)];
   return conversation === undefined || message === undefined ? undefined : { conversation, message };
 }
+
+/** Of whom a change tells: with whom one talks in private, and who said something. */
+export function peopleIn(change: TabChange): { friends: readonly string[]; authors: readonly string[] } {
+  switch (change.kind) {
+    case "listed":
+    case "continued":
+      return {
+        friends: change.tabs.flatMap(({ conversation }) => conversation.pair),
+        authors: change.tabs.flatMap(({ last }) => (last === undefined ? [] : [last.sender])),
+      };
+    case "began":
+      return { friends: change.conversation.pair, authors: [] };
+    case "said":
+      return { friends: [], authors: [change.message.sender] };
+    case "edited":
+    case "read":
+    case "kept":
+      return { friends: [], authors: [] };
+  }
+}

@@ -27,6 +27,7 @@ const page = (from: number, to: number, first = 1): RoomEvent => ({
   messages: samples(from, to),
   first,
   last: to,
+  lost: undefined,
 });
 const brought = (where: Where, from: number, to: number, last: number, first = 1): RoomEvent => ({
   type: "brought",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { noAnswer, parseFault } from "../protocol/fault";
-import { holdMs, nothingOutgoing, reduceOutbox, type Outbox, type OutboxEvent } from "./outbox";
+import { sample } from "../protocol/message.sample";
+import { arrived, followOutbox, holdMs, postponed, nothingOutgoing, reduceOutbox, type Outbox, type OutboxEvent } from "./outbox";
 
 const draft = (id: string, replyTo?: number) => ({ id, text: `text of ${id}`, replyTo });
 
@@ -18,8 +19,29 @@ test("a message stays in the outbox until it is delivered or given up", () => {
     { ...draft("a"), status: { kind: "sending" } },
     { ...draft("b", 3), status: { kind: "refused", fault: noAnswer } },
   ]);
-  const one = reduceOutbox(two, { type: "send_delivered", id: "a" });
+  const one = arrived(reduceOutbox(two, { type: "send_delivered", id: "a", seq: 5 }), 5);
   expect(reduceOutbox(one, { type: "send_discarded", id: "b" })).toEqual([]);
+});
+
+test("what was not answered waits for the next connection, and is decided about where one is somebody else by then", () => {
+  const two = after(
+    { type: "send_started", draft: draft("a") },
+    { type: "send_started", draft: draft("b") },
+    { type: "send_refused", id: "b", fault: parseFault({ code: "muted" }) },
+    { type: "send_started", draft: draft("c") },
+  );
+  const cut = followOutbox(two, { type: "closed", why: undefined }, "ann", "ann");
+  expect(postponed(cut).map(({ id }) => id)).toEqual(["a", "c"]);
+  const me = { person: "ann", name: "Ann", guest: true, role: undefined };
+  expect(postponed(followOutbox(two, { type: "joined", me, member: undefined }, "ann", "ann"))).toHaveLength(2);
+  expect(postponed(followOutbox(cut, { type: "joined", me, member: undefined }, "bob", "ann"))).toEqual([]);
+});
+
+test("another person's message under the same mark is another one", () => {
+  const one = after({ type: "send_started", draft: draft("a") });
+  const said = (sender: string) => ({ type: "said", message: sample(1, { sender, clientId: "a" }) }) as const;
+  expect(followOutbox(one, said("bob"), "ann", "ann")).toHaveLength(1);
+  expect(followOutbox(one, said("ann"), "ann", "ann")).toEqual([]);
 });
 
 test("what is sent again is the same message", () => {

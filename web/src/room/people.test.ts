@@ -30,7 +30,7 @@ test("a full list ends the counting", () => {
 });
 
 test("a lost connection keeps what was known last", () => {
-  expect(headcount(after({ type: "people_listed", people: [ann] }, { type: "closed" }))).toBe(1);
+  expect(headcount(after({ type: "people_listed", people: [ann] }, { type: "closed", why: undefined }))).toBe(1);
 });
 
 test("the headcount is unknown until the server says something", () => {

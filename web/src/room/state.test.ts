@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
 import { noAnswer, parseFault } from "../protocol/fault";
-import { sample } from "../protocol/message.sample";
+import { lobby, sample } from "../protocol/message.sample";
 import { emptyRoom, reduceRoom, type RoomAction, type RoomState } from "./state";
 
 function after(...actions: RoomAction[]): RoomState {
@@ -27,7 +27,7 @@ test("a join says who one is, and what one may do", () => {
 });
 
 test("what the room is called may change", () => {
-  const conversation = { id: "01J", title: "Den", topic: "", slowModeS: 5, first: 1, last: 0, revision: 0 };
+  const conversation = lobby({ title: "Den", slowModeS: 5 });
   expect(after(opened, joined, happened({ type: "described", conversation })).conversation?.title).toBe("Den");
 });
 
@@ -43,7 +43,34 @@ test("a refused message tells that one is muted, a delivered one that one is not
   const fault = parseFault({ code: "muted", message: "muted", details: { until: 9 } });
   const muted = after({ type: "send_started", draft: { id: "a", text: "hi", replyTo: undefined } }, { type: "send_refused", id: "a", fault });
   expect(muted.standing.muted).toEqual({ until: 9 });
-  expect(reduceRoom(muted, { type: "send_delivered", id: "a" }).standing.muted).toBeUndefined();
+  expect(reduceRoom(muted, { type: "send_delivered", id: "a", seq: 1 }).standing.muted).toBeUndefined();
+});
+
+test("what got no answer where there is no connection waits for the next one, and else for a decision", () => {
+  const draft = { id: "a", text: "hi", replyTo: undefined };
+  const unanswered: RoomAction = { type: "send_refused", id: "a", fault: noAnswer };
+  const online = after(opened, joined, { type: "send_started", draft });
+  expect(reduceRoom(online, unanswered).outbox[0]?.status).toEqual({ kind: "refused", fault: noAnswer });
+  const cut = reduceRoom(online, happened({ type: "closed", why: undefined }));
+  expect(reduceRoom(cut, unanswered).outbox[0]?.status).toEqual({ kind: "waiting" });
+});
+
+test("a message leaves the outbox when it stands in the talk, whichever of it and its answer came first", () => {
+  const draft = { id: "a", text: "hi", replyTo: undefined };
+  const sent: RoomAction = { type: "send_started", draft };
+  const told = happened({ type: "said", message: sample(2, { clientId: "a" }) });
+  const stored: RoomAction = { type: "send_delivered", id: "a", seq: 2 };
+  const ahead = after(opened, joined, sent, stored);
+  expect(ahead.outbox[0]?.status).toEqual({ kind: "stored", seq: 2 });
+  expect(reduceRoom(reduceRoom(ahead, said), told).outbox).toEqual([]);
+  expect(after(opened, joined, sent, said, told).outbox).toEqual([]);
+  expect(after(opened, joined, sent, said, told, stored).outbox).toEqual([]);
+});
+
+test("that not everything could be brought is said until it is dismissed", () => {
+  const lost = after(happened({ type: "page", messages: [], first: 1, last: 0, lost: "too_many" }));
+  expect(lost.lost).toBe("too_many");
+  expect(reduceRoom(lost, { type: "loss_dismissed" }).lost).toBeUndefined();
 });
 
 test("why something did not happen is shown until it is dismissed", () => {

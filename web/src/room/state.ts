@@ -1,6 +1,7 @@
 import type { Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
 import { NO_ANSWER, type Fault } from "../protocol/fault";
+import type { Status } from "../protocol/person";
 import { reduceLink, unlinked, type Link } from "./link";
 import { noMessages, reduceMessages, reduceReader, type Messages, type ReaderAction } from "./messages";
 import { noNames, reduceNames, type Names } from "./names";
@@ -65,6 +66,11 @@ export const emptyRoom: RoomState = {
 /** A conversation that is opened beside a room, over its connection. */
 export function besideRoom({ link, me, names }: RoomState): RoomState {
   return { ...emptyRoom, link: "transport" in link ? { phase: "joining", transport: link.transport } : link, me, names };
+}
+
+/** Whether somebody is here, as far as the room or one's own topic says. */
+export function statusOf({ tabs, people }: RoomState, person: string): Status | undefined {
+  return tabs.friends.get(person) ?? (people.kind === "listed" ? people.people.get(person) : undefined);
 }
 
 export function reduceRoom(state: RoomState, action: RoomAction): RoomState {

@@ -20,7 +20,7 @@ export const noTabs: Tabs = { lines: new Map(), next: undefined, friends: new Ma
 export function reduceTabs(tabs: Tabs, event: RoomEvent): Tabs {
   if (event.type === "tabs_changed") return change(tabs, event.change);
   if (event.type !== "friends_seen") return tabs;
-  const friends = new Map(tabs.friends);
+  const friends = new Map(event.all ? [] : tabs.friends);
   for (const { person, status } of event.people) {
     if (status === "offline") friends.delete(person);
     else friends.set(person, status);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
-import { sample, samples } from "../protocol/message.sample";
+import { lobby, sample, samples } from "../protocol/message.sample";
 import { firstNew, nothingRead, reduceLook, reduceUnread, unreadCount, type Unread } from "./unread";
 
 const me = { person: "ann", name: "Ann", guest: true, role: undefined };
@@ -10,7 +10,7 @@ function joined(read: number | undefined): RoomEvent {
 }
 
 function page(last: number): RoomEvent {
-  return { type: "page", messages: samples(1, last), first: 1, last };
+  return { type: "page", messages: samples(1, last), first: 1, last, lost: undefined };
 }
 
 function after(...events: RoomEvent[]): Unread {
@@ -38,6 +38,15 @@ test("what comes while the page is hidden is new, and what one says oneself is n
   const back = reduceLook(away, { type: "looked_back", newest: 7 });
   expect(firstNew(back, [byBob(5), sample(6), byBob(7)], "ann")).toBe(7);
   const quiet = reduceLook(away, { type: "looked_back", newest: 5 });
+  expect(firstNew(quiet, [5, 6].map(byBob), "ann")).toBeUndefined();
+});
+
+test("what came while the connection was gone is new, and where nothing came nothing is", () => {
+  const gone: RoomEvent = { type: "closed", why: undefined };
+  const described = (last: number): RoomEvent => ({ type: "described", conversation: lobby({ last }) });
+  const missed = after(joined(5), page(5), gone, joined(5), described(6), { type: "said", message: byBob(6) });
+  expect(firstNew(missed, [5, 6].map(byBob), "ann")).toBe(6);
+  const quiet = after(joined(5), page(5), gone, joined(5), described(5), { type: "said", message: byBob(6) });
   expect(firstNew(quiet, [5, 6].map(byBob), "ann")).toBeUndefined();
 });
 

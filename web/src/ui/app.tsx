@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { loadName, saveName } from "../identity/name-storage";
 import { forgetSiteToken, takeSiteToken, watchSiteToken } from "../identity/site-token";
 import { TokenStorage } from "../identity/token-storage";
-import type { Identity } from "../protocol/room-channel";
+import type { Identity } from "../protocol/credentials";
 import type { RoomAddress } from "../room/address";
 import { RoomPage } from "./room-page";
 import { Welcome } from "./welcome";

@@ -35,9 +35,9 @@ export function ConnectionStatus({ link, onReconnect, onReenter }: ConnectionSta
 }
 
 const ENDINGS: Readonly<Record<Ending, string>> = {
-  restart: "The server restarts, retrying",
-  slow: "The connection was too slow, retrying",
-  signed_out: "Your sign-in has ended, retrying",
+  restart: "Offline: the server restarts",
+  slow: "Offline: the connection was too slow",
+  signed_out: "Offline: your sign-in has ended",
 };
 
 function describe(link: Link): { mood: "good" | "busy" | "bad"; text: string } {

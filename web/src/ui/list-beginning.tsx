@@ -11,12 +11,13 @@ export type ListBeginningProps = {
 /** What stands above the first message that is here. Older ones come by themselves; the button is for when they did not. */
 export function ListBeginning({ state, live, onEarlier }: ListBeginningProps): JSX.Element | null {
   const { messages, conversation } = state;
+  const title = conversation?.title ?? "";
   const [first] = messages.shown;
   if (first === undefined) return live ? <p class="messages-empty muted">Nothing said yet. Say hello!</p> : null;
   if (!hasEarlier(messages)) {
     return (
       <p class="messages-note muted">
-        This is where <bdi>{conversation?.title ?? "the room"}</bdi> begins.
+        This is where {title === "" ? "the conversation" : <bdi>{title}</bdi>} begins.
       </p>
     );
   }

@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from "preact";
 import type { Conversation } from "../protocol/conversation";
 import { headcount } from "../room/people";
-import type { RoomState } from "../room/state";
+import { statusOf, type RoomState } from "../room/state";
 import { otherOf } from "../room/tabs";
 import { Avatar } from "./avatar";
 import { ConnectionStatus } from "./connection-status";
@@ -109,10 +109,12 @@ function TabsToggle({ waiting, drawer, tabsToggle, onDrawer }: RoomHeaderProps):
 }
 
 /** Whether the other one is here. */
-function statusWords(beside: Conversation, { me, tabs }: RoomState): string {
-  const other = otherOf(beside, me);
+function statusWords(beside: Conversation, state: RoomState): string {
+  const other = otherOf(beside, state.me);
   if (other === undefined) return "";
-  const status = tabs.friends.get(other);
+  // What was known before the connection went may not be so any more.
+  if (state.link.phase !== "online") return "In private";
+  const status = statusOf(state, other);
   return status === undefined ? "In private · not here now" : `In private · ${status}`;
 }
 

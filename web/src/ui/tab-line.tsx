@@ -3,7 +3,7 @@ import { isRoom } from "../protocol/conversation";
 import type { Tab } from "../protocol/tab";
 import { excerptOf } from "../room/excerpt";
 import { nameOf } from "../room/names";
-import type { RoomState } from "../room/state";
+import { statusOf, type RoomState } from "../room/state";
 import { otherOf, titleOf } from "../room/tabs";
 import { Avatar } from "./avatar";
 
@@ -40,10 +40,10 @@ export function TabLine({ line, current, state, way }: TabLineProps): JSX.Elemen
 
 function Inside({ line, current, state }: Omit<TabLineProps, "way">): JSX.Element {
   const { conversation, unread, mentions, muted } = line;
-  const { me, names, tabs } = state;
+  const { me, names } = state;
   const title = titleOf(conversation, names, me);
   const other = otherOf(conversation, me);
-  const status = other === undefined ? undefined : tabs.friends.get(other);
+  const status = other === undefined ? undefined : statusOf(state, other);
   const count = current ? 0 : unread;
   return (
     <>

@@ -16,7 +16,7 @@ export function useBeside(
   const readBefore = useRef(read);
 
   useEffect(() => {
-    const open = channel()?.open(conversation, readBefore.current, (event) => { dispatch({ type: "happened", event }); });
+    const open = channel()?.own.open(conversation, readBefore.current, (event) => { dispatch({ type: "happened", event }); });
     beside.current = open;
     return () => { open?.leave(); };
   }, [conversation, channel]);

@@ -19,6 +19,10 @@ export type Looking = {
 export function useLooking({ seq, newest, online, note, read }: Looking): void {
   const known = useRef(newest);
   known.current = newest;
+  /** What was seen, and of which the server was not told yet. */
+  const untold = useRef<number>(undefined);
+  const tell = useRef(read);
+  tell.current = read;
 
   useEffect(() => {
     const look = (): void => {
@@ -29,6 +33,7 @@ export function useLooking({ seq, newest, online, note, read }: Looking): void {
     return () => {
       document.removeEventListener("visibilitychange", look);
       // Another talk is shown in the place of this one.
+      if (untold.current !== undefined) tell.current(untold.current);
       note({ type: "looked_away" });
     };
   }, [note]);
@@ -40,7 +45,11 @@ export function useLooking({ seq, newest, online, note, read }: Looking): void {
       clearTimeout(settling);
       if (document.hidden) return;
       note({ type: "seen", seq });
-      settling = setTimeout(() => { read(seq); }, SETTLE_MS);
+      untold.current = seq;
+      settling = setTimeout(() => {
+        untold.current = undefined;
+        read(seq);
+      }, SETTLE_MS);
     };
     look();
     document.addEventListener("visibilitychange", look);

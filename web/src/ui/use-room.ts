@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import { RoomChannel, type Identity } from "../protocol/room-channel";
+import type { Identity } from "../protocol/credentials";
+import { RoomChannel } from "../protocol/room-channel";
 import type { TabsNext } from "../protocol/tab";
 import type { RoomAddress } from "../room/address";
 import { emptyRoom, reduceRoom, type RoomState } from "../room/state";
@@ -52,12 +53,12 @@ export function useRoom({ endpoint, address, identity }: RoomPlace): { state: Ro
       reconnect: () => channel.current?.reconnect(),
       reenter: () => { setVisit((count) => count + 1); },
       direct: async (person) => {
-        const answer = await channel.current?.direct(person);
+        const answer = await channel.current?.own.direct(person);
         if (answer === undefined || "id" in answer) return answer?.id;
         dispatch({ type: "failed", fault: answer });
         return undefined;
       },
-      moreTabs: (before) => channel.current?.moreTabs(before),
+      moreTabs: (before) => channel.current?.own.moreTabs(before),
       channel: () => channel.current,
     }),
     [talking],

@@ -1,0 +1,104 @@
+// What becomes of messages whose answers are lost, in headless Chromium: between the page and the server stands a test that
+// loses what it wants to.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { Browser } from "./harness/browser.js";
+import { comeIn, ok } from "./harness/messenger.js";
+import { startThrong } from "./harness/process.js";
+import { enterAs, field, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
+
+const ROOM = "c/default/r/lobby";
+
+let browser;
+let throng;
+
+before(async () => { browser = await Browser.start(); });
+after(() => browser?.end());
+
+beforeEach(async () => { throng = await startThrong(); });
+afterEach(async () => {
+  await browser.closePages();
+  await throng?.end();
+});
+
+test("a message that never reached the server goes out when the connection is back", async () => {
+  const { ann, way } = await enter();
+  way.losesUp = (text) => text.includes('"msg:new"');
+  await say(ann, "lost on the way");
+  await ann.getByText("Sending…").waitFor();
+  way.losesUp = () => false;
+  await way.cut();
+  await seesMessage(ann, "lost on the way");
+  await ann.getByText("Sending…").waitFor({ state: "detached" });
+  assert.deepEqual(await talk(ann), ["Ann: lost on the way"]);
+});
+
+test("a message whose answer was lost is not said twice", async (t) => {
+  const { ann, way } = await enter();
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  way.losesDown = () => true;
+  await say(ann, "once");
+  await ann.getByText("Sending…").waitFor();
+  for (let said = 0; said === 0; ) said = (await ok(bob.room, "history", {})).messages.length;
+  await ok(bob.room, "msg:new", { text: "meanwhile" });
+  way.losesDown = () => false;
+  await way.cut();
+  await seesMessage(ann, "meanwhile");
+  await ann.locator(".outgoing").waitFor({ state: "detached" });
+  assert.deepEqual(await talk(ann), ["Ann: once", "Bob: meanwhile"]);
+  assert.equal((await ok(bob.room, "history", {})).messages.length, 2);
+});
+
+test("several that were lost go out in the order in which they were written", async () => {
+  const { ann, way } = await enter();
+  way.losesUp = (text) => text.includes('"msg:new"');
+  for (const text of ["one", "two", "three"]) await say(ann, text);
+  await ann.getByText("Sending…").nth(2).waitFor();
+  way.losesUp = () => false;
+  await way.cut();
+  await seesMessage(ann, "three");
+  await ann.locator(".outgoing").first().waitFor({ state: "detached" });
+  assert.deepEqual(await talk(ann), ["Ann: one", "Ann: two", "Ann: three"]);
+});
+
+test("a message that was lost on the way here leaves no hole, and neither does what is edited behind it", async (t) => {
+  const { ann, way } = await enter();
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  way.losesDown = (text) => text.includes("lost one");
+  await ok(bob.room, "msg:new", { text: "lost one" });
+  way.losesDown = () => false;
+  const { seq } = await ok(bob.room, "msg:new", { text: "helo" });
+  await ok(bob.room, "msg:edit", { seq, text: "hello" });
+  await seesMessage(ann, "hello");
+  assert.deepEqual(await talk(ann), ["Bob: lost one", "Bob: hello"]);
+});
+
+test("what was written and not sent is still there after a reload", async () => {
+  const { ann } = await enter();
+  await field(ann).fill("half a thought");
+  await ann.reload();
+  await isOnline(ann);
+  assert.equal(await field(ann).inputValue(), "half a thought");
+  await ann.getByRole("button", { name: "Send" }).click();
+  await seesMessage(ann, "half a thought");
+  await ann.reload();
+  await isOnline(ann);
+  assert.equal(await field(ann).inputValue(), "");
+});
+
+/** Ann's page, and the way of its messages: what it loses up and down, and how it breaks. */
+async function enter() {
+  const way = { losesUp: () => false, losesDown: () => false, cut: undefined };
+  const ann = await enterAs(browser, `${throng.page}${ROOM}`, "Ann", {}, /^Online$/, (page) =>
+    page.routeWebSocket(/\/socket\/websocket/, (socket) => {
+      const server = socket.connectToServer();
+      way.cut = async () => {
+        await Promise.all([socket.close({ code: 4000 }), server.close()]);
+        await isOnline(ann);
+      };
+      socket.onMessage((text) => { if (!way.losesUp(String(text))) server.send(text); });
+      server.onMessage((text) => { if (!way.losesDown(String(text))) socket.send(text); });
+    }),
+  );
+  return { ann, way };
+}

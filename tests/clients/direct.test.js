@@ -1,0 +1,154 @@
+// Private conversations on the page, and the list of all that one has, in headless Chromium.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { Browser, PHONE, picture } from "./harness/browser.js";
+import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
+import { connect, newest } from "./harness/clients.js";
+import { startThrong } from "./harness/process.js";
+import { enterAs, field, focused, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
+
+const ROOM = "c/default/r/lobby";
+const WIDE = { viewport: { width: 1280, height: 800 } };
+
+let browser;
+let throng;
+
+before(async () => { browser = await Browser.start(); });
+after(() => browser?.end());
+
+beforeEach(async () => { throng = await startThrong(); });
+afterEach(async () => {
+  await browser.closePages();
+  await throng?.end();
+});
+
+test("two write to each other in private, and each sees what waits", async () => {
+  const ann = await enter("Ann", WIDE);
+  const bob = await enter("Bob", { ...WIDE, colorScheme: "dark" });
+  await say(bob, "hello all");
+  await seesMessage(ann, "hello all");
+  await write(ann, "Bob");
+  await unread(ann, "Lobby", undefined);
+  await ann.getByText("Nothing said yet. Say hello!").waitFor();
+  await say(ann, "between us");
+  await seesMessage(ann, "between us");
+  await unread(bob, "Ann", "1 unread");
+  await titled(bob, "(1) Lobby · Throng");
+  assert.deepEqual(await talk(bob), ["Bob: hello all"], "the room has nothing of it");
+  await picture(bob, "direct-unread");
+
+  await line(bob, "Ann").click();
+  await seesMessage(bob, "between us");
+  await titled(bob, "Ann · Throng");
+  await bob.getByText("In private · online").waitFor();
+  await field(bob).pressSequentially("of course");
+  await ann.getByText("Bob is typing…").waitFor();
+  await bob.keyboard.press("Enter");
+  await seesMessage(ann, "of course");
+  assert.deepEqual(await talk(ann), ["Ann: between us", "Bob: of course"]);
+  await picture(ann, "direct-light");
+  await picture(bob, "direct-dark");
+  for (const page of [ann, bob]) await fits(page);
+
+  await bob.getByRole("button", { name: "Back to Lobby" }).click();
+  await seesMessage(bob, "hello all");
+  await unread(bob, "Ann", undefined);
+  await say(bob, "to all");
+  await unread(ann, "Lobby", "1 unread");
+  await bob.reload();
+  await isOnline(bob);
+  await line(bob, "Ann").click();
+  await seesMessage(bob, "of course");
+  assert.deepEqual(browser.complaints, []);
+});
+
+test("what is said in private while the server is away or the page is elsewhere is there afterwards, once", async (t) => {
+  const ann = await enter("Ann", WIDE);
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  await write(ann, "Bob");
+  await say(ann, "first");
+  await seesMessage(ann, "first");
+  const { conversation } = (await ok(bob.person, "conversations")).conversations.find(
+    (each) => each.conversation.kind === "direct",
+  );
+  await ann.getByRole("button", { name: "Back to Lobby" }).click();
+  await ok(bob.person, "msg:new", { conversation: conversation.id, text: "second" });
+  await unread(ann, "Bob", "1 unread");
+  await line(ann, "Bob").click();
+  await seesMessage(ann, "second");
+
+  await throng.stop();
+  await ann.getByRole("status").filter({ hasText: /^Offline/ }).waitFor();
+  await field(ann).fill("third");
+  await throng.start();
+  await isOnline(ann);
+  await ann.getByRole("button", { name: "Send" }).click();
+  await seesMessage(ann, "third");
+  assert.deepEqual(await talk(ann), ["Ann: first", "Bob: second", "Ann: third"]);
+});
+
+test("a phone has the conversations behind a button, and says how much waits there", async (t) => {
+  const ann = await enter("Ann", { ...PHONE, viewport: { width: 320, height: 640 }, colorScheme: "dark" });
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  const { conversation } = await ok(bob.person, "direct", { with: await me(ann, bob) });
+  await ok(bob.person, "msg:new", { conversation: conversation.id, text: "psst" });
+  await ann.getByRole("button", { name: "Conversations: 1 unread" }).click();
+  assert.equal(await focused(ann), "Close");
+  await picture(ann, "direct-phone-list");
+  await fits(ann);
+  await ann.keyboard.press("Escape");
+  assert.equal(await focused(ann), "Conversations: 1 unread");
+  await ann.keyboard.press("Enter");
+  await line(ann, "Bob").click();
+  await seesMessage(ann, "psst");
+  await ann.getByRole("button", { name: "Conversations", exact: true }).waitFor();
+  await picture(ann, "direct-phone");
+  await fits(ann);
+});
+
+test("who comes is seen also where somebody only looks on, of whom the room's own topic tells nothing", async (t) => {
+  const looking = connect(t, newest, throng.socket, { params: { community: "default", name: "Looking" } });
+  await join(looking, LOBBY, { visit: true });
+  const ann = await enter("Ann", WIDE);
+  await comeIn(t, throng, { name: "Bob" });
+  await ann.getByRole("button", { name: "Write to Bob in private" }).waitFor();
+});
+
+function enter(name, options = {}) {
+  return enterAs(browser, `${throng.page}${ROOM}`, name, options);
+}
+
+/** Opens a conversation with somebody who is here. */
+async function write(page, name) {
+  await page.getByRole("button", { name: `Write to ${name} in private` }).click();
+  await page.getByRole("button", { name: "Back to Lobby" }).waitFor();
+}
+
+/** The line of the list that is called so. */
+function line(page, title) {
+  return page.locator(".tab", { has: page.locator(".tab-title bdi", { hasText: new RegExp(`^${title}$`) }) });
+}
+
+/** Waits until a line says how much of it is new, or nothing. */
+async function unread(page, title, words) {
+  const badge = line(page, title).locator(".tab-unread");
+  if (words === undefined) await badge.waitFor({ state: "detached" });
+  else await badge.filter({ hasText: words }).waitFor();
+}
+
+async function fits(page) {
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, "nothing is wider than the window");
+}
+
+function titled(page, title) {
+  return page.waitForFunction((wanted) => document.title === wanted, title);
+}
+
+/** The id of who has the page, as somebody else in the lobby knows it. */
+async function me(page, other) {
+  const { members } = await ok(other.room, "members", {});
+  const found = members.find(({ person }) => person !== other.me.id);
+  assert.ok(found, `${await page.title()}: nobody else is in the lobby`);
+  return found.person;
+}

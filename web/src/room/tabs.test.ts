@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { RoomEvent } from "../protocol/events";
+import { lobby, sample } from "../protocol/message.sample";
+import type { Tab, TabChange } from "../protocol/tab";
+import { linesOf, noTabs, reduceTabs, titleOf, unreadBeside, type Tabs } from "./tabs";
+
+function line(id: string, more: Partial<Tab> = {}): Tab {
+  const conversation = lobby({ id, kind: "direct", pair: ["ann", id], active: 1, last: 1 });
+  return { conversation, last: sample(1), read: 1, unread: 0, mentions: 0, muted: false, archived: false, ...more };
+}
+
+function after(...changes: TabChange[]): Tabs {
+  const events = changes.map((change): RoomEvent => ({ type: "tabs_changed", change }));
+  return events.reduce(reduceTabs, noTabs);
+}
+
+const listed = (...tabs: Tab[]): TabChange => ({ kind: "listed", tabs, next: undefined });
+const said = (conversation: string, seq: number, mine = false): TabChange => ({
+  kind: "said",
+  conversation,
+  message: sample(seq, { at: 10 + seq }),
+  mine,
+  forMe: !mine,
+});
+const ids = (tabs: Tabs) => linesOf(tabs).map(({ conversation }) => conversation.id);
+
+test("the line where something was said last is the first", () => {
+  const tabs = after(listed(line("bob"), line("cat")), said("cat", 2));
+  expect(ids(tabs)).toEqual(["cat", "bob"]);
+  expect(tabs.lines.get("cat")).toMatchObject({ unread: 1, mentions: 1, last: { seq: 2 } });
+});
+
+test("what is told twice counts once, and who says something has read", () => {
+  const told = after(listed(line("bob")), said("bob", 2), said("bob", 2), said("bob", 3));
+  expect(unreadBeside(told, undefined)).toBe(2);
+  const answered = reduceTabs(told, { type: "tabs_changed", change: said("bob", 4, true) });
+  expect(answered.lines.get("bob")).toMatchObject({ unread: 0, mentions: 0, read: 4 });
+});
+
+test("reading on any device empties a line, and goes forward only", () => {
+  const read: TabChange = { kind: "read", conversation: "bob", read: 3, unread: 0 };
+  const late: TabChange = { kind: "read", conversation: "bob", read: 2, unread: 1 };
+  const tabs = after(listed(line("bob")), said("bob", 3), read, late);
+  expect(tabs.lines.get("bob")).toMatchObject({ read: 3, unread: 0, mentions: 0 });
+});
+
+test("only private conversations that are neither muted nor open are waited for", () => {
+  const room = line("den", { conversation: lobby({ id: "den" }), unread: 5 });
+  const tabs = after(listed(room, line("bob", { unread: 2 }), line("cat", { unread: 4, muted: true }), line("dan", { unread: 8 })));
+  expect(unreadBeside(tabs, "dan")).toBe(2);
+});
+
+test("what was put away comes back when something is said there", () => {
+  const away = after(listed(line("bob"), line("cat")), { kind: "kept", conversation: "bob", muted: false, archived: true });
+  expect(ids(away)).toEqual(["cat"]);
+  expect(ids(reduceTabs(away, { type: "tabs_changed", change: said("bob", 2) }))).toEqual(["bob", "cat"]);
+});
+
+test("an edit of what was said last changes the line, an older one does not", () => {
+  const edited = (seq: number): TabChange => ({ kind: "edited", conversation: "bob", message: sample(seq, { text: "new", revision: 1 }) });
+  expect(after(listed(line("bob")), edited(1)).lines.get("bob")?.last?.text).toBe("new");
+  expect(after(listed(line("bob")), said("bob", 2), edited(1)).lines.get("bob")?.last?.text).toBe("2");
+});
+
+test("a direct conversation is called like the other person, who is here or not", () => {
+  const names = new Map([["bob", { name: "Bob", guest: false }]]);
+  expect(titleOf(line("bob").conversation, names, "ann")).toBe("Bob");
+  const here = reduceTabs(noTabs, { type: "friends_seen", people: [{ person: "bob", status: "away" }], all: false });
+  expect(here.friends.get("bob")).toBe("away");
+  const gone: RoomEvent = { type: "friends_seen", people: [{ person: "bob", status: "offline" }], all: false };
+  expect(reduceTabs(here, gone).friends.size).toBe(0);
+  expect(reduceTabs(here, { type: "friends_seen", people: [], all: true }).friends.size).toBe(0);
+});
