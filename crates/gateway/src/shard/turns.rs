@@ -16,7 +16,7 @@ const TURN: Duration = Duration::from_millis(100);
 /// Shards that serve crowds at the same time, for each processor. The fewer, the sooner the others answer. But where the
 /// crowd's clients share the machine, each is woken for the little that few shards have for it, and has more of these
 /// wake-ups the fewer they are: the measurements are in docs/decisions/0005.
-const TURNS_PER_PROCESSOR: usize = 16;
+const TURNS_PER_PROCESSOR: usize = 8;
 
 /// The turns of a gateway.
 #[derive(Debug)]
