@@ -188,18 +188,25 @@ def _main_run(plan: Plan, server: Running, binary: Path, folder: Path):
 
 
 def _pair_run(server: Running, binary: Path, folder: Path):
-    return _stampede(binary, "record-pair", {}, server, folder, "127.3.0.1", event_log="csv")
+    return _stampede(binary, "record-pair", {}, server, folder, "127.3.0.1", event_log="csv", short_turns=True)
 
 
 def _stampede(
-    binary: Path, scenario: str, variables: dict, server: Running, folder: Path, source: str, event_log: str = "none"
+    binary: Path,
+    scenario: str,
+    variables: dict,
+    server: Running,
+    folder: Path,
+    source: str,
+    event_log: str = "none",
+    short_turns: bool = False,
 ) -> AbstractContextManager[subprocess.Popen]:
     """A run of Stampede; SIGINT ends it, and then it writes its folder."""
     command = [binary, "run", SCENARIOS / f"{scenario}.yaml", "--source", source, "--out", folder]
     command += ["--event-log", event_log, "--scrape", server.metrics_url, "--pid", server.pid]
     for name, value in ({"target": f"ws://{server.address}"} | variables).items():
         command += ["--set", f"{name}={value}"]
-    return stampede.started(command, folder)
+    return stampede.started(command, folder, short_turns=short_turns)
 
 
 def _tell(what: str) -> None:

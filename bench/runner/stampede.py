@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from runner import processes
+from runner.turns import ask_for_short_turns
 
 # To end after it was asked to: it writes its folder.
 PATIENCE_S = 1200
@@ -18,14 +19,21 @@ class NoRun(RuntimeError):
 
 
 @contextmanager
-def started(command: list, folder: Path, patience_s: float = PATIENCE_S) -> Iterator[subprocess.Popen]:
+def started(
+    command: list, folder: Path, patience_s: float = PATIENCE_S, short_turns: bool = False
+) -> Iterator[subprocess.Popen]:
     """Runs `command`, which writes below `folder`; what it says goes to `output.log` there. SIGINT ends it orderly;
-    when it has not ended so long afterwards, it is killed."""
+    when it has not ended so long afterwards, it is killed. `short_turns` are for a few users beside a crowd."""
     folder.mkdir(parents=True, exist_ok=True)
     words = [str(part) for part in command]
     with (folder / "output.log").open("w") as output:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=ask_for_short_turns if short_turns else None,
         )
         try:
             yield process

@@ -1,7 +1,6 @@
 """Watches a machine while server and load generator run on it: a row every half second, from a thread of its own."""
 
 import http.client
-import os
 import threading
 import time
 from collections.abc import Iterable
@@ -9,18 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from runner import kernel, metrics, processes
+from runner.turns import ask_for_short_turns
 
 EVERY_S = 0.5
-
-
-def go_first() -> None:
-    """Lets the calling thread run before all others where that is allowed, which takes root.
-
-    Whoever scrapes a server has a machine of his own as a rule; here his waiting for a processor would count as the server's."""
-    try:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -15)
-    except PermissionError:
-        pass
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,7 @@ class Watch:
         raise TimeoutError(f"waited for {what} in vain, {'for too long' if time.monotonic() >= deadline else 'for a process has ended'}: {last}")
 
     def _run(self) -> None:
-        go_first()
+        ask_for_short_turns()
         while not self._ended.wait(EVERY_S):
             try:
                 self.rows.append(self._look())

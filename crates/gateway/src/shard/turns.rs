@@ -1,7 +1,7 @@
 //! Who serves crowds at this moment. Where there are many more shards than processors (each has its own descriptor
 //! table, so two million connections take over a hundred), a publication to everybody would make all of them run at
-//! once, and a message between two people would wait until each had had its slice of the processor. So only as many
-//! shards as there are processors deliver to crowds at the same time; the others, at rest meanwhile, answer at once.
+//! once, and a message between two people would wait until each had had its slice of the processor. So only some shards
+//! of each processor deliver to crowds at the same time; the others, at rest meanwhile, answer soon.
 //!
 //! It owns the turns and the line of those who wait for one. It knows nothing of topics.
 
@@ -12,6 +12,11 @@ use std::time::{Duration, Instant};
 
 /// How long a shard serves its crowds before the next in line has its turn.
 const TURN: Duration = Duration::from_millis(100);
+
+/// Shards that serve crowds at the same time, for each processor. The fewer, the sooner the others answer. But where the
+/// crowd's clients share the machine, each is woken for the little that few shards have for it, and has more of these
+/// wake-ups the fewer they are: the measurements are in docs/decisions/0005.
+const TURNS_PER_PROCESSOR: usize = 8;
 
 /// The turns of a gateway.
 #[derive(Debug)]
@@ -26,10 +31,14 @@ struct Desk {
 }
 
 impl Turns {
-    /// One for each processor; none are needed where each shard has a processor of its own.
+    /// As suits so many processors; none are needed where there are no more shards than turns.
     pub(crate) fn new(shards: usize, processors: usize) -> Option<Arc<Turns>> {
-        (shards > processors)
-            .then(|| Arc::new(Turns { desk: Mutex::new(Desk { free: processors, line: VecDeque::new() }) }))
+        let turns = processors * TURNS_PER_PROCESSOR;
+        (shards > turns).then(|| Self::with(turns))
+    }
+
+    fn with(turns: usize) -> Arc<Turns> {
+        Arc::new(Turns { desk: Mutex::new(Desk { free: turns, line: VecDeque::new() }) })
     }
 
     /// Whether the shard has a turn now; else it stands in line, and is called.
@@ -155,8 +164,8 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn as_many_as_processors_have_a_turn_and_the_others_follow_in_line() {
-        let turns = Turns::new(4, 2).expect("more shards than processors");
+    fn as_many_as_there_are_turns_have_one_and_the_others_follow_in_line() {
+        let turns = Turns::with(2);
         let [a, b, c, d] = [0, 1, 2, 3].map(ShardIndex);
         assert_eq!([a, b, c, d].map(|shard| turns.ask(shard)), [true, true, false, false]);
         assert_eq!(turns.pass_on(a), Some(c), "a is behind d now");
@@ -170,7 +179,7 @@ mod tests {
     /// Three shards and one turn, and who was called.
     fn shards() -> ([Turn; 3], mpsc::Receiver<ShardIndex>) {
         let (called, calls) = mpsc::channel();
-        let turns = Turns::new(3, 1);
+        let turns = Some(Turns::with(1));
         let shards = [0, 1, 2].map(|shard| {
             let called = called.clone();
             Turn::new(turns.clone(), ShardIndex(shard), move |next| called.send(next).expect("it is read"))
@@ -217,7 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_with_a_processor_of_its_own_needs_no_turn() {
+    fn few_shards_need_no_turns() {
         assert!(Turns::new(2, 2).is_none() && Turns::new(1, 8).is_none());
+        assert!(Turns::new(2 * TURNS_PER_PROCESSOR, 2).is_none());
+        assert!(Turns::new(2 * TURNS_PER_PROCESSOR + 1, 2).is_some());
     }
 }
