@@ -209,7 +209,10 @@ fn unknown(name: &str) -> String {
 /// What the commands are, or one of them.
 pub(super) fn help(about: Option<&str>) -> Result<Vec<String>, String> {
     let about = about.map(|name| name.trim_start_matches('/'));
-    let line = |each: &Explained| format!("/{:<33} {}", format!("{} {}", each.name, each.takes), each.does);
+    let line = |each: &Explained| {
+        let usage = format!("/{} {}", each.name, each.takes);
+        format!("{}: {}", usage.trim_end(), each.does)
+    };
     let lines: Vec<String> =
         COMMANDS.iter().filter(|each| about.is_none_or(|name| name == each.name)).map(line).collect();
     if lines.is_empty() { Err(unknown(about.unwrap_or_default())) } else { Ok(lines) }
