@@ -109,8 +109,12 @@ impl Lines {
 
     fn gave_up(&self) -> Option<ChatError> {
         let client = &self.messenger.client;
-        let is_over = client.link() == Link::Ended || client.failures() >= ATTEMPTS_MAX;
-        is_over.then(|| ChatError::GaveUp(client.trouble().to_owned()))
+        let trouble = || client.trouble().to_owned();
+        if client.link() == Link::Ended {
+            Some(ChatError::NotLetIn(trouble()))
+        } else {
+            (client.failures() >= ATTEMPTS_MAX).then(|| ChatError::GaveUp(trouble()))
+        }
     }
 
     fn leave(mut self, out: &mut dyn Write, notes: &mut dyn Write) -> Result<(), ChatError> {
