@@ -101,6 +101,41 @@ impl Typed {
     }
 }
 
+impl Typed {
+    /// Whether what is typed behind it is meant for another conversation.
+    pub(super) fn goes_elsewhere(&self) -> bool {
+        match self {
+            Typed::Open(_)
+            | Typed::Direct { .. }
+            | Typed::Group { .. }
+            | Typed::Join { .. }
+            | Typed::Create { .. } => true,
+            Typed::Nothing
+            | Typed::Say(_)
+            | Typed::Reply { .. }
+            | Typed::Edit { .. }
+            | Typed::Delete { .. }
+            | Typed::React { .. }
+            | Typed::History { .. }
+            | Typed::Search { .. }
+            | Typed::Read
+            | Typed::List
+            | Typed::Rooms
+            | Typed::Leave
+            | Typed::Who
+            | Typed::Members
+            | Typed::Invite(_)
+            | Typed::Invitations
+            | Typed::Keep { .. }
+            | Typed::Block { .. }
+            | Typed::Status(_)
+            | Typed::Whoami
+            | Typed::Help(_)
+            | Typed::Quit => false,
+        }
+    }
+}
+
 /// `None` where the arguments are not what the command takes.
 fn arguments(name: &str, rest: &str) -> Option<Typed> {
     let one = || (!rest.is_empty()).then(|| rest.to_owned());
