@@ -46,7 +46,7 @@ impl Client {
                 self.in_room(event, &payload, now);
             }
         } else if Self::is_of(self.person.as_ref(), &topic) {
-            self.to_person(event, &payload, now);
+            self.on_own_topic(event, &payload, now);
         }
         self.pump(now);
     }
@@ -81,7 +81,7 @@ impl Client {
         }
     }
 
-    fn to_person(&mut self, event: &str, payload: &Value, now: Instant) {
+    fn on_own_topic(&mut self, event: &str, payload: &Value, now: Instant) {
         let conversation = text(&payload["conversation"]);
         match event {
             "msg:new" => {
