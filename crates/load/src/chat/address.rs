@@ -80,7 +80,8 @@ impl fmt::Display for BadAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} {}: give ws://HOST:PORT/ROOM, or a Phoenix socket such as ws://127.0.0.1:4000/socket/websocket",
+            "{:?} {}: give ws://HOST:PORT/ROOM, a Phoenix socket such as ws://127.0.0.1:4000/socket/websocket, or the page \
+             of a stored room such as http://127.0.0.1:4000/c/default/r/lobby",
             self.url, self.problem
         )
     }

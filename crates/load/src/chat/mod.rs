@@ -76,6 +76,8 @@ pub enum ChatError {
     Session(SessionError),
     /// On plain lines: the server could not be reached, again and again; the last reason.
     GaveUp(String),
+    /// In the messenger: one may not come in, and trying again does not help; why.
+    NotLetIn(String),
     /// On plain lines: so many of them were not done; each was told when it was refused.
     Refused(u64),
     /// A flag is for the messenger alone, and the URL names another kind of room.
@@ -114,6 +116,7 @@ impl fmt::Display for ChatError {
         match self {
             ChatError::Session(error) => error.fmt(f),
             ChatError::GaveUp(reason) => write!(f, "gave up: {reason}"),
+            ChatError::NotLetIn(reason) => f.write_str(reason),
             ChatError::Refused(1) => f.write_str("a line was not done"),
             ChatError::Refused(lines) => write!(f, "{lines} lines were not done"),
             ChatError::OnlyMessenger(flag) => {

@@ -101,6 +101,10 @@ fn a_script_talks_in_json_and_ends_with_how_much_was_refused() {
         script.type_line(&format!("line {number}"));
     }
     script.type_line("/serach line");
+    // What was meant for one person is not said to the room where that person is not found.
+    for line in ["/dm no-such-person", "a secret", "/open lobby"] {
+        script.type_line(line);
+    }
     script.type_line("/history");
     script.close_input();
     let said = script.ended();
@@ -123,9 +127,12 @@ fn a_script_talks_in_json_and_ends_with_how_much_was_refused() {
     }
     assert_eq!(of("joined")[0]["me"]["name"], "Script");
     let refused = of("refused");
-    assert_eq!(refused.len(), 1);
-    assert!(refused[0]["reason"].as_str().is_some_and(|reason| reason.contains("/search")), "{}", refused[0]);
-    assert!(said.complaints.contains("a line was not done"), "{}", said.complaints);
+    let reasons: Vec<&str> = refused.iter().filter_map(|object| object["reason"].as_str()).collect();
+    assert_eq!(reasons.len(), 3, "{reasons:?}");
+    for (reason, part) in reasons.iter().zip(["/search", "no such person", "no conversation is shown"]) {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert!(said.complaints.contains("3 lines were not done"), "{}", said.complaints);
 }
 
 #[test]

@@ -101,6 +101,41 @@ impl Typed {
     }
 }
 
+impl Typed {
+    /// Whether what is typed behind it is meant for another conversation.
+    pub(super) fn goes_elsewhere(&self) -> bool {
+        match self {
+            Typed::Open(_)
+            | Typed::Direct { .. }
+            | Typed::Group { .. }
+            | Typed::Join { .. }
+            | Typed::Create { .. } => true,
+            Typed::Nothing
+            | Typed::Say(_)
+            | Typed::Reply { .. }
+            | Typed::Edit { .. }
+            | Typed::Delete { .. }
+            | Typed::React { .. }
+            | Typed::History { .. }
+            | Typed::Search { .. }
+            | Typed::Read
+            | Typed::List
+            | Typed::Rooms
+            | Typed::Leave
+            | Typed::Who
+            | Typed::Members
+            | Typed::Invite(_)
+            | Typed::Invitations
+            | Typed::Keep { .. }
+            | Typed::Block { .. }
+            | Typed::Status(_)
+            | Typed::Whoami
+            | Typed::Help(_)
+            | Typed::Quit => false,
+        }
+    }
+}
+
 /// `None` where the arguments are not what the command takes.
 fn arguments(name: &str, rest: &str) -> Option<Typed> {
     let one = || (!rest.is_empty()).then(|| rest.to_owned());
@@ -209,7 +244,10 @@ fn unknown(name: &str) -> String {
 /// What the commands are, or one of them.
 pub(super) fn help(about: Option<&str>) -> Result<Vec<String>, String> {
     let about = about.map(|name| name.trim_start_matches('/'));
-    let line = |each: &Explained| format!("/{:<33} {}", format!("{} {}", each.name, each.takes), each.does);
+    let line = |each: &Explained| {
+        let usage = format!("/{} {}", each.name, each.takes);
+        format!("{}: {}", usage.trim_end(), each.does)
+    };
     let lines: Vec<String> =
         COMMANDS.iter().filter(|each| about.is_none_or(|name| name == each.name)).map(line).collect();
     if lines.is_empty() { Err(unknown(about.unwrap_or_default())) } else { Ok(lines) }

@@ -38,7 +38,8 @@ pub(super) enum Shape {
 pub(super) fn run(messenger: Messenger, shape: Shape) -> Result<(), ChatError> {
     let typed = read_lines()?;
     let (mut out, mut notes) = (io::stdout().lock(), io::stderr().lock());
-    Lines { messenger, shape, news: VecDeque::new(), typed, is_over: false }.talk(&mut out, &mut notes)
+    Lines { messenger, shape, news: VecDeque::new(), typed, is_over: false, goes: None }
+        .talk(&mut out, &mut notes)
 }
 
 /// It is left behind when the session ends first: nothing can end a read of standard input. A long input waits.
@@ -64,6 +65,8 @@ struct Lines {
     typed: Receiver<String>,
     /// Whether no more will be typed.
     is_over: bool,
+    /// A line that goes elsewhere is being done: how much was refused before it.
+    goes: Option<u64>,
 }
 
 impl Lines {
@@ -94,9 +97,16 @@ impl Lines {
     /// Does what was typed, one after the other. Whether to leave.
     fn obey(&mut self) -> bool {
         while !self.is_over && self.messenger.client.is_settled() {
+            // Whoever wrote the lines behind it meant them for where it was to go, and cannot see that it did not.
+            if self.goes.take().is_some_and(|before| self.messenger.client.refused() > before) {
+                self.messenger.client.show_nothing();
+            }
             match self.typed.try_recv().map(|line| Typed::parse(&line)) {
                 Ok(Ok(Typed::Quit)) => return true,
-                Ok(Ok(typed)) => self.messenger.client.perform(typed, Instant::now()),
+                Ok(Ok(typed)) => {
+                    self.goes = typed.goes_elsewhere().then(|| self.messenger.client.refused());
+                    self.messenger.client.perform(typed, Instant::now());
+                }
                 Ok(Err(problem)) => self.messenger.client.misunderstood(problem),
                 Err(TryRecvError::Empty) => return false,
                 Err(TryRecvError::Disconnected) => self.is_over = true,
@@ -109,8 +119,12 @@ impl Lines {
 
     fn gave_up(&self) -> Option<ChatError> {
         let client = &self.messenger.client;
-        let is_over = client.link() == Link::Ended || client.failures() >= ATTEMPTS_MAX;
-        is_over.then(|| ChatError::GaveUp(client.trouble().to_owned()))
+        let trouble = || client.trouble().to_owned();
+        if client.link() == Link::Ended {
+            Some(ChatError::NotLetIn(trouble()))
+        } else {
+            (client.failures() >= ATTEMPTS_MAX).then(|| ChatError::GaveUp(trouble()))
+        }
     }
 
     fn leave(mut self, out: &mut dyn Write, notes: &mut dyn Write) -> Result<(), ChatError> {

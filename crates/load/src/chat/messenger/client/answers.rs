@@ -203,15 +203,8 @@ impl Client {
             self.people.in_room(0, None);
         }
         self.tell("left", json!(label.clone()), vec![format!("you left {label}")]);
-        let room = self.room_conversation().map(str::to_owned);
-        let next = room.or_else(|| {
-            let rows = self.tab.rows();
-            rows.iter().find(|row| row.conversation.kind != Kind::Room).map(|row| row.conversation.id.clone())
-        });
+        // What is typed next is not to go where nobody meant it to.
         self.current = None;
-        if let Some(next) = next {
-            self.show(next);
-        }
     }
 
     fn page(&mut self, title: String, messages: Vec<Message>, more: bool) {

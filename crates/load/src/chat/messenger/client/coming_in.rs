@@ -94,7 +94,7 @@ impl Client {
         self.people.named(me.clone());
         let person = me.person.clone();
         self.me = Some(me);
-        if std::mem::take(&mut self.room.is_wanted) || self.current.is_none() {
+        if std::mem::take(&mut self.room.is_wanted) {
             self.show(id);
         }
         match &self.person {

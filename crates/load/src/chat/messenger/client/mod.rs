@@ -4,12 +4,14 @@
 mod answers;
 mod coming_in;
 mod heard;
+mod listing;
+mod meaning;
 mod perform;
 mod reading;
+mod standing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use answers::plural;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -19,11 +21,12 @@ use crate::chat::messenger::calls::{Asked, Calls, Channel};
 use crate::chat::messenger::fault::Fault;
 use crate::chat::messenger::news::{Effects, News};
 use crate::chat::messenger::outbox::Outbox;
-use crate::chat::messenger::payload::{Conversation, Kind, Profile};
+use crate::chat::messenger::payload::{Conversation, Profile};
 use crate::chat::messenger::people::People;
 use crate::chat::messenger::place::Place;
 use crate::chat::messenger::tab::Tab;
 use crate::chat::messenger::thread::Thread;
+pub(super) use answers::plural;
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// For both joins to be answered.
@@ -196,29 +199,6 @@ impl Client {
         self.out.news.push(News::Lost { reason, retry_in });
     }
 
-    /// How often in a row coming in failed.
-    pub(super) fn failures(&self) -> usize {
-        self.failures
-    }
-
-    /// Why there is no connection, or was none.
-    pub(super) fn trouble(&self) -> &str {
-        &self.trouble
-    }
-
-    /// Of what was typed, how much was not done.
-    pub(super) fn refused(&self) -> u64 {
-        self.refused
-    }
-
-    pub(super) fn is_in(&self) -> bool {
-        self.is_in && (self.room.is_joined || self.room.channel.is_none())
-    }
-
-    pub(super) fn link(&self) -> Link {
-        self.link
-    }
-
     /// Whether everything that was typed is answered.
     pub(super) fn is_settled(&self) -> bool {
         let of_person = |asked: &Asked| match asked {
@@ -237,72 +217,6 @@ impl Client {
             | Asked::Refresh => false,
         };
         self.is_in() && self.outbox.is_empty() && !self.calls.any(of_person)
-    }
-
-    pub(super) fn current(&self) -> Option<&str> {
-        self.current.as_deref()
-    }
-
-    pub(super) fn me(&self) -> Option<&Profile> {
-        self.me.as_ref()
-    }
-
-    pub(super) fn is_me(&self, person: &str) -> bool {
-        self.me.as_ref().is_some_and(|me| me.person == person)
-    }
-
-    pub(super) fn thread(&self, conversation: &str) -> Option<&Thread> {
-        self.threads.get(conversation)
-    }
-
-    pub(super) fn room_name(&self) -> &str {
-        &self.room.name
-    }
-
-    /// The conversation of the room that is open.
-    pub(super) fn room_conversation(&self) -> Option<&str> {
-        self.room.conversation.as_ref().map(|conversation| conversation.id.as_str())
-    }
-
-    pub(super) fn server(&self) -> &str {
-        &self.place.address.authority
-    }
-
-    pub(super) fn community(&self) -> &str {
-        &self.place.community
-    }
-
-    pub(super) fn conversation(&self, id: &str) -> Option<&Conversation> {
-        let of_room = self.room.conversation.as_ref().filter(|conversation| conversation.id == id);
-        self.tab.get(id).map(|row| &row.conversation).or(of_room)
-    }
-
-    /// `#lobby`, `@Bob`, or a group's title.
-    pub(super) fn label(&self, id: &str) -> String {
-        self.conversation(id).map_or_else(|| id.to_owned(), |conversation| self.label_of(conversation))
-    }
-
-    pub(super) fn label_of(&self, conversation: &Conversation) -> String {
-        match conversation.kind {
-            Kind::Room => format!("#{}", conversation.name.as_deref().unwrap_or(&conversation.title)),
-            Kind::Direct => {
-                format!("@{}", self.other_of(conversation).map_or("?", |person| self.people.name(person)))
-            }
-            Kind::Group if conversation.title.is_empty() => format!("group of {}", conversation.members),
-            Kind::Group => conversation.title.clone(),
-        }
-    }
-
-    /// The other one of a direct conversation.
-    pub(super) fn other_of<'a>(&self, conversation: &'a Conversation) -> Option<&'a str> {
-        conversation.pair.iter().map(String::as_str).find(|person| !self.is_me(person))
-    }
-
-    /// Whether somebody else has read the conversation up to there.
-    pub(super) fn is_read_by_others(&self, conversation: &str, seq: u64) -> bool {
-        self.receipts
-            .iter()
-            .any(|((place, person), read)| place == conversation && !self.is_me(person) && *read >= seq)
     }
 
     /// The person types what is not sent yet.

@@ -8,7 +8,7 @@ use super::Client;
 use crate::chat::messenger::calls::{Asked, Command};
 use crate::chat::messenger::command::{self, Typed};
 use crate::chat::messenger::news::Change;
-use crate::chat::messenger::payload::{Kind, Row};
+use crate::chat::messenger::payload::Kind;
 
 /// Messages of a page that is shown on its own.
 const PAGE: u64 = 50;
@@ -210,47 +210,6 @@ impl Client {
         self.command("search", payload, Command::Search { query, conversation })
     }
 
-    fn list(&mut self) {
-        let rows: Vec<Row> = self.tab.rows().into_iter().cloned().collect();
-        let line = |(number, row): (usize, &Row)| {
-            let shown = if self.current.as_deref() == Some(&row.conversation.id) { "*" } else { " " };
-            let mut line = format!("{shown}{:>3} {}", number + 1, self.label_of(&row.conversation));
-            if row.unread > 0 {
-                line += &format!("  {} unread", row.unread);
-            }
-            if row.mentions > 0 {
-                line += &format!(", {} for you", row.mentions);
-            }
-            for (is, word) in [(row.is_muted, "muted"), (row.is_archived, "archived")] {
-                if is {
-                    line += &format!("  {word}");
-                }
-            }
-            line
-        };
-        let lines: Vec<String> = rows.iter().enumerate().map(line).collect();
-        let value: Vec<Value> = rows.iter().map(|row| self.row_value(row)).collect();
-        self.tell(
-            "conversations",
-            Value::Array(value),
-            if lines.is_empty() { vec!["you are in no conversation".into()] } else { lines },
-        );
-    }
-
-    /// A line of the tab for programs.
-    pub(in crate::chat::messenger) fn row_value(&self, row: &Row) -> Value {
-        json!({
-            "conversation": row.conversation.id,
-            "place": self.label_of(&row.conversation),
-            "last": row.conversation.last,
-            "read": row.read,
-            "unread": row.unread,
-            "mentions": row.mentions,
-            "muted": row.is_muted,
-            "archived": row.is_archived,
-        })
-    }
-
     fn open(&mut self, which: &str) -> Result<(), String> {
         let wanted = which.to_lowercase();
         let rows = self.tab.rows();
@@ -305,80 +264,6 @@ impl Client {
             }
             None => self.command("direct", json!({"with": person}), Command::Direct { text }),
         }
-    }
-
-    fn who(&mut self) {
-        let (people, count) = self.people.here();
-        let each = |person: &&str| {
-            let status = self.people.status_of(person).unwrap_or("online");
-            let guest = if self.people.is_guest(person) { ", guest" } else { "" };
-            format!("{}  {status}{guest}  {person}", self.people.name(person))
-        };
-        let mut lines: Vec<String> = people.iter().map(each).collect();
-        let room = self.room.name.as_str();
-        lines.insert(
-            0,
-            if count == 1 {
-                format!("1 person has #{room} open")
-            } else {
-                format!("{count} people have #{room} open")
-            },
-        );
-        let value: Vec<Value> = people
-            .iter()
-            .map(|person| json!({"person": person, "name": self.people.name(person), "status": self.people.status_of(person)}))
-            .collect();
-        let value = json!({"count": count, "people": value});
-        self.tell("who", value, lines);
-    }
-
-    /// The conversation that is shown.
-    fn shown(&self) -> Result<String, String> {
-        self.current.clone().ok_or_else(|| "no conversation is shown: /list, /join ROOM or /dm NAME".into())
-    }
-
-    /// One's own message: that one, or the newest.
-    fn own(&self, seq: Option<u64>) -> Result<u64, String> {
-        let id = self.shown()?;
-        seq.or_else(|| self.newest(&id, |client, sender| client.is_me(sender)))
-            .ok_or_else(|| "you have said nothing here that is shown; name a message: #42".into())
-    }
-
-    fn newest(&self, conversation: &str, is_by: impl Fn(&Self, &str) -> bool) -> Option<u64> {
-        let thread = self.threads.get(conversation)?;
-        let found =
-            thread.messages().rev().find(|message| !message.is_deleted && is_by(self, &message.sender));
-        found.map(|message| message.seq)
-    }
-
-    /// Who is meant; an unknown name is tried as an id.
-    fn person(&self, name: &str) -> Result<String, String> {
-        let called = self.people.called(name);
-        match called.as_slice() {
-            [] if name.contains(char::is_whitespace) => Err(format!(
-                "nobody called {name:?} was met here: /who and /members list people with their ids"
-            )),
-            [] => Ok(name.trim_start_matches('@').to_owned()),
-            [person] => Ok(person.clone()),
-            several => Err(format!("several are called {name:?}; name one by id: {}", several.join(", "))),
-        }
-    }
-
-    /// Those of whom a text says `@name`.
-    fn mentions(&self, text: &str) -> Vec<String> {
-        let words = text.split_whitespace().filter(|word| word.starts_with('@') && word.len() > 1);
-        let mut people: Vec<String> = words
-            .filter_map(|word| {
-                let bare = word.trim_end_matches(|letter: char| ".,;:!?)".contains(letter));
-                match self.people.called(bare).as_slice() {
-                    [person] => Some(person.clone()),
-                    _ => None,
-                }
-            })
-            .collect();
-        people.sort();
-        people.dedup();
-        people
     }
 
     fn command(&mut self, event: &'static str, payload: Value, command: Command) -> Result<(), String> {

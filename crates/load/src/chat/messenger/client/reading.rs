@@ -175,6 +175,13 @@ impl Client {
         self.out.news.push(News::Opened { conversation });
     }
 
+    /// No conversation is shown: what is said next is said nowhere.
+    pub(in crate::chat::messenger) fn show_nothing(&mut self) {
+        self.current = None;
+        self.paged = None;
+        self.out.news.push(News::Note("no conversation is shown: /open, /join or /dm comes first".into()));
+    }
+
     /// The person has what is shown before their eyes, up to its end: it is read.
     pub(in crate::chat::messenger) fn seen(&mut self) {
         let Some(id) = self.current.clone() else { return };

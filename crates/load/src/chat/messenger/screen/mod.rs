@@ -46,7 +46,7 @@ pub(super) fn run(messenger: Messenger) -> Result<(), ChatError> {
     };
     drop(screen);
     match ended {
-        Some(reason) => Err(ChatError::GaveUp(reason)),
+        Some(reason) => Err(ChatError::NotLetIn(reason)),
         None => {
             view.leave();
             Ok(())

@@ -1,0 +1,54 @@
+//! Whom and what a typed line means: people by name, messages by place.
+
+use super::Client;
+
+impl Client {
+    /// The conversation that is shown.
+    pub(super) fn shown(&self) -> Result<String, String> {
+        self.current.clone().ok_or_else(|| "no conversation is shown: /list, /join ROOM or /dm NAME".into())
+    }
+
+    /// One's own message: that one, or the newest.
+    pub(super) fn own(&self, seq: Option<u64>) -> Result<u64, String> {
+        let id = self.shown()?;
+        seq.or_else(|| self.newest(&id, |client, sender| client.is_me(sender)))
+            .ok_or_else(|| "you have said nothing here that is shown; name a message: #42".into())
+    }
+
+    pub(super) fn newest(&self, conversation: &str, is_by: impl Fn(&Self, &str) -> bool) -> Option<u64> {
+        let thread = self.threads.get(conversation)?;
+        let found =
+            thread.messages().rev().find(|message| !message.is_deleted && is_by(self, &message.sender));
+        found.map(|message| message.seq)
+    }
+
+    /// Who is meant; an unknown name is tried as an id.
+    pub(super) fn person(&self, name: &str) -> Result<String, String> {
+        let called = self.people.called(name);
+        match called.as_slice() {
+            [] if name.contains(char::is_whitespace) => Err(format!(
+                "nobody called {name:?} was met here: /who and /members list people with their ids"
+            )),
+            [] => Ok(name.trim_start_matches('@').to_owned()),
+            [person] => Ok(person.clone()),
+            several => Err(format!("several are called {name:?}; name one by id: {}", several.join(", "))),
+        }
+    }
+
+    /// Those of whom a text says `@name`.
+    pub(super) fn mentions(&self, text: &str) -> Vec<String> {
+        let words = text.split_whitespace().filter(|word| word.starts_with('@') && word.len() > 1);
+        let mut people: Vec<String> = words
+            .filter_map(|word| {
+                let bare = word.trim_end_matches(|letter: char| ".,;:!?)".contains(letter));
+                match self.people.called(bare).as_slice() {
+                    [person] => Some(person.clone()),
+                    _ => None,
+                }
+            })
+            .collect();
+        people.sort();
+        people.dedup();
+        people
+    }
+}
