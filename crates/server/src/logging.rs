@@ -10,10 +10,8 @@ pub(crate) fn start(config: &LogConfig) {
     let filter = EnvFilter::new(format!("async_nats=off,{}", config.level));
     // A line that cannot be written, as on a full disk, is lost. Saying so on standard error would be a panic of whoever
     // logged.
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .log_internal_errors(false);
+    let lines =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).log_internal_errors(false);
     match config.format {
         LogFormat::Json => lines.json().flatten_event(true).init(),
         LogFormat::Text => lines.with_target(false).with_ansi(wants_colours()).init(),
