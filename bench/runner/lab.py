@@ -9,12 +9,10 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner import kernel, metrics, processes
+from runner import metrics, processes
 from runner.generators import Play, Stampede
 from runner.samples import Measurement, slope
 from runner.servers import Running, Throng

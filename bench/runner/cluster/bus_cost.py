@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from runner.cluster import redis
 from runner.cluster.nodes import Stage, cluster
-from runner.cluster.redis import Redis
 from runner.cluster.talk import Talk, talk
 from runner.samples import Measurement
 from runner.trials import Outcome, Tools

@@ -10,7 +10,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from runner import processes
 from runner.servers import free_port, process_of, wait_for_listener
