@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from harness.programs import DEADLINE_SECONDS
 from harness.websocket import WebSocket
@@ -120,6 +121,10 @@ class Talker:
 
     def close(self) -> None:
         if self.line:
+            # Who reads holds what would be closed, until the connection is cut.
+            with suppress(OSError):
+                self.line.cut()
+            self.reader.join(DEADLINE_SECONDS)
             self.line.close()
 
     def history(self) -> list[dict]:

@@ -106,7 +106,7 @@ class ReadOnlyDisk(Stored):
         store.chmod(0o444)
         before = store.read_bytes()
         said = self.refused_start(server.folder)
-        self.assertIn("messenger.sqlite3", said)
+        self.assertIn("the store cannot be written", said)
         self.assertEqual(store.read_bytes(), before)
         store.chmod(0o600)
         server.start()

@@ -37,7 +37,7 @@ impl Plan {
             unheard_percent: random.pick(&[0, 0, 5, 20]),
             kill_permille: random.pick(&[0, 5, 15]),
             begins_at_rest: random.percent(70),
-            steps: random.between(200, 600),
+            steps: random.between(120, 320),
         }
     }
 
