@@ -14,9 +14,9 @@ use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::Value;
 
 /// What a tenth of the larger log may take at most, and how much more the whole may take than that. Text that was kept
-/// would be ten times as much, and its rows more.
+/// would be ten times as much, and its rows more. How many blocks have been read ahead is the scheduler's affair.
 const BYTES_MAX: u64 = 256 << 20;
-const FURTHER_BYTES_MAX: u64 = 32 << 20;
+const FURTHER_BYTES_MAX: u64 = 64 << 20;
 const LARGE: u64 = 100 << 20;
 
 #[test]
