@@ -165,9 +165,9 @@ impl Client {
 
     /// Another conversation is shown.
     pub(in crate::chat::messenger) fn show(&mut self, conversation: String) {
-        if self.is_in
-            && self.threads.get(&conversation).is_some_and(|thread| thread.messages().next().is_none())
-        {
+        // Some may have been told before anybody looked: what is before them is wanted now.
+        let held = self.threads.get(&conversation).map_or(0, |thread| thread.messages().count());
+        if (held as u64) < OLDER_PAGE {
             self.grow(&conversation);
         }
         self.current = Some(conversation.clone());

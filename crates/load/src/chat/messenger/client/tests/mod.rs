@@ -284,6 +284,21 @@ fn history_grows_to_the_beginning() {
     assert_eq!(seqs, (1..=130).collect::<Vec<_>>());
 }
 
+#[test]
+fn a_conversation_that_is_opened_shows_what_was_before_the_news() {
+    let mut scene = Scene::new();
+    for text in ["one", "two"] {
+        scene.server.say(DIRECT, "bob", text, true);
+    }
+    scene.settle();
+    scene.server.say(DIRECT, "bob", "three", true);
+    scene.settle();
+    scene.typed("/open @Bob");
+    let thread = scene.client.thread(DIRECT).expect("the conversation's");
+    let texts: Vec<&str> = thread.messages().map(|message| message.text.as_str()).collect();
+    assert_eq!(texts, ["one", "two", "three"]);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Bob { told: bool },
