@@ -8,8 +8,8 @@
 //!
 //! - It is away until it says [`BusEvent::Up`]. While it is away it takes no effects, and none that it took before is
 //!   answered after [`BusEvent::Down`].
-//! - On a recoverable topic it gives each publication its place. After [`BusEvent::Subscribed`] it tells the node of
-//!   every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
+//! - On a recoverable topic it gives each publication its place. After [`BusEvent::Subscribed`], and not before it, it
+//!   tells the node of every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
 //! - A node has a lease that the bus renews while it is up. When a lease is over, the node's people are gone from the bus,
 //!   and every node is told by [`BusEvent::Leases`].
 //! - What is to end it tells every other node that it reaches, whatever that has subscribed, and keeps it for nobody. So it
@@ -300,7 +300,8 @@ impl Ordered {
     }
 
     /// What it takes while it waits, without allocators' parts.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         size_of::<Ordered>() + self.draft.payload.len() + self.draft.event.len()
     }
 }

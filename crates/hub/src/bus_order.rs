@@ -159,7 +159,7 @@ impl Hub {
         true
     }
 
-    fn next_read(&mut self) -> ReadToken {
+    pub(crate) fn next_read(&mut self) -> ReadToken {
         self.bus.reads = self.bus.reads.wrapping_add(1);
         ReadToken(self.bus.reads)
     }
@@ -171,6 +171,9 @@ impl Hub {
         history: Option<BusHistory>,
         out: &mut Effects,
     ) {
+        if self.unanswered_stands(token, history.as_ref().map(|history| &history.head)) {
+            return;
+        }
         let Some(upstream) = self.archive.upstream(topic) else { return };
         if upstream.missing == Some(token) {
             upstream.missing = None;
@@ -293,6 +296,7 @@ impl Hub {
         for topic in self.bus.take_retries(self.now) {
             self.read_on(&topic, out);
             self.read_unknown_people(&topic, out);
+            self.bus.unanswered.retry(&topic);
         }
     }
 

@@ -106,7 +106,7 @@ impl Hub {
 
     /// Goes on with what recoverable topics and the bus have to be asked. `true` when there is more to subscribe.
     fn settle_orders(&mut self, out: &mut Effects) -> bool {
-        let subscribes = self.resubscribe(out) | self.verify(out);
+        let subscribes = self.resubscribe(out) | self.verify(out) | self.ask_unanswered(out);
         self.settle_histories(out);
         self.ask_questions(out);
         subscribes

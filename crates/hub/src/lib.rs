@@ -58,6 +58,7 @@ mod subscriptions;
 mod tasks;
 mod topic;
 mod tracking;
+mod unanswered;
 mod wish;
 
 pub use active::{Pending, Reach};

@@ -6,6 +6,7 @@ use crate::ids::{InterestEpoch, Micros, ShardIndex};
 use crate::limits::{HELD_BYTES_MAX, HELD_MESSAGES_MAX, RETRY_INTERVAL_US};
 use crate::people::Announced;
 use crate::publication::AppendOwner;
+use crate::unanswered::Unanswered;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub(crate) struct BusState {
     pub(crate) verify: VecDeque<Arc<str>>,
     pub(crate) announced: Announced,
     pub(crate) heads: Heads,
+    pub(crate) unanswered: Unanswered,
     /// Topics of which something could not be read, and when it is asked for again.
     retries: BTreeSet<Arc<str>>,
     retry_due: Option<Micros>,

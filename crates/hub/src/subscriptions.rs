@@ -165,6 +165,7 @@ impl Hub {
     fn bus_up(&mut self) {
         self.bus.up = true;
         self.bus.heads.resume(self.now);
+        self.bus.unanswered.bus_up();
         let announced = self.bus.announced.topics().cloned();
         let topics: BTreeSet<Arc<str>> = self.directory.linked().chain(announced).collect();
         self.bus.resubscribe = topics.into_iter().collect();
@@ -176,7 +177,9 @@ impl Hub {
         self.bus.resubscribe.clear();
         self.bus.verify.clear();
         self.bus.heads.pause();
-        for (_, owner) in std::mem::take(&mut self.bus.appends).into_values() {
+        self.bus.unanswered.bus_down();
+        for (topic, owner) in std::mem::take(&mut self.bus.appends).into_values() {
+            self.bus.unanswered.note(topic);
             self.counters.appends_refused += 1;
             if let Some(owner) = owner {
                 self.answer_append(owner, Err(AppendError::Unavailable), out);

@@ -62,8 +62,7 @@ impl Messenger {
         Ok(self.follow_and_compare(community, person).await?.0)
     }
 
-    /// As [`Messenger::follow`]. Says also whether they follow other conversations than before, or one has come farther than
-    /// they were told.
+    /// As [`Messenger::follow`]. Says also whether they follow other conversations than before.
     pub(crate) async fn follow_and_compare(
         &self,
         community: &CommunityId,
@@ -79,8 +78,8 @@ impl Messenger {
         let changed = audience.follow_all(community, person, read);
         self.inner.here().announce(&changed.announcement);
         let heads: Vec<_> = theirs.all.iter().map(|line| (line.followed.id, line.last)).collect();
-        let is_farther = audience.note_heads(community, &heads);
-        Ok((theirs, changed.is_other || is_farther))
+        audience.note_heads(community, &heads);
+        Ok((theirs, changed.is_other))
     }
 
     /// What somebody follows and is not in any more. What is not on any page may have come to the front while they were read:

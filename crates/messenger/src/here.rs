@@ -1,6 +1,6 @@
 //! What a notice does on this node, wherever it comes from: it tells topics, notes who follows what, forgets what is stale.
 
-use crate::audience::{Announcement, Audience, Followed};
+use crate::audience::{Announcement, Audience, Followed, Untold};
 use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
 use crate::notice::{Departure, Notice};
@@ -89,16 +89,23 @@ impl Here<'_> {
         self.audience.doubt(community, conversation);
     }
 
-    /// A conversation was found to have come so far. Who was told less is told that.
+    /// A conversation was found to have come so far.
     pub(crate) fn found(&mut self, community: &CommunityId, conversation: ConversationId, last: Seq) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
-        let Some(reach) = self.audience.found(community, conversation, last) else { return };
-        if let Some(topic) = &reach.room {
-            let payload = json!({ "conversation": conversation, "seq": last }).to_string();
-            self.out.tell(topic, "head", &payload);
-        }
-        for topic in &reach.people {
-            self.out.tell(topic, "conversations:changed", "{}");
+        self.audience.found(community, conversation, last);
+    }
+
+    /// Who was told less of a conversation than is known of it is told how far it has come.
+    pub(crate) fn tell_what_is_untold(&mut self) {
+        for Untold { community, conversation, last, reach } in self.audience.take_untold() {
+            self.cache.forget(&Key::Newest(community, conversation));
+            if let Some(topic) = &reach.room {
+                let payload = json!({ "conversation": conversation, "seq": last }).to_string();
+                self.out.tell(topic, "head", &payload);
+            }
+            for topic in &reach.people {
+                self.out.tell(topic, "conversations:changed", "{}");
+            }
         }
     }
 

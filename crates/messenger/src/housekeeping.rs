@@ -81,6 +81,7 @@ impl Messenger {
         for (community, person) in &overdue.to_follow {
             self.follow_anew(community, person).await;
         }
+        self.inner.here().tell_what_is_untold();
         self.write_sightings().await;
     }
 
@@ -155,7 +156,7 @@ mod tests {
     use crate::audience::DeviceId;
     use crate::scene::{self, id, run, somebody};
     use chat::verbs::{Append, ChangeRoom};
-    use chat::{Draft, RoomName};
+    use chat::{Draft, RoomName, Seq};
 
     #[test]
     fn the_people_of_a_room_are_asked_about_at_once_and_nobody_waits_for_them() {
@@ -203,6 +204,42 @@ mod tests {
                 assert!(events.iter().all(|(topic, event)| topic == "room:one/lobby" && event == "head"));
                 assert_eq!(events.len(), heads);
             }
+        });
+    }
+
+    #[test]
+    fn what_one_of_a_conversation_reads_first_the_others_are_told_all_the_same() {
+        run(async {
+            let ((messenger, held), told) = (scene::holding(), scene::Told::default());
+            messenger.tell_through(told.clone());
+            let lobby = scene::community(&messenger, "one").await;
+            let (one, name) = (id("one"), RoomName::parse("lobby").expect("a name"));
+            let audience = &messenger.inner.audience;
+            for (device, person) in ["ann", "bob"].into_iter().enumerate() {
+                scene::person(&messenger, "one", person, &lobby).await;
+                let device = DeviceId(device as u64);
+                audience.arrive(&one, &somebody(person), device).expect("there is room");
+                messenger.follow(&one, &somebody(person)).await.expect("read");
+                audience.open_room(&one, lobby.id, &name, &somebody(person), device);
+            }
+            held.hold();
+            let draft = Draft::text(None, "perhaps");
+            let said = messenger.ask(&one, scene::by("ann"), Append { conversation: lobby.id, draft });
+            held.lose();
+            assert!(matches!(said.await, Err(Failure::Unavailable(_))));
+            // Ann comes in once more, and reads it.
+            audience.note_heads(&one, &[(lobby.id, Seq(1))]);
+            drop(told.take());
+            messenger.catch_up().await;
+            let mut events = told.events();
+            events.sort();
+            let told = [
+                ("person:one/ann", "conversations:changed"),
+                ("person:one/bob", "conversations:changed"),
+                ("room:one/lobby", "head"),
+            ];
+            let told: Vec<_> = told.iter().map(|(topic, event)| ((*topic).into(), (*event).into())).collect();
+            assert_eq!(events, told);
         });
     }
 

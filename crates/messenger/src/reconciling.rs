@@ -50,10 +50,7 @@ impl Messenger {
         let page = self.ask(community, By::Service, read(Around::Newest, 1)).await?;
         let now = &page.conversation;
         inner.out.tell(&room.topic, "conversation:changed", &json!(now).to_string());
-        if inner.audience.note_heads(community, &[(conversation, now.last)]) {
-            let head = json!({ "conversation": conversation, "seq": now.last });
-            inner.out.tell(&room.topic, "head", &head.to_string());
-        }
+        inner.audience.found(community, conversation, now.last);
         let mut since = room.revision;
         while since < now.revision {
             let page = self.ask(community, By::Service, read(Around::Changed(since), PAGE_MAX)).await?;

@@ -1,18 +1,21 @@
 //! The topics that this node subscribed: a task each takes what comes, as soon as the hub knows where the topic stands.
 
 use super::order::{Order, is_mark};
+use super::reached::Reached;
 use crate::frame;
 use crate::heard;
 use crate::session::Desk;
 use async_nats::header::{NATS_LAST_SEQUENCE, NATS_SEQUENCE};
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt as _;
-use hub::BusEvent;
+use hub::{BusEvent, Ordered};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::sleep_until;
 
 #[derive(Default)]
 pub(crate) struct Feeds {
@@ -48,20 +51,21 @@ impl Feeds {
     }
 }
 
-/// What the hub knows of a recoverable topic.
-struct Reached {
-    /// The offset that it was told last.
-    offset: u64,
-    /// The mark that the order began with again, when everything had grown too old.
-    mark: Option<u64>,
-}
-
 impl Feed {
     async fn run(self, mut subscriber: Subscriber, begin: oneshot::Receiver<u64>) {
         // Refused only when the session is over.
         let Ok(offset) = begin.await else { return };
-        let mut reached = Reached { offset, mark: None };
-        while let Some(message) = subscriber.next().await {
+        let mut reached = Reached::new(offset);
+        loop {
+            let until = reached.until();
+            let message = tokio::select! {
+                message = subscriber.next() => message,
+                () = sleep_until(until.unwrap_or_else(Instant::now).into()), if until.is_some() => {
+                    self.tell(reached.give_up());
+                    continue;
+                }
+            };
+            let Some(message) = message else { return };
             if self.hear(&message, &mut reached).is_none() {
                 self.desk.numbers.undecodable.fetch_add(1, Relaxed);
             }
@@ -70,46 +74,41 @@ impl Feed {
 
     /// `None` for what this version does not understand.
     fn hear(&self, message: &Message, reached: &mut Reached) -> Option<()> {
-        let event = match (&self.order, &message.headers) {
+        match (&self.order, &message.headers) {
             (Some(order), Some(headers)) => {
                 let number = |name| headers.get(name)?.as_str().parse::<u64>().ok();
                 let (sequence, previous) = (number(NATS_SEQUENCE)?, number(NATS_LAST_SEQUENCE)?);
-                self.kept(order, (sequence, previous), &message.payload, reached)?
+                self.tell(self.kept(order, (sequence, previous), &message.payload, reached)?);
             }
             // What has a place comes with headers; without, only another engine would write it.
             (Some(_), None) | (None, _) => {
-                Some(heard::said(&self.desk, self.topic.clone(), frame::read(&message.payload)?)?)
+                self.desk.tell(heard::said(&self.desk, self.topic.clone(), frame::read(&message.payload)?)?);
             }
-        };
-        if let Some(event) = event {
-            self.desk.tell(event);
         }
         Some(())
     }
 
-    /// What a stream published again; nothing to tell if it is a mark.
+    fn tell(&self, ordered: Vec<Ordered>) {
+        ordered.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
+    }
+
+    /// What a stream published again, or its mark: says what is to be told now.
     fn kept(
         &self,
         order: &Order,
         (sequence, previous): (u64, u64),
         payload: &[u8],
         reached: &mut Reached,
-    ) -> Option<Option<BusEvent>> {
-        let position = order.at(sequence);
+    ) -> Option<Vec<Ordered>> {
+        let (position, now) = (order.at(sequence), Instant::now());
         if is_mark(payload) {
-            reached.mark = (position.offset > reached.offset).then_some(position.offset);
-            return Some(None);
+            return Some(reached.mark(position.offset, now));
         }
-        let previous = match previous {
-            // The stream has nothing older of the topic, so that it follows what this node knows.
-            0 => reached.offset,
-            previous => order.places.offset(previous),
-        };
-        let previous = if reached.mark == Some(previous) { reached.offset } else { previous };
         let kept = frame::read_kept(payload)?;
         order.witness(&position);
-        reached.offset = position.offset.max(reached.offset);
-        let ordered = heard::ordered(&self.desk, self.topic.clone(), (position, previous), kept);
-        Some(Some(BusEvent::Ordered(Box::new(ordered))))
+        // Where the stream has nothing older of the topic, it follows what this node knows.
+        let previous = (previous > 0).then(|| order.places.offset(previous));
+        let ordered = heard::ordered(&self.desk, self.topic.clone(), (position, 0), kept);
+        Some(reached.take(ordered, previous, now))
     }
 }

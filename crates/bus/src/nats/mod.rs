@@ -16,6 +16,7 @@ mod people;
 mod places;
 mod pump;
 mod questions;
+mod reached;
 mod rule;
 mod session;
 mod streams;

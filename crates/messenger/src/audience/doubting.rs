@@ -1,8 +1,8 @@
 //! What is to be looked at again when this node may have missed what others did: everything that it keeps of who is here.
 
-use super::Audience;
 use super::community::Gathered;
-use chat::{CommunityId, ConversationId, Revision, Seq};
+use super::{Audience, Reach};
+use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use std::sync::Arc;
 
 /// A room that somebody has open, and how far it has come as far as its members were told.
@@ -11,6 +11,15 @@ pub(crate) struct OpenRoom {
     pub(crate) conversation: ConversationId,
     pub(crate) topic: Arc<str>,
     pub(crate) revision: Revision,
+}
+
+/// How far a conversation has come, and who may not know that. The next message tells the tabs of a crowd.
+#[derive(Debug)]
+pub(crate) struct Untold {
+    pub(crate) community: CommunityId,
+    pub(crate) conversation: ConversationId,
+    pub(crate) last: Seq,
+    pub(crate) reach: Reach,
 }
 
 impl Audience {
@@ -25,9 +34,25 @@ impl Audience {
         rooms
     }
 
-    /// So far conversations have come, as was read. Says whether one has come farther than was told.
-    pub(crate) fn note_heads(&self, community: &CommunityId, heads: &[(ConversationId, Seq)]) -> bool {
-        self.with(community, |gathered| gathered.note_heads(heads))
+    /// So far conversations have come, as was read for somebody who is told that.
+    pub(crate) fn note_heads(&self, community: &CommunityId, heads: &[(ConversationId, Seq)]) {
+        self.with(community, |gathered| gathered.note_heads(heads));
+    }
+
+    /// So far a conversation has come, as was read for nobody.
+    pub(crate) fn found(&self, community: &CommunityId, conversation: ConversationId, last: Seq) {
+        self.with(community, |gathered| gathered.found(conversation, last));
+    }
+
+    /// The conversations that are known to have come farther than everybody here was told; from here on they are told.
+    pub(crate) fn take_untold(&self) -> Vec<Untold> {
+        let mut untold = Vec::new();
+        for part in &self.parts {
+            for (community, gathered) in super::lock(part).iter_mut() {
+                gathered.take_untold(community, &mut untold);
+            }
+        }
+        untold
     }
 }
 
@@ -43,14 +68,33 @@ impl Gathered {
         rooms
     }
 
-    fn note_heads(&mut self, heads: &[(ConversationId, Seq)]) -> bool {
-        let mut is_farther = false;
+    fn note_heads(&mut self, heads: &[(ConversationId, Seq)]) {
         for (id, seq) in heads {
-            if let Some(gathering) = self.conversations.get_mut(id).filter(|known| known.head < *seq) {
-                gathering.head = *seq;
-                is_farther = true;
+            if let Some(gathering) = self.conversations.get_mut(id) {
+                gathering.head = gathering.head.max(*seq);
+                // Who is the first here is the only one to be told. Others have to be told by somebody else.
+                gathering.told.get_or_insert(*seq);
             }
         }
-        is_farther
+    }
+
+    fn found(&mut self, conversation: ConversationId, last: Seq) {
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.head = gathering.head.max(last);
+        }
+    }
+
+    fn take_untold(&mut self, community: &CommunityId, untold: &mut Vec<Untold>) {
+        let mut behind: Vec<(_, _, _, Vec<PersonId>)> = Vec::new();
+        for (id, gathering) in self.conversations.iter_mut().filter(|(_, gathering)| gathering.is_behind()) {
+            gathering.told = Some(gathering.head);
+            let people =
+                if gathering.is_crowd() { Vec::new() } else { gathering.people.iter().cloned().collect() };
+            behind.push((*id, gathering.head, gathering.topic.clone(), people));
+        }
+        for (conversation, last, room, people) in behind {
+            let reach = Reach { room, people: self.topics(people.iter().collect()) };
+            untold.push(Untold { community: community.clone(), conversation, last, reach });
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A conversation that somebody online is in, or whose room is open.
 
+use super::TABS_EACH_MAX;
 use super::present::DeviceId;
 use chat::{PersonId, Revision, Seq};
 use std::collections::{HashMap, HashSet};
@@ -19,8 +20,10 @@ pub(super) struct Gathering {
     pub(super) to_evict: bool,
     /// Whether all of them have to be judged again.
     pub(super) to_judge: bool,
-    /// The newest message that was told while it was open.
+    /// The newest message that is known of.
     pub(super) head: Seq,
+    /// The newest that everybody here was told of; `None` before anybody was told anything.
+    pub(super) told: Option<Seq>,
     /// The newest edit, delete or reaction that was told.
     pub(super) revision: Revision,
     /// Whether it may have a message that nobody was told of.
@@ -32,8 +35,24 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
+    /// Whether it is a room of so many that each of their tabs is not told each message.
+    pub(super) fn is_crowd(&self) -> bool {
+        self.is_room && self.people.len() > TABS_EACH_MAX
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.joined.is_empty() && self.people.is_empty()
+    }
+
+    /// It has come so far, and everybody here is told.
+    pub(super) fn tell(&mut self, seq: Seq) {
+        self.head = self.head.max(seq);
+        self.told = self.told.max(Some(seq));
+    }
+
+    /// Whether somebody here was told less than is known.
+    pub(super) fn is_behind(&self) -> bool {
+        self.told.unwrap_or_default() < self.head
     }
 
     /// Who has it open.

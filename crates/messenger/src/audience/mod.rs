@@ -16,7 +16,7 @@ mod tests;
 pub use status::{Presence, Status};
 
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
-pub(crate) use doubting::OpenRoom;
+pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 
@@ -242,16 +242,6 @@ impl Audience {
     /// A conversation may have a message that nobody was told of.
     pub(crate) fn doubt(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.doubt(conversation));
-    }
-
-    /// A conversation has come so far: whom to tell, if that is news.
-    pub(crate) fn found(
-        &self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        last: Seq,
-    ) -> Option<Reach> {
-        self.with(community, |gathered| gathered.found(conversation, last))
     }
 
     /// Who follows a conversation.

@@ -179,7 +179,8 @@ impl Engine {
         random: &mut Random,
     ) -> Option<(Option<usize>, BusEvent)> {
         let link = self.links.get_mut(&node)?;
-        let (first, second) = match random.percent(50) {
+        let answers_first = random.percent(50) || link.holds_back();
+        let (first, second) = match answers_first {
             true => (&mut link.answers, &mut link.published),
             false => (&mut link.published, &mut link.answers),
         };
@@ -244,6 +245,17 @@ impl Engine {
     /// What a restart kept of an order is part of the new one.
     pub(super) fn orders(&self) -> impl Iterator<Item = &Ordered> {
         self.logs.values().flat_map(|log| &log.kept)
+    }
+}
+
+impl Link {
+    /// Whether what was published next stands behind a place that the node has yet to be told.
+    fn holds_back(&self) -> bool {
+        let Some((_, BusEvent::Ordered(next))) = self.published.front() else { return false };
+        let mut answers = self.answers.iter();
+        answers.any(
+            |(_, answer)| matches!(answer, BusEvent::Subscribed { topic, .. } if *topic == next.draft.topic),
+        )
     }
 }
 

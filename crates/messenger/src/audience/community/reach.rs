@@ -1,7 +1,6 @@
 //! Whom news reach.
 
 use super::Gathered;
-use crate::audience::TABS_EACH_MAX;
 use chat::{ConversationId, Message, PersonId, Revision, Seq};
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,8 +30,8 @@ impl Gathered {
         let Some(gathering) = self.conversations.get_mut(&message.conversation) else {
             return Reach::default();
         };
-        gathering.head = gathering.head.max(message.seq);
-        let crowd = gathering.is_room && gathering.people.len() > TABS_EACH_MAX;
+        gathering.tell(message.seq);
+        let crowd = gathering.is_crowd();
         if crowd {
             gathering.tab = Some(payload.into());
         }
@@ -50,13 +49,6 @@ impl Gathered {
         if let Some(gathering) = self.conversations.get_mut(&conversation) {
             gathering.doubtful = true;
         }
-    }
-
-    pub(in crate::audience) fn found(&mut self, conversation: ConversationId, last: Seq) -> Option<Reach> {
-        let gathering =
-            self.conversations.get_mut(&conversation).filter(|gathering| gathering.head < last)?;
-        gathering.head = last;
-        Some(self.reach(conversation))
     }
 
     pub(in crate::audience) fn reach(&self, conversation: ConversationId) -> Reach {
@@ -100,7 +92,7 @@ impl Gathered {
         }
     }
 
-    pub(super) fn topics(&self, people: Vec<&PersonId>) -> Vec<Arc<str>> {
+    pub(in crate::audience) fn topics(&self, people: Vec<&PersonId>) -> Vec<Arc<str>> {
         people.into_iter().filter_map(|person| self.topic_of(person)).collect()
     }
 }
