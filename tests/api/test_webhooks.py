@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from harness.programs import DEADLINE_SECONDS, HOST
-from server import Api, ask, running
+from harness.rest import ask
+from server import Api, running
 
 ROOM = "/communities/default/conversations/room:lobby/messages"
 

@@ -127,11 +127,11 @@ class Talker:
             self.reader.join(DEADLINE_SECONDS)
             self.line.close()
 
-    def history(self) -> list[dict]:
-        """All that is stored, by pages."""
+    def history(self, after: int = 0) -> list[dict]:
+        """All that is stored behind a place, by pages."""
         messages: list[dict] = []
         while True:
-            after = messages[-1]["seq"] if messages else 0
+            after = messages[-1]["seq"] if messages else after
             answer = self.ask("history", {"after": after, "limit": PAGE})
             assert answer["status"] == "ok", answer
             messages += answer["response"]["messages"]

@@ -19,6 +19,7 @@ class Kills(Stored):
         chance = random.Random(KILLS)
         server = self.start_server()
         talkers = self.talkers(server, *NAMES)
+        stored: list[dict] = []
         for kill in range(KILLS):
             for talker in talkers:
                 talker.talk()
@@ -33,7 +34,9 @@ class Kills(Stored):
             server.start()
             for talker in talkers:
                 talker.connect(server.port)
-            self.check(talkers[0].history(), talkers)
+            # What was there before is read once more at the end.
+            stored += talkers[0].history(after=len(stored))
+            self.check(stored, talkers)
         # What is still not acknowledged is said once more; then everybody has everything.
         for talker in talkers:
             talker.talk()
@@ -45,8 +48,9 @@ class Kills(Stored):
         for talker in talkers:
             talker.wait_until_gone()
             talker.connect(server.port)
-        stored = talkers[0].history()
+        before, stored = stored, talkers[0].history()
         self.check(stored, talkers)
+        self.assertEqual(stored[: len(before)], before, "what was stored once stays as it was")
         said = sum(talker.count for talker in talkers)
         self.assertEqual(len(stored), said, "everything that was said is stored, and nothing twice")
         for talker in talkers:
