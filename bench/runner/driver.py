@@ -8,13 +8,17 @@ from pathlib import Path
 from runner import processes
 
 
+# A measurement that takes longer is over; two million that connect and hear three broadcasts take ten minutes.
+PATIENCE_S = 3600
+
+
 class Driver:
     def __init__(self, binary: Path):
         self._binary = binary
 
     def run(self, server, *arguments) -> dict:
         """One measurement of `server`: the report that the driver printed."""
-        finished = subprocess.run(self._command(server, arguments), stdout=subprocess.PIPE, check=True)
+        finished = subprocess.run(self._command(server, arguments), stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S)
         return json.loads(finished.stdout)
 
     def hold(self, server, steps: list[int], *arguments) -> Iterator[dict]:

@@ -31,7 +31,8 @@ class Plan:
     cut: int = 100_000
     rate: int = 8_000
     broadcasts: int = 3
-    between_s: int = 60
+    # Longer than a broadcast takes: the next one is not to begin before its end.
+    between_s: int = 90
     calm_s: int = 20
     more: int = 1_000_000
     more_rate: int = 7_000

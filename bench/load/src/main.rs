@@ -72,6 +72,9 @@ enum Mode {
         receivers: usize,
         #[arg(long, default_value_t = 10)]
         rounds: u32,
+        /// For the last receiver of a round; no other follows one that took longer.
+        #[arg(long, default_value_t = 300)]
+        patience_seconds: u64,
     },
     /// Comes to recoverable rooms, and when the server dies to those on others. Reports when all are there, when all are
     /// back, and what was heard; in between waits for the number that was published last, as a line on standard input.
@@ -116,10 +119,11 @@ fn main() -> io::Result<()> {
             report(&scenario::connect(server.crowded(), connections, processes, || ())?)
         }
         Mode::Hold { steps } => hold(server.crowded(), &steps, server.threads),
-        Mode::Broadcast { receivers, rounds } => {
+        Mode::Broadcast { receivers, rounds, patience_seconds } => {
             let target = server.crowded();
             let publication = target.publication();
-            let plan = Broadcast { receivers, threads: server.threads, rounds, publication };
+            let patience = Duration::from_secs(patience_seconds);
+            let plan = Broadcast { receivers, threads: server.threads, rounds, patience, publication };
             report(&scenario::broadcast(target, &plan, processes)?)
         }
         Mode::Return(args) => {

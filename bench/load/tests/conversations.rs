@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use bench_load::scenario::{Broadcast, BroadcastReport, broadcast};
 use bench_load::wire::server_frame;
@@ -13,6 +14,7 @@ const HEAD: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 const SUBJECT: &str = "rooms:lobby";
 const RECEIVERS: usize = 3;
 const ROUNDS: u32 = 2;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_plain_server_passes_a_message_on_to_everyone() {
@@ -60,7 +62,26 @@ fn a_subscription_that_is_refused_is_no_open_connection() {
     assert_eq!((report.opened.open, report.opened.failed), (0, RECEIVERS));
 }
 
+#[test]
+fn behind_a_message_that_not_everyone_heard_no_other_follows() {
+    let talk = |server: &Server, stream| {
+        let mut stream = server.upgraded(stream, HEAD);
+        while read_text(&mut stream).is_some() {}
+    };
+    let report = broadcast_within(Duration::from_millis(50), Conversation::Upgrade, talk);
+    assert_eq!((report.lost, report.extra), (RECEIVERS as u64, 0));
+    assert_eq!(report.last_receiver_ms, [0.0; 0]);
+}
+
 fn broadcast_by(
+    conversation: Conversation,
+    talk: impl Fn(&Server, TcpStream) + Send + Sync + 'static,
+) -> BroadcastReport {
+    broadcast_within(PATIENCE, conversation, talk)
+}
+
+fn broadcast_within(
+    patience: Duration,
     conversation: Conversation,
     talk: impl Fn(&Server, TcpStream) + Send + Sync + 'static,
 ) -> BroadcastReport {
@@ -68,7 +89,7 @@ fn broadcast_by(
     server.serve(talk);
     let target = Target::new(address, "/", conversation);
     let publication = target.publication();
-    let plan = Broadcast { receivers: RECEIVERS, threads: 1, rounds: ROUNDS, publication };
+    let plan = Broadcast { receivers: RECEIVERS, threads: 1, rounds: ROUNDS, patience, publication };
     broadcast(target, &plan, None).expect("it is measured")
 }
 

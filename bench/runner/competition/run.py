@@ -10,6 +10,7 @@ from runner.competition import entrants, plan, report
 from runner.competition.facts import Facts
 from runner.competition.peers import BadPeer
 from runner.driver import Driver
+from runner.samples import Samples
 
 REPEATS = 3
 
@@ -69,12 +70,16 @@ def _compete(order: Order, there: list[entrants.Entrant], missing: dict[str, str
     scenarios = plan.plan(order.group, order.smoke, order.c10k_seconds, order.c10k_long_seconds)
     tools = plan.Tools(Driver(order.bin_dir / "bench-load"), order.stampede)
     machine = kernel.machine()
-    with kernel.settings_for(max(scenario.connections for scenario in scenarios)) as changed:
-        samples = plan.compete(scenarios, there, tools, order.repeats)
     test_seconds = {scenario.name: scenario.seconds for scenario in scenarios if isinstance(scenario, plan.C10kTest)}
-    facts = Facts(order.command, machine, order.smoke, there, missing, changed, test_seconds)
-    # Kept before anything is made of it: it has taken an hour.
-    written = report.write(samples, facts, order.group, order.results) if order.results else None
+    samples, written = Samples(), None
+    with kernel.settings_for(max(scenario.connections for scenario in scenarios)) as changed:
+        facts = Facts(order.command, machine, order.smoke, there, missing, changed, test_seconds)
+        try:
+            plan.compete(scenarios, there, tools, order.repeats, samples)
+        finally:
+            # Whatever ends it, and before anything is made of it: it has taken an hour.
+            if order.results and samples.by_scenario:
+                written = report.write(samples, facts, order.group, order.results)
     print(report.markdown(samples, facts, None))
     if written:
         print("written to", written)

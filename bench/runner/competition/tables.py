@@ -84,7 +84,8 @@ def _test_row(title: str, samples: Samples, scenario: str, entrant: str) -> list
         return NOTHING if None in parts else " / ".join(map(report.number, parts))
 
     counted = [NOTHING if median(name) is None else f"{median(name):,.0f}" for name in COUNTS]
-    mark = " †" if median("invalid_runs") else ""
+    invalid = samples.spread(scenario, entrant, "invalid_runs")
+    mark = " †" if invalid and invalid.greatest else ""
     return [title + mark, spread_of("connection_time"), spread_of("latency"), *counted]
 
 

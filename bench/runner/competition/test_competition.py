@@ -56,7 +56,8 @@ class PlanTest(unittest.TestCase):
         scenario = SimpleNamespace(
             name="any", kind=entrants.ECHO, connections=1, repeats_max=9, is_for=lambda _: True, measure=measure
         )
-        samples = plan.compete([scenario], [entrant("broken"), entrant("sound")], None, repeats=2)
+        samples = Samples()
+        plan.compete([scenario], [entrant("broken"), entrant("sound")], None, 2, samples)
         self.assertEqual(asked, ["broken", "sound"] * 2)
         self.assertEqual(samples.faults, ["any, broken: it does not listen"] * 2)
         self.assertEqual(samples.faulty, {"broken"})

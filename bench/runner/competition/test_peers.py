@@ -10,6 +10,7 @@ from unittest import mock
 
 from runner import processes
 from runner.competition import entrants, peers, plan
+from runner.samples import Samples
 
 REAL_PEERS = Path(__file__).resolve().parents[3] / "peers"
 
@@ -71,7 +72,8 @@ class PeersTest(unittest.TestCase):
         peer = self.peer(start=["{build}/nothing"])
         there = entrants.Entrant("example", "An example", "any", "any", "1", "none", peer, visits)
         scenario = plan.plan("competition-echo", True, 1, 1)[0]
-        samples = plan.compete([scenario], [there], None, 1)
+        samples = Samples()
+        plan.compete([scenario], [there], None, 1, samples)
         self.assertEqual(samples.faults, ["echo, 1 in flight, example: No such file or directory"])
 
     def test_a_program_that_is_needed_and_missing_is_named(self):

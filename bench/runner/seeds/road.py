@@ -22,7 +22,7 @@ SMALL_RATE = 4_000
 SETTLE_S = 3
 DRAIN_S = 5
 # To the last of a room, both ends on a slow machine with two cores: what a message may take, and its least.
-HEAR_US_PER_CLIENT = 20
+HEAR_US_PER_CLIENT = 40
 HEAR_S_MIN = 1
 
 

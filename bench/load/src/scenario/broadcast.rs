@@ -11,9 +11,6 @@ use super::{OPEN_PATIENCE, microseconds_each};
 use crate::worker::{Tally, Worker};
 use crate::{Crowd, Opened, ServerProcesses, Target};
 
-/// How long the last receiver of a round may take; two slow cores bring a message to two million in about 30 s.
-const ROUND_PATIENCE: Duration = Duration::from_secs(300);
-
 /// How often the rounds' progress is looked at; the times themselves are taken by the receiving threads.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -27,13 +24,16 @@ pub struct Broadcast {
     pub receivers: usize,
     /// Threads of the receivers at least.
     pub threads: usize,
-    /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured.
+    /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured. No other follows
+    /// one that did not.
     pub rounds: u32,
+    /// How long the last receiver of a round may take; two slow cores bring a message to two million in about 30 s.
+    pub patience: Duration,
     /// The client frame that makes the server broadcast.
     pub publication: Vec<u8>,
 }
 
-/// What [`broadcast`] measured. Times are in milliseconds, one for each round.
+/// What [`broadcast`] measured. Times are in milliseconds, one for each round that was complete.
 #[derive(Clone, Debug, Serialize)]
 pub struct BroadcastReport {
     /// How the receivers fared when they connected.
@@ -48,7 +48,7 @@ pub struct BroadcastReport {
     pub last_receiver_ms_median: f64,
     /// The server's CPU time for each delivery, the publisher's own copy included.
     pub server_cpu_us_per_delivery: Option<f64>,
-    /// Deliveries that did not come within five minutes, or on connections that were cut.
+    /// Deliveries that did not come in time, or on connections that were cut.
     pub lost: u64,
     /// Messages beyond one for each round.
     pub extra: u64,
@@ -70,19 +70,21 @@ pub fn broadcast(
     publisher.open_until(1, Instant::now() + OPEN_PATIENCE)?;
 
     crowd.receive()?;
-    run_round(&crowd, &publisher, plan, opened.open as u64)?;
+    let mut sent = 1;
+    let mut complete = run_round(&crowd, &publisher, plan, opened.open as u64)?;
     let cpu_before = server.map(|server| server.cpu());
     let mut last_receiver_ms = Vec::new();
-    for round in 0..u64::from(plan.rounds) {
-        let elapsed = run_round(&crowd, &publisher, plan, (round + 2) * opened.open as u64)?;
-        last_receiver_ms.push(elapsed.as_secs_f64() * 1e3);
+    while complete.is_some() && sent <= plan.rounds {
+        sent += 1;
+        complete = run_round(&crowd, &publisher, plan, u64::from(sent) * opened.open as u64)?;
+        last_receiver_ms.extend(complete.map(|elapsed| elapsed.as_secs_f64() * 1e3));
     }
     let cpu = server.zip(cpu_before).map(|(server, before)| server.cpu().saturating_sub(before));
     crowd.stop()?;
-    let (lost, extra) = crowd.miscount(plan.rounds + 1)?;
+    let (lost, extra) = crowd.miscount(sent)?;
 
     last_receiver_ms.sort_by(f64::total_cmp);
-    let deliveries = u64::from(plan.rounds) * (opened.open as u64 + 1);
+    let deliveries = u64::from(sent - 1) * (opened.open as u64 + 1);
     Ok(BroadcastReport {
         opened,
         connections_per_second: opened.open as f64 / opened.seconds,
@@ -98,17 +100,23 @@ pub fn broadcast(
     })
 }
 
-/// Publishes once, waits until the crowd has `expected` messages in all or time is up, and tells how long the last
-/// one took.
-fn run_round(crowd: &Crowd, publisher: &Worker, plan: &Broadcast, expected: u64) -> io::Result<Duration> {
+/// Publishes once, waits until the crowd has `expected` messages in all, and tells how long the last one took; `None` if
+/// time is up.
+fn run_round(
+    crowd: &Crowd,
+    publisher: &Worker,
+    plan: &Broadcast,
+    expected: u64,
+) -> io::Result<Option<Duration>> {
     let sent_at = Instant::now();
     if !publisher.send_one(&plan.publication) {
         return Err(io::Error::other("the publisher has no connection"));
     }
-    while crowd.messages() < expected && sent_at.elapsed() < ROUND_PATIENCE {
+    while crowd.messages() < expected && sent_at.elapsed() < plan.patience {
         thread::sleep(LOOK_EVERY);
     }
+    let is_complete = crowd.messages() >= expected;
     let last = crowd.last_message_at().unwrap_or(sent_at);
     thread::sleep(SETTLE);
-    Ok(last.saturating_duration_since(sent_at))
+    Ok(is_complete.then(|| last.saturating_duration_since(sent_at)))
 }
