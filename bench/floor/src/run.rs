@@ -59,7 +59,8 @@ fn measure_broadcast(arguments: &RunArguments) -> io::Result<BroadcastReport> {
     let target = server.joining();
     let publication = target.publication();
     let (receivers, rounds) = (arguments.connections, arguments.rounds);
-    let plan = Broadcast { receivers, threads: scenario::THREADS, rounds, publication };
+    let (threads, patience) = (scenario::THREADS, scenario::HEAR_PATIENCE);
+    let plan = Broadcast { receivers, threads, rounds, patience, publication };
     scenario::broadcast(target, &plan, Some(&server.processes()?))
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 use std::time::Duration;
 
 use bench_load::returning::{Returning, returning};
-use bench_load::scenario::{self, Broadcast, Echo, OPEN_PATIENCE, THREADS};
+use bench_load::scenario::{self, Broadcast, Echo, HEAR_PATIENCE, OPEN_PATIENCE, THREADS};
 use bench_load::{Conversation, Crowd, ServerProcesses, Target, wire};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -73,7 +73,7 @@ enum Mode {
         #[arg(long, default_value_t = 10)]
         rounds: u32,
         /// For the last receiver of a round; no other follows one that took longer.
-        #[arg(long, default_value_t = 300)]
+        #[arg(long, default_value_t = HEAR_PATIENCE.as_secs())]
         patience_seconds: u64,
     },
     /// Comes to recoverable rooms, and when the server dies to those on others. Reports when all are there, when all are

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long opening a crowd may take; two million take about two minutes where client and server share two cores.
 pub const OPEN_PATIENCE: Duration = Duration::from_secs(900);
 
+/// How long the last receiver of a message may take; two slow cores bring one to two million in about 30 s.
+pub const HEAR_PATIENCE: Duration = Duration::from_secs(300);
+
 /// Threads of a crowd, as long as descriptors do not ask for more.
 pub const THREADS: usize = 2;
 

@@ -27,7 +27,7 @@ pub struct Broadcast {
     /// Messages, each sent when the one before has arrived everywhere. One more goes first, unmeasured. No other follows
     /// one that did not.
     pub rounds: u32,
-    /// How long the last receiver of a round may take; two slow cores bring a message to two million in about 30 s.
+    /// How long the last receiver of a round may take.
     pub patience: Duration,
     /// The client frame that makes the server broadcast.
     pub publication: Vec<u8>,
