@@ -96,6 +96,8 @@ def play(plan: Plan, throng: Throng, binary: Path, folder: Path) -> Record:
         record.run = stampede.only_run(folder / "crowd")
         record.summary = stampede.summary(record.run)
         record.rows, record.failed_scrapes, record.failed_looks = watch.rows, watch.failed_scrapes, watch.failed_looks
+        for why in watch.failed_scrapes:
+            _tell(f"a scrape failed, {why}")
     return record
 
 

@@ -69,7 +69,7 @@ class Watch:
             try:
                 self.rows.append(self._look())
             except (OSError, http.client.HTTPException, KeyError) as error:
-                self.failed_scrapes.append(str(error))
+                self.failed_scrapes.append(f"{time.strftime('%H:%M:%S', time.gmtime())}: {type(error).__name__}: {error}")
             except ValueError as error:  # a process has ended between two looks at it
                 self.failed_looks.append(str(error))
 
