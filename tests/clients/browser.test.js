@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { Browser, PHONE, picture } from "./harness/browser.js";
 import { comeIn } from "./harness/messenger.js";
 import { startThrong } from "./harness/process.js";
-import { enterAs, focused, isOnline, say, seesMessage, status, talk, top } from "./harness/room-page.js";
+import { enterAs, hasFocus, isOnline, say, seesMessage, status, talk, top } from "./harness/room-page.js";
 
 let browser;
 let throng;
@@ -137,14 +137,14 @@ test("the keyboard is enough", async () => {
   await seesMessage(page, "one\ntwo");
 
   await page.keyboard.press("Shift+Tab");
-  assert.equal(await focused(page), "Messages");
+  await hasFocus(page, "Messages");
   await page.keyboard.press("Shift+Tab");
-  assert.equal(await focused(page), "Change your name, Ann");
+  await hasFocus(page, "Change your name, Ann");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Change your name" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  assert.equal(await focused(page), "Change your name, Ann");
+  await hasFocus(page, "Change your name, Ann");
 });
 
 test("an empty name is refused with a word", async () => {
@@ -244,10 +244,10 @@ test("the page holds on a phone, in both schemes", async () => {
   await picture(darkPhone, "phone-dark");
 
   await phone.getByRole("button", { name: "People here: 4" }).click();
-  assert.equal(await focused(phone), "Close");
+  await hasFocus(phone, "Close");
   await picture(phone, "phone-people");
   await phone.keyboard.press("Escape");
-  assert.equal(await focused(phone), "People here: 4");
+  await hasFocus(phone, "People here: 4");
 });
 
 function open(options, prepare, path = "") {

@@ -5,7 +5,7 @@ import { Browser, PHONE, picture } from "./harness/browser.js";
 import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
 import { connect, newest } from "./harness/clients.js";
 import { startThrong } from "./harness/process.js";
-import { enterAs, field, focused, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
+import { enterAs, field, hasFocus, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
 
 const ROOM = "c/default/r/lobby";
 const WIDE = { viewport: { width: 1280, height: 800 } };
@@ -93,11 +93,11 @@ test("a phone has the conversations behind a button, and says how much waits the
   const { conversation } = await ok(bob.person, "direct", { with: await me(ann, bob) });
   await ok(bob.person, "msg:new", { conversation: conversation.id, text: "psst" });
   await ann.getByRole("button", { name: "Conversations: 1 unread" }).click();
-  assert.equal(await focused(ann), "Close");
+  await hasFocus(ann, "Close");
   await picture(ann, "direct-phone-list");
   await fits(ann);
   await ann.keyboard.press("Escape");
-  assert.equal(await focused(ann), "Conversations: 1 unread");
+  await hasFocus(ann, "Conversations: 1 unread");
   await ann.keyboard.press("Enter");
   await line(ann, "Bob").click();
   await seesMessage(ann, "psst");

@@ -68,8 +68,15 @@ export async function react(page, body, name) {
   await messageOf(page, body).getByRole("toolbar").getByRole("button", { name, exact: true }).click();
 }
 
-export function focused(page) {
-  return page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+/** Waits until what has this name has the focus: a dialog takes it, and gives it back, a moment after it is drawn. */
+export async function hasFocus(page, name) {
+  const is = (wanted) => document.activeElement?.getAttribute("aria-label") === wanted;
+  try {
+    await page.waitForFunction(is, name);
+  } catch (error) {
+    const focused = await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200));
+    throw new Error(`"${name}" never had the focus, which is on ${focused}`, { cause: error });
+  }
 }
 
 function exactly(text) {
