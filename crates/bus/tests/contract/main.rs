@@ -57,7 +57,8 @@ contract! {
         a_change_reaches_the_others_and_is_kept
         all_people_of_a_node_replace_those_before
         nodes_see_each_other_come
-        a_node_that_was_killed_takes_its_people_with_it;
+        a_node_that_was_killed_takes_its_people_with_it
+        a_node_whose_lease_was_over_comes_back_without_its_people;
     peers:
         nodes_learn_where_the_others_listen_and_what_to_show_there
         nodes_are_known_again_after_the_engine_lost_everything;

@@ -197,3 +197,22 @@ fn nothing_is_left_of_people_who_are_gone() {
     assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
     assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:topics:*"]), "");
 }
+
+#[test]
+fn a_lease_that_was_over_is_cleared_whole_before_it_begins_again() {
+    let server = redis_server::start();
+    let node = Node::up(server.settings());
+    // More than are cleared at a time.
+    for number in 0..2100 {
+        node.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", 1));
+    }
+    node.subscribe("rooms:end");
+    let topics = format!("test:v1:topics:{:016x}", node.id.0);
+    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "2100");
+    let over = ["ZADD", "test:v1:leases", "1", &format!("{:016x}", node.id.0)];
+    assert_eq!(redis_server::ask(&server, &over), "0");
+    node.waits_for_down();
+    node.waits_for_up();
+    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "0");
+    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
+}
