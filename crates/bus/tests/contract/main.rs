@@ -52,6 +52,7 @@ contract! {
         the_newest_are_read_up_to_the_bounds
         what_is_too_many_is_gone_and_that_is_said
         what_is_too_old_is_gone_and_that_is_said
+        what_is_too_old_is_gone_though_nothing_followed_it_and_the_topic_stands_where_it_stood
         a_topic_that_nobody_published_on_has_nothing;
     presence:
         a_change_reaches_the_others_and_is_kept
