@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Begins or renews a node's lease, and clears away whose lease is over: their people go with them. A node that begins is
 -- one of these if its own was over: it announces anew who is there.
 -- KEYS: leases, where nodes listen. ARGV: node, milliseconds of a lease, 'begin' or 'renew', what keys of topics and of
