@@ -20,6 +20,8 @@ pub(crate) const BATCH_BYTES_MAX: usize = 8 << 20;
 /// Publications of one topic that are held until the hub has been told where it stands. Past it the newest are dropped;
 /// they are read later.
 pub(crate) const HELD_LEN_MAX: usize = 1024;
+/// The same in bytes.
+pub(crate) const HELD_BYTES_MAX: usize = 1 << 20;
 /// Messages of one topic that NATS delivered and this node has not taken yet. Past it they are lost, and so the connection
 /// is given up: what is recoverable is read, and members of other topics are told of a gap.
 pub(crate) const SUBSCRIPTION_LEN_MAX: usize = 4096;

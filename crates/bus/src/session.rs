@@ -62,6 +62,13 @@ impl Desk {
         self.say(Some(shard), event);
     }
 
+    /// Something of this node is not taken, while everything else goes on.
+    pub(crate) fn refuse(&self, what: &str) {
+        if self.numbers.dropped.fetch_add(1, Relaxed) == 0 {
+            tracing::warn!("the bus does not take {what}; `throng_bus_dropped_total` counts what follows");
+        }
+    }
+
     fn say(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if !self.closed.load(Relaxed) {
             (self.tell)(shard, event);

@@ -33,7 +33,7 @@ pub struct Snapshot {
     pub published_total: u64,
     /// Publications of other nodes that the engine delivered.
     pub delivered_total: u64,
-    /// Publications of this node that were dropped or refused because too much waited.
+    /// Publications of this node that were dropped or refused because too much waited, or the engine had no room.
     pub dropped_total: u64,
     /// Messages that this version does not understand.
     pub undecodable_total: u64,

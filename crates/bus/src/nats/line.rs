@@ -42,17 +42,10 @@ impl Line {
         match self.client.publish(subject.into(), message.into()).await {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                self.refuse("a message that is larger than its `max_payload`");
+                self.desk.refuse("a message that is larger than its `max_payload`");
                 Ok(())
             }
             Err(error) => Err(Failure::Unreachable(error.to_string())),
-        }
-    }
-
-    /// Something of this node is not taken, while everything else goes on.
-    pub(crate) fn refuse(&self, what: &str) {
-        if self.desk.numbers.dropped.fetch_add(1, Relaxed) == 0 {
-            tracing::warn!("the bus does not take {what}; `throng_bus_dropped_total` counts what follows");
         }
     }
 

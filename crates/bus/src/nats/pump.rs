@@ -205,7 +205,7 @@ async fn answer(line: &Line, awaited: Awaited) -> Result<(), Failure> {
 
 /// This publication is not kept, while everything else goes on.
 fn refuse(line: &Line, shard: ShardIndex, token: AppendToken, what: &str) {
-    line.refuse(what);
+    line.desk.refuse(what);
     let result = Err(AppendError::Unavailable);
     line.desk.answer(shard, BusEvent::Appended { token, result });
 }

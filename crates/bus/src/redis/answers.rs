@@ -1,6 +1,7 @@
 //! What an instance answered, as the hub takes it.
 
 use super::commands::Question;
+use super::explain::{is_full, sound};
 use super::inbox::Inbox;
 use super::keys;
 use super::own_lease::leases;
@@ -8,7 +9,9 @@ use crate::failure::Failure;
 use crate::frame::{read_kept, read_person};
 use crate::session::{Desk, Standing};
 use ::redis::{Value, from_redis_value};
-use hub::{BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span};
+use hub::{
+    AppendError, BusEvent, BusHistory, Epoch, Micros, NodeId, NodePeople, Ordered, PhxRef, Position, Span,
+};
 use std::sync::Arc;
 
 /// Takes the answers of one question out of `answers` and tells the hub. Returns whose leases stand, if that was asked.
@@ -18,7 +21,8 @@ pub(crate) fn tell(
     question: Question,
     answers: &mut impl Iterator<Item = Value>,
 ) -> Result<Option<Standing>, Failure> {
-    let mut answer = || answers.next().ok_or_else(|| unexpected("an answer too few"));
+    let mut next = || answers.next().ok_or_else(|| unexpected("an answer too few"));
+    let mut answer = || next().and_then(sound);
     match question {
         Question::Lease => return leases(answer()?).map(Some),
         Question::Done => drop(answer()?),
@@ -28,9 +32,8 @@ pub(crate) fn tell(
             }
         }
         Question::Append { shard, token } => {
-            let position = position(answer()?)?;
-            inbox.witness(&position);
-            desk.answer(shard, BusEvent::Appended { token, result: Ok(position) });
+            let result = appended(desk, inbox, next()?)?;
+            desk.answer(shard, BusEvent::Appended { token, result });
         }
         Question::Subscribe { topic, subscription, recoverable } => {
             answer()?;
@@ -47,6 +50,17 @@ pub(crate) fn tell(
         }
     }
     Ok(None)
+}
+
+/// Where a publication stands, or that the server is full: then this one is not kept, while everything else goes on.
+fn appended(desk: &Desk, inbox: &Inbox, answer: Value) -> Result<Result<Position, AppendError>, Failure> {
+    if is_full(&answer) {
+        desk.refuse("a publication: the server has reached its `maxmemory`");
+        return Ok(Err(AppendError::Unavailable));
+    }
+    let position = position(sound(answer)?)?;
+    inbox.witness(&position);
+    Ok(Ok(position))
 }
 
 fn unexpected(what: impl ToString) -> Failure {

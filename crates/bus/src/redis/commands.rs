@@ -80,7 +80,7 @@ pub(crate) fn encode(
             commands.extend(head);
         }
         BusEffect::ReadHistory { topic, span, token } => {
-            ask(history(instance, &topic, span), Question::History { topic, token, span });
+            ask(history(instance, desk, &topic, span), Question::History { topic, token, span });
         }
         BusEffect::Heads(heads) => {
             for (topic, position) in heads {
@@ -133,7 +133,7 @@ fn kept_ms(age_us_max: u64) -> u64 {
     age_us_max / 1000 + PLACE_KEPT.as_millis() as u64
 }
 
-fn history(instance: &Instance, topic: &str, span: Span) -> Cmd {
+fn history(instance: &Instance, desk: &Desk, topic: &str, span: Span) -> Cmd {
     let keys = &instance.keys;
     let mut history = call(&instance.scripts.history, &[keys.marks(), keys.newest(topic), keys.order(topic)]);
     match span {
@@ -144,6 +144,7 @@ fn history(instance: &Instance, topic: &str, span: Span) -> Cmd {
             history.arg("newest").arg(since).arg(until).arg(messages_max).arg(bytes_max)
         }
     };
+    history.arg(desk.histories.of(topic).unwrap_or_default().age_us_max);
     history
 }
 

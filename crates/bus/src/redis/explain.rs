@@ -38,6 +38,11 @@ pub(crate) fn sound(value: Value) -> Result<Value, Failure> {
     }
 }
 
+/// Whether it refused because it is full.
+pub(crate) fn is_full(value: &Value) -> bool {
+    matches!(value, Value::ServerError(error) if error.code() == "OOM")
+}
+
 fn refused(code: &str, detail: &str) -> Failure {
     let text = format!("{code} {detail}").trim_end().to_owned();
     // A script's refusal names the command that was refused.

@@ -1,14 +1,14 @@
 //! What an instance says by itself: publications on the topics that this node subscribed.
 
+use super::held::Held;
 use super::keys::Keys;
 use crate::everybody;
 use crate::frame::{self, Frame};
 use crate::heard;
-use crate::limits::HELD_LEN_MAX;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::{PushInfo, PushKind, Value};
-use hub::{BusEvent, Ordered, Position, SubscriptionId};
+use hub::{BusEvent, Position, SubscriptionId};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -33,7 +33,7 @@ pub(crate) struct Inbox {
 /// How a subscribed topic's publications are handed on.
 enum Feed {
     /// The hub does not know yet where the topic stands: what is ordered waits, so that nothing is missing behind that.
-    Held(SubscriptionId, Vec<Ordered>),
+    Held(Held),
     Open,
 }
 
@@ -69,7 +69,7 @@ impl Inbox {
 
     /// The topic is being subscribed.
     pub(crate) fn expect(&self, topic: &Arc<str>, subscription: SubscriptionId) {
-        if self.topics().insert(topic.clone(), Feed::Held(subscription, Vec::new())).is_none() {
+        if self.topics().insert(topic.clone(), Feed::Held(Held::new(subscription))).is_none() {
             self.desk.numbers.subscriptions.fetch_add(1, Relaxed);
         }
     }
@@ -86,11 +86,11 @@ impl Inbox {
         let mut topics = self.topics();
         let mut held = Vec::new();
         match topics.get_mut(&topic) {
-            Some(Feed::Held(of, ordered)) if *of == subscription => {
-                held = std::mem::take(ordered);
+            Some(Feed::Held(of)) if of.subscription == subscription => {
+                held = of.take();
                 topics.insert(topic.clone(), Feed::Open);
             }
-            Some(Feed::Held(..) | Feed::Open) | None => {}
+            Some(Feed::Held(_) | Feed::Open) | None => {}
         }
         self.desk.tell(BusEvent::Subscribed { topic, subscription, position });
         held.into_iter().for_each(|ordered| self.desk.tell(BusEvent::Ordered(Box::new(ordered))));
@@ -139,8 +139,7 @@ impl Inbox {
             self.witness(&position);
             let ordered = heard::ordered(&self.desk, topic, (position, previous), kept);
             return match feed {
-                Feed::Held(_, held) if held.len() < HELD_LEN_MAX => held.push(ordered),
-                Feed::Held(..) => {}
+                Feed::Held(held) => held.hold(ordered),
                 Feed::Open => self.desk.tell(BusEvent::Ordered(Box::new(ordered))),
             };
         }

@@ -54,15 +54,20 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Sends commands in one write and reads the answer of each.
+    /// Sends commands in one write and reads the answer of each, none of which is a refusal.
     pub(crate) async fn exchange(&mut self, commands: Vec<Cmd>) -> Result<Vec<Value>, Failure> {
+        self.send(commands).await?.into_iter().map(sound).collect()
+    }
+
+    /// The same, with refusals among the answers.
+    pub(crate) async fn send(&mut self, commands: Vec<Cmd>) -> Result<Vec<Value>, Failure> {
         let mut pipeline = Pipeline::with_capacity(commands.len());
         for command in commands {
             pipeline.add_command(command);
         }
         let count = pipeline.len();
         let answers = self.connection.send_packed_commands(&pipeline, 0, count).await;
-        answers.map_err(|error| explain(&error))?.into_iter().map(sound).collect()
+        answers.map_err(|error| explain(&error))
     }
 
     pub(crate) async fn ask(&mut self, command: Cmd) -> Result<Value, Failure> {

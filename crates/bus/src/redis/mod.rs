@@ -5,6 +5,7 @@
 mod answers;
 mod commands;
 mod explain;
+mod held;
 mod inbox;
 mod instance;
 mod keys;

@@ -17,9 +17,13 @@ impl Instance {
         desk: &Desk,
         announced: Option<&NodeAddress>,
     ) -> Result<Standing, Failure> {
-        let begin = begin(self, desk, announced);
-        let answer = self.ask(begin).await?;
-        leases(answer)
+        loop {
+            let begin = begin(self, desk, announced);
+            let answer = self.ask(begin).await?;
+            if !has_more_to_clear(&answer) {
+                return leases(answer);
+            }
+        }
     }
 }
 
@@ -41,6 +45,11 @@ fn lease(instance: &Instance, desk: &Desk, what: &str) -> Cmd {
     lease.arg(name(desk.node)).arg(desk.times.lease.as_millis() as u64).arg(what);
     lease.arg(keys.topics_prefix()).arg(keys.people_prefix()).arg(keys.nodes()).arg(REAPED_TOPICS_MAX);
     lease
+}
+
+/// Whether more is left under a lease of this node that was over than is cleared at a time.
+fn has_more_to_clear(answer: &Value) -> bool {
+    matches!(answer, Value::Array(values) if values.first() == Some(&Value::Int(2)))
 }
 
 /// The nodes that have a lease, as `scripts/lease.lua` answers where this node's own stands.

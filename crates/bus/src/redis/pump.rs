@@ -54,7 +54,7 @@ impl Pump {
         for wish in batch.wishes {
             encode(&self.instance, &self.desk, wish, &mut commands, &mut questions);
         }
-        let answers = self.instance.exchange(commands).await;
+        let answers = self.instance.send(commands).await;
         self.queue.done(&self.desk, amount);
         let mut answers = answers?.into_iter();
         for question in questions {

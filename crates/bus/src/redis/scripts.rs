@@ -1,4 +1,7 @@
 //! The scripts that an instance runs, each in one step.
+//!
+//! Those that say `allow-oom` write where it is full, too: what they write is small, and as much as there are nodes and
+//! people. Those that write histories and places do not say so.
 
 use ::redis::{Cmd, Script, cmd};
 

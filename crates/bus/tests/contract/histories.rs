@@ -108,6 +108,31 @@ pub(crate) fn what_is_too_old_is_gone_and_that_is_said(engine: Server) {
     }
 }
 
+pub(crate) fn what_is_too_old_is_gone_though_nothing_followed_it_and_the_topic_stands_where_it_stood(
+    engine: Server,
+) {
+    let node = Node::up(engine.settings());
+    let begin = node.subscribe("brief:a").expect("it is recoverable");
+    let newest = fill(&node, "brief:a", 5)[4];
+    let began = Instant::now();
+    loop {
+        let part = node.read("brief:a", Span::Oldest { since: begin.offset });
+        assert_eq!((part.head.offset, part.to), (newest, newest));
+        assert_whole(&part);
+        if part.ordered.is_empty() {
+            assert_eq!(part.from, newest, "it is said that something is gone");
+            break;
+        }
+        assert!(began.elapsed() < DEADLINE, "nothing grows too old");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let (since, messages_max, bytes_max) = (begin.offset, 100, 100_000);
+    let part = node.read("brief:a", Span::Newest { since, until: newest, messages_max, bytes_max });
+    assert_eq!((part.from, part.to, part.ordered.len()), (newest, newest, 0));
+    assert_eq!(node.subscribe("brief:a").expect("it is recoverable").offset, newest);
+    assert_eq!(node.read("brief:a", Span::Oldest { since: newest }).from, newest);
+}
+
 pub(crate) fn a_topic_that_nobody_published_on_has_nothing(engine: Server) {
     let node = Node::up(engine.settings());
     fill(&node, "kept:other", 3);

@@ -52,12 +52,14 @@ contract! {
         the_newest_are_read_up_to_the_bounds
         what_is_too_many_is_gone_and_that_is_said
         what_is_too_old_is_gone_and_that_is_said
+        what_is_too_old_is_gone_though_nothing_followed_it_and_the_topic_stands_where_it_stood
         a_topic_that_nobody_published_on_has_nothing;
     presence:
         a_change_reaches_the_others_and_is_kept
         all_people_of_a_node_replace_those_before
         nodes_see_each_other_come
-        a_node_that_was_killed_takes_its_people_with_it;
+        a_node_that_was_killed_takes_its_people_with_it
+        a_node_whose_lease_was_over_comes_back_without_its_people;
     peers:
         nodes_learn_where_the_others_listen_and_what_to_show_there
         nodes_are_known_again_after_the_engine_lost_everything;

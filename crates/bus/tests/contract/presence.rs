@@ -1,7 +1,7 @@
 //! People under their nodes' leases.
 
 use crate::node::server::Server;
-use crate::node::settings::prompt;
+use crate::node::settings::{brief, prompt};
 use crate::node::{Node, person};
 use hub::{BusEffect, BusEvent, NodePeople, PresenceChange};
 
@@ -81,5 +81,23 @@ pub(crate) fn a_node_that_was_killed_takes_its_people_with_it(engine: Server) {
     change(&bob);
     ann.kill();
     bob.sees_leases(&[bob.id]);
+    assert_eq!(bob.who_is_there(TOPIC), []);
+}
+
+pub(crate) fn a_node_whose_lease_was_over_comes_back_without_its_people(mut engine: Server) {
+    let settings = brief(engine.settings());
+    let lease = settings.times.lease;
+    let ann = Node::up(settings);
+    ann.comes(TOPIC, (1, 0), &person("ann", 1));
+    // Answered when the change before it was taken.
+    assert_eq!(ann.who_is_there(TOPIC), []);
+    engine.kill();
+    ann.waits_for_down();
+    // Nobody is left who could notice that it is over.
+    std::thread::sleep(lease);
+    engine.start_again();
+    ann.waits_for_up();
+    let bob = Node::up(engine.settings());
+    bob.sees_leases(&[ann.id, bob.id]);
     assert_eq!(bob.who_is_there(TOPIC), []);
 }

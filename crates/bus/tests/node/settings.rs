@@ -33,3 +33,9 @@ pub(crate) fn prompt(settings: Settings) -> Settings {
         ..settings
     }
 }
+
+/// What settings have for a test that waits until a lease is over.
+pub(crate) fn brief(settings: Settings) -> Settings {
+    let (lease, lease_interval) = (Duration::from_secs(3), Duration::from_millis(200));
+    Settings { times: Times { lease, lease_interval, ..settings.times }, ..settings }
+}

@@ -6,11 +6,11 @@ mod node;
 mod fake;
 
 use fake::FakeRedis;
-use hub::BusEvent;
+use hub::{AppendError, BusEvent, Span};
 
 use node::server::free_port;
 use node::settings::{prompt, settings};
-use node::{Node, json, redis_server};
+use node::{Node, json, person, redis_server, texts};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 
@@ -196,4 +196,59 @@ fn nothing_is_left_of_people_who_are_gone() {
     bob.sees_leases(&[bob.id]);
     assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
     assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:topics:*"]), "");
+}
+
+#[test]
+fn a_lease_that_was_over_is_cleared_whole_before_it_begins_again() {
+    let server = redis_server::start();
+    let node = Node::up(server.settings());
+    // More than are cleared at a time.
+    for number in 0..2100 {
+        node.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", 1));
+    }
+    node.subscribe("rooms:end");
+    let topics = format!("test:v1:topics:{:016x}", node.id.0);
+    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "2100");
+    let over = ["ZADD", "test:v1:leases", "1", &format!("{:016x}", node.id.0)];
+    assert_eq!(redis_server::ask(&server, &over), "0");
+    node.waits_for_down();
+    node.waits_for_up();
+    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "0");
+    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
+}
+
+#[test]
+fn a_full_server_keeps_nothing_more_and_everything_else_goes_on() {
+    let server = redis_server::start();
+    let (ann, bob) = (Node::up(server.settings()), Node::up(server.settings()));
+    let begin = bob.subscribe("kept:a").expect("it is recoverable");
+    bob.subscribe("rooms:a");
+    let first = ann.append("kept:a", "1");
+    assert_eq!(bob.ordered("kept:a").position, first);
+    let set_maxmemory =
+        |bytes| assert_eq!(redis_server::ask(&server, &["CONFIG", "SET", "maxmemory", bytes]), "OK");
+    set_maxmemory("1");
+    for text in ["2", "3"] {
+        let token = ann.asks_to_append("kept:a", text);
+        assert_eq!(ann.append_answer(token), Err(AppendError::Unavailable));
+    }
+    ann.publish("rooms:a", json("4"));
+    bob.hears("a delivery", |event| matches!(event, BusEvent::Delivered { .. }).then_some(()));
+    ann.comes("rooms:a", (1, 0), &person("ann", 1));
+    bob.hears("somebody who came", |event| matches!(event, BusEvent::Present { .. }).then_some(()));
+    assert_eq!(bob.who_is_there("rooms:a")[0].people, [person("ann", 1)]);
+    assert_eq!(texts(&bob.read("kept:a", Span::Oldest { since: begin.offset }).ordered), ["1"]);
+    assert_eq!(ann.subscribe("kept:a"), Some(first.clone()));
+    assert_eq!(ann.subscribe("kept:b").expect("it is recoverable").epoch, first.epoch);
+    // A node that comes makes the others renew their leases and look.
+    let cat = Node::up(server.settings());
+    for node in [&ann, &bob, &cat] {
+        node.sees_leases(&[ann.id, bob.id, cat.id]);
+    }
+    set_maxmemory("0");
+    ann.append("kept:a", "5");
+    assert_eq!(bob.ordered("kept:a").previous, first.offset, "nothing came between");
+    let [ann, bob] = [ann, bob].map(|node| node.status.snapshot());
+    assert_eq!((ann.connects_total, ann.dropped_total), (1, 2));
+    assert_eq!((bob.connects_total, bob.dropped_total), (1, 0));
 }

@@ -11,9 +11,15 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local offset = string.format('%.0f', math.max(now, marks[2] + 1))
 local previous = redis.call('GET', KEYS[2]) or marks[2]
-redis.call('XADD', KEYS[3], 'MAXLEN', '=', ARGV[3], offset, 'p', previous, 'd', ARGV[2])
-redis.call('XTRIM', KEYS[3], 'MINID', '=', string.format('%.0f', math.max(now - ARGV[4], 0)))
-redis.call('PEXPIRE', KEYS[3], ARGV[5])
+local oldest = string.format('%.0f', math.max(now - ARGV[4], 0))
+local added = redis.pcall('XADD', KEYS[3], 'MAXLEN', '=', ARGV[3], offset, 'p', previous, 'd', ARGV[2])
+redis.call('XTRIM', KEYS[3], 'MINID', '=', oldest)
+if type(added) == 'table' and added.err then
+  -- There is no room for it; what is too old makes some for the next.
+  return added
+end
+-- With its newest all of it is too old.
+redis.call('PEXPIRE', KEYS[3], string.format('%.0f', math.ceil(ARGV[4] / 1000)))
 redis.call('SET', KEYS[2], offset, 'PX', ARGV[5])
 redis.call('HSET', KEYS[1], 'stamp', offset)
 local place = string.char(#marks[1]) .. marks[1] .. string.format('%020.0f%020.0f', offset, previous)

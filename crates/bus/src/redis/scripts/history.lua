@@ -1,6 +1,8 @@
 -- Part of a topic's history: what stands above `since`, oldest first; or what stands above it up to `till`, newest
--- first. As much as the bounds let through.
--- KEYS: marks, the topic's newest offset, its order. ARGV: 'oldest' or 'newest', since, till, most messages, most bytes.
+-- first. As much as the bounds let through. What has grown too old goes before: a topic that nobody publishes on is not
+-- trimmed otherwise.
+-- KEYS: marks, the topic's newest offset, its order. ARGV: 'oldest' or 'newest', since, till, most messages, most bytes,
+-- greatest age in microseconds.
 -- Returns epoch, newest offset, the offset up to which nothing is kept, the offset at which the bounds cut or '', and
 -- offset, previous offset, publication of each.
 local marks = redis.call('HMGET', KEYS[1], 'epoch', 'stamp')
@@ -11,6 +13,9 @@ local newest = redis.call('GET', KEYS[2]) or marks[2]
 local function id(entry)
   return string.match(entry[1], '^%d+')
 end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+redis.call('XTRIM', KEYS[3], 'MINID', '=', string.format('%.0f', math.max(now - ARGV[6], 0)))
 local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)[1]
 local answer = { marks[1], newest, first and first[2][2] or newest, '' }
 local is_oldest = ARGV[1] == 'oldest'

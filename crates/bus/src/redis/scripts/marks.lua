@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- What the orders of this server have in common: their epoch, and the newest offset of them all (`stamp`).
 -- A server that starts again without its newest loses what somebody was told is kept. Who knows of such an offset from
 -- an earlier run of the server is a witness, and then the orders begin anew, in another epoch.

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- All of a node's people on a topic, in place of those that were there.
 -- KEYS: leases, the node's people on the topic, the node's topics. ARGV: node, topic, version, channel, what to tell,
 -- milliseconds to keep the version of nobody, and ref and person of each.

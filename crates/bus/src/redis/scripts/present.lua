@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- One of a node's people came, went, or changed.
 -- KEYS: leases, the node's people on the topic, the node's topics. ARGV: node, topic, version, ref that left or '', ref
 -- that joined or '', who joined, channel, what to tell, milliseconds to keep the version of nobody.

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Does everything that the other scripts do, so that a right that is missing is noticed, and named, before it is needed.
 -- KEYS: a key of no use. ARGV: a channel that nobody listens to.
 local key = KEYS[1]
