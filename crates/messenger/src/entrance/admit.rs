@@ -33,7 +33,10 @@ pub enum Rejection {
     /// They cannot be a guest.
     Guest(GuestRefusal),
     /// The community holds as many people as it may.
-    Full,
+    Full {
+        /// How many.
+        max: u32,
+    },
     /// The community's own site says no.
     Site {
         /// Why, in its words.
@@ -84,7 +87,9 @@ impl From<Rejection> for Fault {
             Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
             }
-            Rejection::Full => Self::new(ErrorCode::CommunityFull, "the community is full: come back later"),
+            Rejection::Full { max } => {
+                Self::new(ErrorCode::CommunityFull, "the community is full: come back later").with("max", max)
+            }
             Rejection::Site { reason } => {
                 let fault = Self::new(ErrorCode::RefusedBySite, "the community's site does not permit it");
                 match reason {
@@ -111,12 +116,9 @@ impl Messenger {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
         let id = person_of(&verified)?;
-        let limit = directory.community.settings.limits.people_online;
-        let audience = &self.inner.audience;
-        let here = audience.topic_of(&credentials.community, &id).is_some();
-        if !here && limit.is_some_and(|max| audience.people_online(&credentials.community) >= max as usize) {
-            return Err(Rejection::Full);
-        }
+        // The place is taken when the connection stands: here only nobody is asked and met in vain.
+        let people_max = directory.community.settings.limits.people_online;
+        self.inner.entrance.require_place(&credentials.community, &id, people_max)?;
         self.welcome(&credentials.community, id, verified, token).await
     }
 

@@ -272,7 +272,9 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
             let shown = credentials("one", Some(token(&claims("one", person))));
             let admitted = messenger.admit(&shown).await.expect("in");
             let socket = entrance.socket();
-            entrance.stand(socket, &id("one"), &admitted.person.id, &admitted.verified).expect("it stands");
+            entrance
+                .stand(socket, &id("one"), &admitted.person.id, &admitted.verified, None)
+                .expect("it stands");
             ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
         }
         told.take();
