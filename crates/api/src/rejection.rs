@@ -9,9 +9,9 @@ impl From<Rejection> for Problem {
         match rejection {
             Rejection::Token(refusal) => token(refusal.code()),
             // In a community that does not exist no token is acceptable, so that nobody learns which exist.
-            Rejection::Guest(_) | Rejection::Full | Rejection::Failure(Failure::Absent(Thing::Community)) => {
-                token(identity::Code::TokenInvalid)
-            }
+            Rejection::Guest(_)
+            | Rejection::Full { .. }
+            | Rejection::Failure(Failure::Absent(Thing::Community)) => token(identity::Code::TokenInvalid),
             Rejection::Site { reason } => {
                 let reason = reason.unwrap_or_else(|| "the community's site does not permit it".to_owned());
                 Self::new(Code::RefusedBySite, reason)

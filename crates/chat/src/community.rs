@@ -49,7 +49,7 @@ pub struct Settings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommunityLimits {
-    /// People online at once; none: as many as the server holds.
+    /// People with a connection at once, each counted once however many they have; none: as many as the server holds.
     pub people_online: Option<u32>,
     /// Messages a minute from one person.
     pub messages_per_minute: u32,

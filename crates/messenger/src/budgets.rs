@@ -1,7 +1,8 @@
-//! How many messages a minute people may send, whether by channels or by other surfaces, and whether they are here or not.
+//! How much people may ask in a minute, whether they are here or not: messages, by channels and by other surfaces together;
+//! and apart from them, what else they ask by channels.
 //!
-//! A person's bucket holds a whole minute's messages at first and fills evenly, so that it is full again a minute after the
-//! last message, whatever the limit: then it says nothing and is forgotten.
+//! A person's bucket holds a whole minute's share at first and fills evenly, so that it is full again a minute after the
+//! last one at the latest, whatever the limit: then it says nothing and is forgotten.
 
 use chat::{CommunityId, PersonId};
 use std::collections::HashMap;
@@ -11,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const PARTS: usize = 16;
-/// People whose messages of the last minute are counted, in each part. Past it everybody new shares one bucket, which takes
-/// more messages than a store can write.
+/// People of whom it is counted what they took in the last minute, in each part. Past it everybody new shares one bucket,
+/// which takes more requests than a store can answer.
 const PEOPLE_MAX: usize = 100_000;
-/// After so many messages, what is full again is looked for and forgotten.
+/// After so many requests, what is full again is looked for and forgotten.
 const SWEEP_EVERY: u32 = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -37,22 +38,23 @@ impl Budgets {
         Self { hasher: RandomState::new(), parts: std::array::from_fn(|_| Mutex::default()) }
     }
 
-    /// Takes one of a person's messages, or says how many milliseconds to wait for it.
+    /// Takes so much of a person's minute, or says how many milliseconds to wait for it.
     pub(crate) fn spend(
         &self,
         community: &CommunityId,
         person: &PersonId,
+        cost: u32,
         per_minute: u32,
         now: Instant,
     ) -> Result<(), u64> {
         let key = (community.clone(), person.clone());
         let part = self.hasher.hash_one(&key) as usize % PARTS;
-        self.parts[part].lock().unwrap_or_else(PoisonError::into_inner).spend(key, per_minute, now)
+        self.parts[part].lock().unwrap_or_else(PoisonError::into_inner).spend(key, cost, per_minute, now)
     }
 }
 
 impl Part {
-    fn spend(&mut self, person: Person, per_minute: u32, now: Instant) -> Result<(), u64> {
+    fn spend(&mut self, person: Person, cost: u32, per_minute: u32, now: Instant) -> Result<(), u64> {
         self.spent += 1;
         if self.spent >= SWEEP_EVERY {
             self.spent = 0;
@@ -60,33 +62,31 @@ impl Part {
         }
         let key = Some(person);
         let known = self.budgets.len() < PEOPLE_MAX || self.budgets.contains_key(&key);
-        self.budgets.entry(key.filter(|_| known)).or_default().spend(per_minute, now)
+        self.budgets.entry(key.filter(|_| known)).or_default().spend(cost, per_minute, now)
     }
 }
 
-/// A person's messages of a minute, on all devices together.
+/// What a person has taken of a minute, on all devices together.
 #[derive(Debug, Default)]
 struct Budget {
-    spent: f64,
-    since: Option<Instant>,
+    /// When nothing is taken any more.
+    full: Option<Instant>,
 }
 
 impl Budget {
-    fn spend(&mut self, per_minute: u32, now: Instant) -> Result<(), u64> {
-        let (size, per_ms) = (f64::from(per_minute), f64::from(per_minute) / 60_000.0);
-        let passed =
-            self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64() * 1_000.0);
-        let spent = (self.spent - passed * per_ms).max(0.0);
-        (self.spent, self.since) = (spent, Some(now));
-        if spent + 1.0 > size {
-            return Err(((spent + 1.0 - size) / per_ms).ceil() as u64);
+    fn spend(&mut self, cost: u32, per_minute: u32, now: Instant) -> Result<(), u64> {
+        let each = MINUTE.checked_div(per_minute).unwrap_or(MINUTE);
+        let taken = self.full.map_or(Duration::ZERO, |full| full.saturating_duration_since(now));
+        let taken = taken.saturating_add(each.saturating_mul(cost));
+        if taken > MINUTE {
+            return Err(u64::try_from((taken - MINUTE).as_micros().div_ceil(1_000)).unwrap_or(u64::MAX));
         }
-        self.spent += 1.0;
+        self.full = Some(now + taken);
         Ok(())
     }
 
     fn is_full(&self, now: Instant) -> bool {
-        self.since.is_none_or(|since| now.saturating_duration_since(since) >= MINUTE)
+        self.full.is_none_or(|full| full <= now)
     }
 }
 
@@ -99,20 +99,30 @@ mod tests {
     fn a_minutes_messages_may_come_at_once_and_then_evenly() {
         let (mut budget, start) = (Budget::default(), Instant::now());
         for _ in 0..60 {
-            assert_eq!(budget.spend(60, start), Ok(()));
+            assert_eq!(budget.spend(1, 60, start), Ok(()));
         }
-        assert_eq!(budget.spend(60, start), Err(1_000));
-        assert_eq!(budget.spend(60, start + Duration::from_millis(1_001)), Ok(()));
-        assert!(budget.spend(60, start + Duration::from_millis(1_002)).is_err());
+        assert_eq!(budget.spend(1, 60, start), Err(1_000));
+        assert_eq!(budget.spend(1, 60, start + Duration::from_millis(1_001)), Ok(()));
+        assert!(budget.spend(1, 60, start + Duration::from_millis(1_002)).is_err());
+    }
+
+    #[test]
+    fn what_costs_more_takes_more_and_is_waited_for_longer() {
+        let (mut budget, now) = (Budget::default(), Instant::now());
+        assert_eq!(budget.spend(50, 60, now), Ok(()));
+        assert_eq!(budget.spend(20, 60, now), Err(10_000));
+        assert_eq!(budget.spend(10, 60, now), Ok(()));
+        assert_eq!(budget.spend(1, 60, now), Err(1_000));
+        assert_eq!(budget.spend(20, 60, now + Duration::from_secs(20)), Ok(()));
     }
 
     #[test]
     fn each_person_of_each_community_has_their_own() {
         let (budgets, now) = (Budgets::new(), Instant::now());
-        assert_eq!(budgets.spend(&id("one"), &somebody("ann"), 1, now), Ok(()));
-        assert!(budgets.spend(&id("one"), &somebody("ann"), 1, now).is_err());
-        assert_eq!(budgets.spend(&id("one"), &somebody("bob"), 1, now), Ok(()));
-        assert_eq!(budgets.spend(&id("two"), &somebody("ann"), 1, now), Ok(()));
+        assert_eq!(budgets.spend(&id("one"), &somebody("ann"), 1, 1, now), Ok(()));
+        assert!(budgets.spend(&id("one"), &somebody("ann"), 1, 1, now).is_err());
+        assert_eq!(budgets.spend(&id("one"), &somebody("bob"), 1, 1, now), Ok(()));
+        assert_eq!(budgets.spend(&id("two"), &somebody("ann"), 1, 1, now), Ok(()));
     }
 
     #[test]
@@ -120,9 +130,9 @@ mod tests {
         let (mut part, start) = (Part::default(), Instant::now());
         let name = |nth: u32| (id("one"), somebody(&format!("p{nth}")));
         for nth in 1..SWEEP_EVERY {
-            part.spend(name(nth), 9, start).expect("the first one");
+            part.spend(name(nth), 1, 9, start).expect("the first one");
         }
-        part.spend(name(0), 9, start + MINUTE).expect("the first one");
+        part.spend(name(0), 1, 9, start + MINUTE).expect("the first one");
         assert_eq!(part.budgets.len(), 1);
     }
 
@@ -131,10 +141,10 @@ mod tests {
         let (mut part, now) = (Part::default(), Instant::now());
         let name = |nth: usize| (id("one"), somebody(&format!("p{nth}")));
         for nth in 0..PEOPLE_MAX {
-            part.spend(name(nth), 2, now).expect("the first one");
+            part.spend(name(nth), 1, 2, now).expect("the first one");
         }
-        assert_eq!(part.spend(name(PEOPLE_MAX), 1, now), Ok(()));
-        assert!(part.spend(name(PEOPLE_MAX + 1), 1, now).is_err());
-        assert_eq!(part.spend(name(0), 2, now), Ok(()));
+        assert_eq!(part.spend(name(PEOPLE_MAX), 1, 1, now), Ok(()));
+        assert!(part.spend(name(PEOPLE_MAX + 1), 1, 1, now).is_err());
+        assert_eq!(part.spend(name(0), 1, 2, now), Ok(()));
     }
 }

@@ -3,6 +3,7 @@
 use crate::audience::{Announcement, Audience, Followed, Untold};
 use crate::cache::{Cache, Key};
 use crate::entrance::{Entrance, SocketId};
+use crate::messenger::now;
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
 use chat::{
@@ -255,7 +256,7 @@ impl Here<'_> {
     /// was known here before.
     pub(crate) fn met(&mut self, community: &CommunityId, person: &Person) -> bool {
         let same = |known: &Person| known.profile == person.profile && known.receipts == person.receipts;
-        if self.cache.note_person(community, person, same) {
+        if self.cache.note_person(community, person, now(), same) {
             return true;
         }
         let payload = json!({ "person": person.id, "profile": person.profile }).to_string();

@@ -61,7 +61,10 @@ impl WeakMessenger {
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     pub(crate) audience: Audience,
-    pub(crate) budgets: Budgets,
+    /// People's messages.
+    pub(crate) messages: Budgets,
+    /// What else they ask by channels.
+    pub(crate) requests: Budgets,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
@@ -76,7 +79,8 @@ impl Messenger {
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Inner {
             audience: Audience::new(),
-            budgets: Budgets::new(),
+            messages: Budgets::new(),
+            requests: Budgets::new(),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),

@@ -12,6 +12,7 @@ use chat::{
 use identity::Token;
 use ring::hmac;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What was told: topic, event, payload.
@@ -71,9 +72,15 @@ pub(crate) fn messenger() -> (Messenger, Told) {
 pub(crate) struct Held {
     rows: MemoryStore,
     waiting: Mutex<Option<Vec<Request>>>,
+    writes: AtomicUsize,
 }
 
 impl Held {
+    /// How much was asked that writes.
+    pub(crate) fn writes(&self) -> usize {
+        self.writes.load(Relaxed)
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Option<Vec<Request>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -122,6 +129,9 @@ impl Store for Held {
     }
 
     fn submit(&self, request: Request) {
+        if !matches!(request, Request::Read(_)) {
+            self.writes.fetch_add(1, Relaxed);
+        }
         // What is told of an answer may ask again: nothing is held then.
         let mut waiting = self.waiting();
         match &mut *waiting {

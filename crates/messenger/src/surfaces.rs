@@ -22,6 +22,6 @@ impl Messenger {
         person: &PersonId,
     ) -> Result<Option<u64>, Failure> {
         let per_minute = self.directory(community).await?.community.settings.limits.messages_per_minute;
-        Ok(self.inner.budgets.spend(community, person, per_minute, Instant::now()).err())
+        Ok(self.inner.messages.spend(community, person, 1, per_minute, Instant::now()).err())
     }
 }

@@ -101,7 +101,7 @@ fn refused(rejection: Rejection) -> Problem {
             Problem::new(Code::GuestsRefused, "this community takes no guests")
         }
         Rejection::Token(_)
-        | Rejection::Full
+        | Rejection::Full { .. }
         | Rejection::Site { .. }
         | Rejection::SiteAway
         | Rejection::Failure(_) => rejection.into(),

@@ -60,7 +60,7 @@ pub(crate) struct Settings {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Limits {
-    /// People online at once; none: as many as the server holds.
+    /// People with a connection at once, each counted once however many they have; none: as many as the server holds.
     people_online: Option<u32>,
     /// Messages a minute from one person.
     #[schemars(range(min = 1))]

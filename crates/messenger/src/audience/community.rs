@@ -45,10 +45,6 @@ impl Gathered {
         self.people.is_empty() && self.conversations.is_empty()
     }
 
-    pub(super) fn people(&self) -> usize {
-        self.people.len()
-    }
-
     pub(super) fn counts(&self) -> [u64; 3] {
         let devices: usize = self.people.values().map(|present| present.devices.len()).sum();
         let rooms = self.conversations.values().filter(|gathering| !gathering.joined.is_empty()).count();

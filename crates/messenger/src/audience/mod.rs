@@ -318,11 +318,6 @@ impl Audience {
         self.with(community, |gathered| gathered.own_status(person))
     }
 
-    /// People online in a community.
-    pub(crate) fn people_online(&self, community: &CommunityId) -> usize {
-        self.with(community, |gathered| gathered.people())
-    }
-
     /// Ends what is over, and takes what is due: announcements, lines for conversations tabs.
     pub(crate) fn sweep(&self, now: Instant, moment: Moment) -> Due {
         let mut due = Due::default();

@@ -2,7 +2,7 @@
 
 use crate::entrance::Directory;
 use chat::verbs::Page;
-use chat::{CommunityId, Conversation, ConversationId, Member, Person, PersonId, RoomName};
+use chat::{CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, RoomName};
 use std::sync::Arc;
 
 /// What is looked up.
@@ -45,12 +45,20 @@ pub(crate) struct Standing {
     pub(crate) member: Option<Member>,
 }
 
+/// Somebody who is in the community, and not banned from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Met {
+    pub(crate) person: Arc<Person>,
+    /// When the store said so last.
+    pub(crate) at: Moment,
+}
+
 /// What is found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     Community(Arc<Directory>),
     Room(ConversationId),
-    Person(Arc<Person>),
+    Person(Met),
     Standing(Arc<Standing>),
     Newest(Arc<Page>),
 }

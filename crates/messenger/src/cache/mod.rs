@@ -10,10 +10,10 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use key::{Found, Key, Standing};
+pub(crate) use key::{Found, Key, Met, Standing};
 
 use crate::entrance::Directory;
-use chat::{CommunityId, ConversationId, Failure, Person, PersonId};
+use chat::{CommunityId, ConversationId, Failure, Moment, Person, PersonId};
 use key::{ENTRY_BYTES, KINDS};
 use quick_cache::Weighter;
 use stamps::{Stamps, Subject, Sum};
@@ -88,19 +88,20 @@ impl Cache {
         }
     }
 
-    /// Notes a person as they are now, and says whether they were known here as `same` as that. If not, whatever else was
-    /// read of them is stale: of whom nothing is known there may be standings all the same, with a role that they have no
-    /// more.
+    /// Notes a person as they are at that time, and says whether they were known here as `same` as that. If not, whatever
+    /// else was read of them is stale: of whom nothing is known there may be standings all the same, with a role that they
+    /// have no more.
     pub(crate) fn note_person(
         &self,
         community: &CommunityId,
         person: &Person,
+        at: Moment,
         same: impl FnOnce(&Person) -> bool,
     ) -> bool {
         let key = Key::Person(community.clone(), person.id.clone());
         let known = self.items.peek(&key).and_then(|entry| self.counting(&key, entry));
         let is_same = match known {
-            Some(Found::Person(known)) => same(&known),
+            Some(Found::Person(known)) => same(&known.person),
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => {
                 false
             }
@@ -109,18 +110,30 @@ impl Cache {
             self.forget_person(community, &person.id);
         }
         let read_at = self.stamps.sum(&key);
-        self.items.insert(key, Entry { found: Found::Person(Arc::new(person.clone())), read_at });
+        let found = Found::Person(Met { person: Arc::new(person.clone()), at });
+        self.items.insert(key, Entry { found, read_at });
         is_same
     }
 
+    /// Where a person's stamps stand, before they are read.
+    pub(crate) fn person_stamps(&self, community: &CommunityId, person: &PersonId) -> Sum {
+        self.stamps.sum(&Key::Person(community.clone(), person.clone()))
+    }
+
+    /// Keeps a person who was read when their stamps stood there. Nothing else that was read of them becomes stale.
+    pub(crate) fn keep_person(&self, community: &CommunityId, met: Met, read_at: Sum) {
+        let key = Key::Person(community.clone(), met.person.id.clone());
+        self.items.insert(key, Entry { found: Found::Person(met), read_at });
+    }
+
     /// A person, if they are known here.
-    pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Arc<Person>> {
+    pub(crate) fn known_person(&self, community: &CommunityId, person: &PersonId) -> Option<Met> {
         let key = Key::Person(community.clone(), person.clone());
         let found = self.items.get(&key).and_then(|entry| self.counting(&key, entry));
         let count = if found.is_some() { &self.hits } else { &self.misses };
         count[key.kind()].fetch_add(1, Relaxed);
         match found {
-            Some(Found::Person(person)) => Some(person),
+            Some(Found::Person(met)) => Some(met),
             Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
         }
     }

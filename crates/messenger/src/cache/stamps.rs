@@ -42,7 +42,7 @@ pub(super) struct Stamps {
 
 /// The stamps of a key, together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sum(u64);
+pub(crate) struct Sum(u64);
 
 impl Stamps {
     pub(super) fn new() -> Self {

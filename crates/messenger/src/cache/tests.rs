@@ -280,10 +280,27 @@ fn a_person_is_known_until_they_or_their_community_are_forgotten() {
             |cache| cache.forget_community(&id("one")),
         ];
         for forget in forgets {
-            cache.note_person(&id("one"), &ann, |_| true);
+            cache.note_person(&id("one"), &ann, Moment::default(), |_| true);
             assert!(cache.known_person(&id("one"), &ann.id).is_some());
             forget(cache);
             assert!(cache.known_person(&id("one"), &ann.id).is_none());
+        }
+    });
+}
+
+#[test]
+fn who_is_forgotten_while_they_are_read_is_not_known() {
+    run(async {
+        let (messenger, lobby) = lobby().await;
+        let ann = Arc::new(scene::person(&messenger, "one", "ann", &lobby).await);
+        let (cache, one) = (&messenger.inner.cache, id("one"));
+        for is_forgotten in [false, true] {
+            let read_at = cache.person_stamps(&one, &ann.id);
+            if is_forgotten {
+                cache.forget_person(&one, &ann.id);
+            }
+            cache.keep_person(&one, Met { person: ann.clone(), at: Moment::default() }, read_at);
+            assert_eq!(cache.known_person(&one, &ann.id).is_none(), is_forgotten);
         }
     });
 }

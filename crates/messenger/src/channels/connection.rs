@@ -91,9 +91,7 @@ impl Connection {
             *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
         self.check_origin(origin.as_deref()).await?;
         let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
-        let entrance = &self.messenger.inner.entrance;
-        let stood = entrance.stand(self.socket, &self.community, &admitted.person.id, &admitted.verified);
-        stood.map_err(|refusal| Fault::from(crate::Rejection::Token(refusal)))?;
+        self.stand(&admitted).await?;
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Arc::new(Me {
             community: self.community.clone(),
@@ -101,6 +99,15 @@ impl Connection {
             rooms: admitted.rooms,
             token: admitted.token,
         }))
+    }
+
+    /// The connection stands on what somebody came in with, or came back to it with.
+    async fn stand(&self, admitted: &Admitted) -> Result<(), Fault> {
+        let directory = self.messenger.directory(&self.community).await?;
+        let people_max = directory.community.settings.limits.people_online;
+        let entrance = &self.messenger.inner.entrance;
+        let (person, verified) = (&admitted.person.id, &admitted.verified);
+        entrance.stand(self.socket, &self.community, person, verified, people_max).map_err(Fault::from)
     }
 
     /// A page of another site must not use the community; what is no page of a browser sends no origin.
@@ -124,9 +131,7 @@ impl Connection {
             tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
             Fault::from(crate::Rejection::Token(refusal))
         })?;
-        let entrance = &self.messenger.inner.entrance;
-        let stood = entrance.stand(self.socket, &self.community, me.id(), &admitted.verified);
-        stood.map_err(|refusal| Fault::from(crate::Rejection::Token(refusal)))?;
+        self.stand(&admitted).await?;
         let mut answer = json!({ "expires_s": admitted.verified.ends.0 });
         if let Some(token) = &admitted.token {
             answer["token"] = token.expose().into();

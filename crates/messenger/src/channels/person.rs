@@ -138,7 +138,10 @@ impl Channel for PersonChannel {
         let Some(stands) = &mut self.stands else { return cx.fail() };
         match event {
             "typing" => return stands.typing(cx, payload),
-            "status" => return Waiting::answer_now(cx, stands.status(payload)),
+            "status" => {
+                let paid = request::spend(stands.device.messenger(), &stands.me, event);
+                return Waiting::answer_now(cx, paid.and_then(|()| stands.status(payload)));
+            }
             _ => {}
         }
         if !stands.waiting.has_room(cx) {
@@ -244,7 +247,8 @@ impl Stands {
     }
 
     fn refresh(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
-        match read::<RefreshRequest>(payload) {
+        let paid = request::spend(self.device.messenger(), &self.me, "token:refresh");
+        match paid.and_then(|()| read::<RefreshRequest>(payload)) {
             Ok(request) => {
                 let connection = self.device.connection.clone();
                 let token = identity::Token::new(request.token);

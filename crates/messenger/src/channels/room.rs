@@ -349,13 +349,69 @@ mod tests {
     use super::*;
     use crate::entrance::Credentials;
     use crate::scene::{self, claims, id, run, somebody, token};
+    use chat::verbs::ChangeCommunity;
+    use chat::{By, CommunityLimits, Settings};
 
     async fn in_lobby(messenger: &Messenger, person: &str) -> Stands {
+        come_into_lobby(messenger, person).await.expect("they may come in")
+    }
+
+    /// By a connection that joins no other topic.
+    async fn come_into_lobby(messenger: &Messenger, person: &str) -> Result<Stands, Fault> {
         let shown = token(&claims("one", person));
         let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
         let connection = Arc::new(Connection::new(messenger.clone(), credentials, None));
         let room = RoomName::parse("lobby").expect("a name");
-        enter(&connection, room, JoinRequest::default()).await.expect("they may come in").0
+        Ok(enter(&connection, room, JoinRequest::default()).await?.0)
+    }
+
+    /// A community that holds so many people.
+    async fn bounded(people_online: u32) -> (Messenger, Arc<scene::Held>) {
+        let (messenger, held) = scene::holding();
+        scene::community(&messenger, "one").await;
+        scene::trust_site(&messenger, "one").await;
+        let limits = CommunityLimits { people_online: Some(people_online), ..CommunityLimits::default() };
+        let settings = Settings { limits, ..Settings::named("One") };
+        messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        (messenger, held)
+    }
+
+    #[test]
+    fn who_only_has_rooms_open_takes_a_place_until_their_last_connection_is_gone() {
+        run(async {
+            let (messenger, _) = bounded(1).await;
+            let first = in_lobby(&messenger, "ann").await;
+            let second = in_lobby(&messenger, "ann").await;
+            let refused = come_into_lobby(&messenger, "bob").await.err().expect("there is no place");
+            assert_eq!((refused.code, &refused.details["max"]), ("community_full", &json!(1)));
+            drop(first);
+            let refused = come_into_lobby(&messenger, "bob").await.err().map(|fault| fault.code);
+            assert_eq!(refused, Some("community_full"), "Ann has another device");
+            drop(second);
+            drop(in_lobby(&messenger, "bob").await);
+            drop(in_lobby(&messenger, "cat").await);
+        });
+    }
+
+    #[test]
+    fn of_those_who_come_at_once_no_more_come_in_than_there_are_places() {
+        run(async {
+            let (messenger, held) = bounded(3).await;
+            drop(in_lobby(&messenger, "ann").await);
+            held.hold();
+            let come = |person| come_into_lobby(&messenger, person);
+            let (bob, cat, dan, eve, ()) =
+                tokio::join!(come("bob"), come("cat"), come("dan"), come("eve"), async {
+                    assert_eq!(held.count(), 4, "there was a place for each when they were asked about");
+                    held.commit();
+                });
+            let came = [&bob, &cat, &dan, &eve];
+            let refused: Vec<&str> =
+                came.iter().filter_map(|came| came.as_ref().err()).map(|fault| fault.code).collect();
+            assert_eq!(refused, ["community_full"]);
+            drop((bob, cat, dan, eve));
+            drop(in_lobby(&messenger, "fay").await);
+        });
     }
 
     #[test]

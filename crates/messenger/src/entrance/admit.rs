@@ -1,14 +1,15 @@
 //! Coming in.
 
 use super::{AllowedRooms, Credentials, Directory, seconds};
+use crate::cache::Met;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::{Messenger, now};
-use chat::verbs::Meet;
+use chat::verbs::{Meet, ReadPerson};
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
 use identity::{Action, Claims, Code, GuestPolicy, GuestRefusal, Issuer, Refusal, Token, Verified};
 use std::sync::Arc;
 
-/// For so long somebody who was met need not be met again when they say the same of themselves.
+/// For so long somebody who was met is not read again when they say the same of themselves.
 const MET_MS: u64 = 5 * 60 * 1_000;
 
 /// Somebody who came in.
@@ -32,7 +33,10 @@ pub enum Rejection {
     /// They cannot be a guest.
     Guest(GuestRefusal),
     /// The community holds as many people as it may.
-    Full,
+    Full {
+        /// How many.
+        max: u32,
+    },
     /// The community's own site says no.
     Site {
         /// Why, in its words.
@@ -83,7 +87,9 @@ impl From<Rejection> for Fault {
             Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")
             }
-            Rejection::Full => Self::new(ErrorCode::CommunityFull, "the community is full: come back later"),
+            Rejection::Full { max } => {
+                Self::new(ErrorCode::CommunityFull, "the community is full: come back later").with("max", max)
+            }
             Rejection::Site { reason } => {
                 let fault = Self::new(ErrorCode::RefusedBySite, "the community's site does not permit it");
                 match reason {
@@ -110,12 +116,9 @@ impl Messenger {
         let directory = self.directory(&credentials.community).await?;
         let (verified, token) = self.read_credentials(&directory, credentials).await?;
         let id = person_of(&verified)?;
-        let limit = directory.community.settings.limits.people_online;
-        let audience = &self.inner.audience;
-        let here = audience.topic_of(&credentials.community, &id).is_some();
-        if !here && limit.is_some_and(|max| audience.people_online(&credentials.community) >= max as usize) {
-            return Err(Rejection::Full);
-        }
+        // The place is taken when the connection stands: here only nobody is asked and met in vain.
+        let people_max = directory.community.settings.limits.people_online;
+        self.inner.entrance.require_place(&credentials.community, &id, people_max)?;
         self.welcome(&credentials.community, id, verified, token).await
     }
 
@@ -199,18 +202,33 @@ impl Messenger {
         Ok(Admitted { person, rooms, verified, token })
     }
 
-    /// Who was met a moment ago and says the same is not written again: a million who come back write nothing.
+    /// Only who is new, or says something else of themselves than is stored, is written: a million who come back are read,
+    /// and those who were met a moment ago not even that.
     async fn meet(
         &self,
         community: &CommunityId,
         id: PersonId,
         profile: Profile,
     ) -> Result<Arc<Person>, Failure> {
-        if let Some(known) = self.inner.cache.known_person(community, &id)
-            && known.profile == profile
-            && now().since_ms(known.seen) < MET_MS
+        // As it is stored.
+        let profile = profile.checked()?;
+        let cache = &self.inner.cache;
+        if let Some(Met { person, at }) = cache.known_person(community, &id)
+            && person.profile == profile
+            && now().since_ms(at) < MET_MS
         {
-            return Ok(known);
+            return Ok(person);
+        }
+        let (read_at, at) = (cache.person_stamps(community, &id), now());
+        match self.ask(community, By::Person(id.clone()), ReadPerson { person: id.clone() }).await {
+            Ok(known) if known.profile == profile => {
+                let person = Arc::new(known);
+                cache.keep_person(community, Met { person: person.clone(), at }, read_at);
+                return Ok(person);
+            }
+            // Who is banned is absent for themselves, too: meeting them says so.
+            Ok(_) | Err(Failure::Absent(_)) => {}
+            Err(failure) => return Err(failure),
         }
         Ok(Arc::new(self.ask(community, By::Person(id), Meet { profile }).await?))
     }

@@ -1,5 +1,6 @@
-//! Live connections by person, and when they end.
+//! Live connections by person, and when they end; and the places that their people take in their communities.
 
+use super::Rejection;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
@@ -28,6 +29,8 @@ pub(super) struct Live {
     sessions: Sessions,
     people: HashMap<SocketId, (CommunityId, PersonId)>,
     sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
+    /// People with a connection, each of whom has a place in the community however many connections they have.
+    places: HashMap<CommunityId, usize>,
     last: u64,
 }
 
@@ -37,6 +40,7 @@ impl Live {
             sessions: Sessions::new(rules, SessionsLimits::default()),
             people: HashMap::new(),
             sockets: HashMap::new(),
+            places: HashMap::new(),
             // What is to be closed is told to all nodes by these ids: another node's are others.
             last: RandomState::new().hash_one(()),
         }
@@ -53,16 +57,36 @@ impl Live {
         community: &CommunityId,
         person: &PersonId,
         verified: &Verified,
+        people_max: Option<u32>,
         now: UnixSeconds,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if self.people.contains_key(&socket) {
-            return self.sessions.refresh(socket.session(), verified, now);
+            return Ok(self.sessions.refresh(socket.session(), verified, now)?);
         }
+        self.require_place(community, person, people_max)?;
         self.sessions.open(socket.session(), verified, now)?;
         let key = (community.clone(), person.clone());
         self.people.insert(socket, key.clone());
-        self.sockets.entry(key).or_default().push(socket);
+        let sockets = self.sockets.entry(key).or_default();
+        if sockets.is_empty() {
+            *self.places.entry(community.clone()).or_default() += 1;
+        }
+        sockets.push(socket);
         Ok(())
+    }
+
+    pub(super) fn require_place(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        people_max: Option<u32>,
+    ) -> Result<(), Rejection> {
+        let Some(max) = people_max else { return Ok(()) };
+        let taken = self.places.get(community).copied().unwrap_or_default();
+        if taken < max as usize || self.sockets.contains_key(&(community.clone(), person.clone())) {
+            return Ok(());
+        }
+        Err(Rejection::Full { max })
     }
 
     pub(super) fn ended(&mut self, socket: SocketId) {
@@ -72,7 +96,16 @@ impl Live {
             sockets.retain(|other| *other != socket);
             if sockets.is_empty() {
                 self.sockets.remove(&key);
+                self.give_back(&key.0);
             }
+        }
+    }
+
+    fn give_back(&mut self, community: &CommunityId) {
+        let Some(taken) = self.places.get_mut(community) else { return };
+        *taken -= 1;
+        if *taken == 0 {
+            self.places.remove(community);
         }
     }
 
@@ -81,7 +114,7 @@ impl Live {
     }
 
     pub(super) fn communities(&self) -> HashSet<CommunityId> {
-        self.sockets.keys().map(|(community, _)| community.clone()).collect()
+        self.places.keys().cloned().collect()
     }
 
     pub(super) fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {

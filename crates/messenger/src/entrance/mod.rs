@@ -67,18 +67,33 @@ impl Entrance {
         self.live().socket()
     }
 
-    /// A connection stands on a verified token from now on, or on a newer one of the same person.
+    /// A connection stands on a verified token from now on, or on a newer one of the same person. Its person takes one of
+    /// the community's places, unless they have one: it is theirs until their last connection has ended.
     ///
     /// # Errors
-    /// As [`identity::Sessions::open`] and [`identity::Sessions::refresh`] say.
+    /// [`Rejection::Full`]; [`Rejection::Token`] as [`identity::Sessions::open`] and [`identity::Sessions::refresh`] say.
     pub(crate) fn stand(
         &self,
         socket: SocketId,
         community: &CommunityId,
         person: &PersonId,
         verified: &Verified,
-    ) -> Result<(), Refusal> {
-        self.live().stand(socket, community, person, verified, seconds())
+        people_max: Option<u32>,
+    ) -> Result<(), Rejection> {
+        self.live().stand(socket, community, person, verified, people_max, seconds())
+    }
+
+    /// Whether there is a place for somebody now, who does not take it yet.
+    ///
+    /// # Errors
+    /// [`Rejection::Full`].
+    pub(crate) fn require_place(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        people_max: Option<u32>,
+    ) -> Result<(), Rejection> {
+        self.live().require_place(community, person, people_max)
     }
 
     /// A connection has ended.

@@ -156,6 +156,54 @@ fn a_request_of_a_guest_renews_nothing_and_is_refused_where_there_are_none() {
 }
 
 #[test]
+fn who_comes_back_writes_nothing_unless_they_say_something_else_of_themselves() {
+    run(async {
+        let (messenger, held) = scene::holding();
+        scene::community(&messenger, "one").await;
+        scene::trust_site(&messenger, "one").await;
+        let one = id("one");
+        let mut renamed = claims("one", "ann");
+        renamed["name"] = json!("Anna");
+        for (said, is_cached, written) in [
+            (claims("one", "ann"), true, 1),
+            (claims("one", "ann"), true, 0),
+            (claims("one", "ann"), false, 0),
+            (renamed.clone(), true, 1),
+            (renamed.clone(), false, 0),
+            (claims("one", "ann"), false, 1),
+        ] {
+            if !is_cached {
+                messenger.inner.cache.forget_community(&one);
+            }
+            let before = held.writes();
+            let admitted = messenger.admit(&credentials("one", Some(token(&said)))).await.expect("Ann is in");
+            assert_eq!(admitted.person.profile.name, said["name"]);
+            assert_eq!(held.writes() - before, written, "{said}, cached: {is_cached}");
+        }
+        // Who came back is known again, and is not read, either.
+        held.hold();
+        let admitted = messenger.admit(&credentials("one", Some(token(&claims("one", "ann"))))).await;
+        assert!(admitted.is_ok(), "{admitted:?}");
+    });
+}
+
+#[test]
+fn who_was_banned_does_not_come_back_by_what_is_known_of_them() {
+    run(async {
+        let (messenger, ..) = begin().await;
+        let one = id("one");
+        let ann = || credentials("one", Some(token(&claims("one", "ann"))));
+        assert_eq!(code(&messenger, ann()).await, "in");
+        let (person, reason) = (somebody("ann"), String::new());
+        let ban = Punish { person, conversation: None, kind: SanctionKind::Ban, until: None, reason };
+        messenger.ask(&one, By::Service, ban).await.expect("banned");
+        assert_eq!(code(&messenger, ann()).await, "banned");
+        messenger.inner.cache.forget_community(&one);
+        assert_eq!(code(&messenger, ann()).await, "banned");
+    });
+}
+
+#[test]
 fn what_was_revoked_stays_revoked_when_the_process_starts_anew() {
     run(async {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
@@ -224,7 +272,9 @@ fn connections_end_when_their_token_is_revoked_or_their_person_banned() {
             let shown = credentials("one", Some(token(&claims("one", person))));
             let admitted = messenger.admit(&shown).await.expect("in");
             let socket = entrance.socket();
-            entrance.stand(socket, &id("one"), &admitted.person.id, &admitted.verified).expect("it stands");
+            entrance
+                .stand(socket, &id("one"), &admitted.person.id, &admitted.verified, None)
+                .expect("it stands");
             ends.push((socket.text(), "close".to_owned(), CLOSE_TOKEN_REVOKED.to_string()));
         }
         told.take();

@@ -30,7 +30,7 @@ struct Send {
 pub(super) fn send(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Send { conversation, client_id, text, reply_to, mentions, attachments } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend()?;
+    asker.spend_message()?;
     let draft = Draft { client_id, text, reply_to, mentions, attachments };
     Ok(asker.ask_to_send(conversation, Append { conversation, draft }, |Appended { message, repeated }| {
         json!({
@@ -57,7 +57,7 @@ struct EditRequest {
 pub(super) fn edit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let EditRequest { conversation, seq, text, mentions } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend()?;
+    asker.spend_message()?;
     Ok(asker.ask_to_send(conversation, EditText { conversation, seq, text, mentions }, changed))
 }
 
@@ -88,7 +88,7 @@ struct ReactRequest {
 pub(super) fn react(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let ReactRequest { conversation, seq, emoji, on } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend()?;
+    asker.spend_message()?;
     Ok(asker.ask_to_send(conversation, React { conversation, seq, emoji, on }, changed))
 }
 

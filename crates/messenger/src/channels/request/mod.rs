@@ -13,6 +13,8 @@ mod moderation;
 #[cfg(test)]
 mod order;
 mod people;
+#[cfg(test)]
+mod rate;
 mod rooms;
 mod table;
 
@@ -35,6 +37,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// An answer on its way.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
@@ -68,16 +71,41 @@ const fn page() -> usize {
     PAGE
 }
 
+/// What one person may ask in a minute, in the units of [`EventRow::cost`], all at once or evenly.
+const UNITS_PER_MINUTE: u32 = 6_000;
+
+/// Takes what an event costs of its person's minute, for those that channels do themselves.
+///
+/// # Errors
+/// They have asked as much as they may.
+pub(super) fn spend(messenger: &Messenger, me: &Me, event: &str) -> Result<(), Fault> {
+    spend_units(messenger, me, table::cost_of(event))
+}
+
+fn spend_units(messenger: &Messenger, me: &Me, cost: u32) -> Result<(), Fault> {
+    if cost == 0 {
+        return Ok(());
+    }
+    let spent =
+        messenger.inner.requests.spend(&me.community, me.id(), cost, UNITS_PER_MINUTE, Instant::now());
+    spent.map_err(|retry_after_ms| {
+        let fault = Fault::new(ErrorCode::RateLimited, "too much was asked in a minute");
+        fault.with("retry_after_ms", retry_after_ms)
+    })
+}
+
 /// Asks what the event says.
 ///
 /// # Errors
-/// There is no such event here, or its payload is another one. What the store says comes with the answer.
+/// There is no such event here, its payload is another one, or its person has asked too much. What the
+/// store says comes with the answer.
 pub(super) fn answer(asker: &Asker<'_>, event: &str, payload: Payload<'_>) -> Result<Answering, Fault> {
     let here = if asker.room.is_some() { Surface::Room } else { Surface::Person };
     let row = EVENTS.iter().find(|row| row.event == event && row.surface.covers(here));
-    let ask = row.and_then(|row| row.ask);
-    let ask =
-        ask.ok_or_else(|| Fault::new(ErrorCode::UnknownEvent, "there is no such event on this topic"))?;
+    let unknown = || Fault::new(ErrorCode::UnknownEvent, "there is no such event on this topic");
+    let row = row.ok_or_else(unknown)?;
+    let ask = row.ask.ok_or_else(unknown)?;
+    spend_units(asker.messenger, asker.me, row.cost)?;
     ask(asker, payload)
 }
 
@@ -121,10 +149,10 @@ impl Asker<'_> {
     ///
     /// # Errors
     /// They have sent as many as they may.
-    pub(super) fn spend(&self) -> Result<(), Fault> {
+    pub(super) fn spend_message(&self) -> Result<(), Fault> {
         let limit = self.messenger.messages_per_minute(&self.me.community);
-        let budgets = &self.messenger.inner.budgets;
-        let spent = budgets.spend(&self.me.community, self.me.id(), limit, std::time::Instant::now());
+        let messages = &self.messenger.inner.messages;
+        let spent = messages.spend(&self.me.community, self.me.id(), 1, limit, Instant::now());
         spent.map_err(|retry_after_ms| {
             let fault = Fault::new(ErrorCode::RateLimited, "too many messages in a minute");
             fault.with("retry_after_ms", retry_after_ms)

@@ -30,62 +30,81 @@ pub struct EventRow {
     pub event: &'static str,
     /// Where it is taken.
     pub surface: Surface,
+    /// What it takes of the 6,000 units that its person has in a minute; nothing of a message, which is one of the
+    /// community's `messages_per_minute` from them, and of `typing`, which is told once a second at most.
+    pub cost: u32,
     /// What asks it; none for those that never reach the store, which channels do themselves.
     pub(super) ask: Option<Ask>,
 }
 
-const fn row(event: &'static str, surface: Surface, ask: Ask) -> EventRow {
-    EventRow { event, surface, ask: Some(ask) }
+/// Counted otherwise.
+const FREE: u32 = 0;
+/// Where one stands, which clients say with each message that they are shown.
+const STEP: u32 = 1;
+/// A page of rows, or a change that few are told of.
+const PAGE: u32 = 5;
+/// What takes a store long, or many are told of.
+const DEAR: u32 = 20;
+/// What makes something that others have to deal with.
+const MAKING: u32 = 60;
+
+const fn row(event: &'static str, surface: Surface, cost: u32, ask: Ask) -> EventRow {
+    EventRow { event, surface, cost, ask: Some(ask) }
 }
 
-const fn passing(event: &'static str, surface: Surface) -> EventRow {
-    EventRow { event, surface, ask: None }
+const fn passing(event: &'static str, surface: Surface, cost: u32) -> EventRow {
+    EventRow { event, surface, cost, ask: None }
 }
 
 /// All events that clients may send. Documentation and tests go through this table.
 pub const EVENTS: &[EventRow] = &[
-    row("msg:new", Surface::Both, messages::send),
-    row("msg:edit", Surface::Both, messages::edit),
-    row("msg:delete", Surface::Both, messages::delete),
-    row("react", Surface::Both, messages::react),
-    row("history", Surface::Both, messages::history),
-    row("edits", Surface::Both, messages::edits),
-    row("search", Surface::Both, messages::search),
-    row("read", Surface::Both, messages::read),
-    row("delivered", Surface::Both, messages::delivered),
-    row("receipts", Surface::Both, messages::receipts),
-    row("keep", Surface::Both, messages::keep),
-    row("members", Surface::Both, listing::members),
-    row("invite", Surface::Both, rooms::invite),
-    row("invitations", Surface::Both, rooms::invitations),
-    row("invitation:withdraw", Surface::Both, rooms::withdraw),
-    row("leave", Surface::Both, rooms::leave),
-    row("conversation:change", Surface::Both, rooms::change),
-    row("report", Surface::Both, moderation::report),
-    row("reports", Surface::Both, moderation::reports),
-    row("report:settle", Surface::Both, moderation::settle),
-    row("sanction", Surface::Both, moderation::punish),
-    row("sanction:lift", Surface::Both, moderation::lift),
-    row("sanctions", Surface::Both, moderation::sanctions),
-    row("member:remove", Surface::Both, moderation::remove),
-    row("member:role", Surface::Both, moderation::role),
-    row("audit", Surface::Both, moderation::audit),
-    row("conversations", Surface::Person, listing::conversations),
-    row("rooms", Surface::Person, listing::rooms),
-    row("direct", Surface::Person, rooms::direct),
-    row("group", Surface::Person, rooms::group),
-    row("room:create", Surface::Person, rooms::create),
-    row("join", Surface::Person, rooms::join),
-    row("profile", Surface::Person, people::profile),
-    row("presence", Surface::Person, people::presence),
-    row("block", Surface::Person, people::block),
-    row("unblock", Surface::Person, people::unblock),
-    row("blocks", Surface::Person, people::blocks),
-    row("receipts:set", Surface::Person, people::set_receipts),
-    passing("typing", Surface::Both),
-    passing("status", Surface::Person),
-    passing("token:refresh", Surface::Person),
+    row("msg:new", Surface::Both, FREE, messages::send),
+    row("msg:edit", Surface::Both, FREE, messages::edit),
+    row("msg:delete", Surface::Both, PAGE, messages::delete),
+    row("react", Surface::Both, FREE, messages::react),
+    row("history", Surface::Both, PAGE, messages::history),
+    row("edits", Surface::Both, PAGE, messages::edits),
+    row("search", Surface::Both, DEAR, messages::search),
+    row("read", Surface::Both, STEP, messages::read),
+    row("delivered", Surface::Both, STEP, messages::delivered),
+    row("receipts", Surface::Both, PAGE, messages::receipts),
+    row("keep", Surface::Both, PAGE, messages::keep),
+    row("members", Surface::Both, PAGE, listing::members),
+    row("invite", Surface::Both, MAKING, rooms::invite),
+    row("invitations", Surface::Both, PAGE, rooms::invitations),
+    row("invitation:withdraw", Surface::Both, PAGE, rooms::withdraw),
+    row("leave", Surface::Both, DEAR, rooms::leave),
+    row("conversation:change", Surface::Both, DEAR, rooms::change),
+    row("report", Surface::Both, MAKING, moderation::report),
+    row("reports", Surface::Both, PAGE, moderation::reports),
+    row("report:settle", Surface::Both, PAGE, moderation::settle),
+    row("sanction", Surface::Both, DEAR, moderation::punish),
+    row("sanction:lift", Surface::Both, DEAR, moderation::lift),
+    row("sanctions", Surface::Both, PAGE, moderation::sanctions),
+    row("member:remove", Surface::Both, DEAR, moderation::remove),
+    row("member:role", Surface::Both, DEAR, moderation::role),
+    row("audit", Surface::Both, PAGE, moderation::audit),
+    row("conversations", Surface::Person, PAGE, listing::conversations),
+    row("rooms", Surface::Person, PAGE, listing::rooms),
+    row("direct", Surface::Person, MAKING, rooms::direct),
+    row("group", Surface::Person, MAKING, rooms::group),
+    row("room:create", Surface::Person, MAKING, rooms::create),
+    row("join", Surface::Person, DEAR, rooms::join),
+    row("profile", Surface::Person, PAGE, people::profile),
+    row("presence", Surface::Person, PAGE, people::presence),
+    row("block", Surface::Person, PAGE, people::block),
+    row("unblock", Surface::Person, PAGE, people::unblock),
+    row("blocks", Surface::Person, PAGE, people::blocks),
+    row("receipts:set", Surface::Person, PAGE, people::set_receipts),
+    passing("typing", Surface::Both, FREE),
+    passing("status", Surface::Person, PAGE),
+    passing("token:refresh", Surface::Person, DEAR),
 ];
+
+/// What an event costs that channels do themselves.
+pub(super) fn cost_of(event: &str) -> u32 {
+    EVENTS.iter().find(|row| row.event == event).map_or(FREE, |row| row.cost)
+}
 
 #[cfg(test)]
 mod tests {
@@ -96,6 +115,11 @@ mod tests {
     fn no_event_stands_twice() {
         let names: HashSet<&str> = EVENTS.iter().map(|row| row.event).collect();
         assert_eq!(names.len(), EVENTS.len());
+    }
+
+    #[test]
+    fn nothing_costs_more_than_there_is() {
+        assert!(EVENTS.iter().all(|row| row.cost <= super::super::UNITS_PER_MINUTE));
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! How much one person may ask.
+
+use super::{Asker, answer};
+use crate::channels::connection::Me;
+use crate::channels::turns::Turns;
+use crate::entrance::AllowedRooms;
+use crate::fault::Fault;
+use crate::messenger::Messenger;
+use crate::scene::{self, id, run};
+use chat::Conversation;
+use gateway::Payload;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Ann and Bob, who are in the lobby.
+async fn begin() -> (Messenger, Conversation, [Arc<Me>; 2]) {
+    let (messenger, _) = scene::messenger();
+    let lobby = scene::community(&messenger, "one").await;
+    let mut people = Vec::new();
+    for name in ["ann", "bob"] {
+        let person = scene::person(&messenger, "one", name, &lobby).await;
+        people.push(Me::somebody(&id("one"), person, AllowedRooms::ALL));
+    }
+    (messenger, lobby, people.try_into().map_err(|_| "two").expect("two people"))
+}
+
+/// On one's own topic.
+async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) -> Result<Value, Fault> {
+    let turns = Turns::default();
+    let asker = Asker { messenger, me, room: None, turns: &turns };
+    answer(&asker, event, Payload::Json(&payload.to_string()))?.await
+}
+
+#[test]
+fn who_asks_too_much_is_told_when_to_ask_again_and_others_and_messages_do_not_wait_for_it() {
+    run(async {
+        let (messenger, lobby, [ann, bob]) = begin().await;
+        let direct = json!({"with": "bob"});
+        let (mut answered, mut refused) = (0, None);
+        // A hundred are a minute's; what the minute brings while they are asked comes on top.
+        while refused.is_none() && answered < 10_000 {
+            match ask(&messenger, &ann, "direct", &direct).await {
+                Ok(_) => answered += 1,
+                Err(fault) => refused = Some(fault),
+            }
+        }
+        let refused = refused.expect("there is an end");
+        assert!(answered >= 100, "{answered}");
+        assert_eq!(refused.code, "rate_limited");
+        let wait = refused.details["retry_after_ms"].as_u64().expect("a time");
+        assert!((1..=600).contains(&wait), "{wait}");
+        assert!(ask(&messenger, &bob, "direct", &json!({"with": "ann"})).await.is_ok());
+        let said = json!({"conversation": lobby.id, "text": "hi"});
+        assert!(ask(&messenger, &ann, "msg:new", &said).await.is_ok());
+    });
+}
+
+#[test]
+fn who_comes_back_to_many_rooms_and_reads_what_was_missed_does_not_wait() {
+    run(async {
+        let (messenger, lobby, [ann, _]) = begin().await;
+        let said = json!({"conversation": lobby.id, "text": "hi"});
+        ask(&messenger, &ann, "msg:new", &said).await.expect("said");
+        for _ in 0..500 {
+            for (event, payload) in [
+                ("history", json!({"conversation": lobby.id})),
+                ("delivered", json!({"conversation": lobby.id, "seq": 1})),
+                ("read", json!({"conversation": lobby.id, "seq": 1})),
+            ] {
+                let outcome = ask(&messenger, &ann, event, &payload).await;
+                assert!(outcome.is_ok(), "{event}: {outcome:?}");
+            }
+        }
+    });
+}
