@@ -217,7 +217,8 @@ pub trait Rows {
         person: &PersonId,
         after: Seq,
     ) -> Found<u64>;
-    /// Messages that have all words, the newest first.
+    /// Messages that have all words, the newest first. Fails with [`TroubleKind::Overdue`](crate::TroubleKind::Overdue) when
+    /// they are not found within [`SEARCH_MS_MAX`](crate::limits::SEARCH_MS_MAX); then the transaction can ask nothing more.
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
 
     /// What the rules need to know before each of these is appended. Where several writers share the database, it keeps
@@ -274,8 +275,10 @@ pub struct ReceiptCounts {
 /// What to search for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// Words, in lower case; a message must have all. The last may be a beginning.
+    /// Words, in lower case; a message must have all.
     pub words: Vec<String>,
+    /// Whether the last may be the beginning of one.
+    pub beginning: bool,
     /// In which conversations.
     pub within: Within,
     /// Only messages with an id before it.

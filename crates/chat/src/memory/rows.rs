@@ -391,7 +391,7 @@ impl Rows for MemoryRows {
         let found = newest_first
             .filter(|message| search.before.is_none_or(|before| message.id < before))
             .filter(visible)
-            .filter(|message| has_all(&words(&message.text), &search.words));
+            .filter(|message| has_all(&words(&message.text), search));
         first(found, search.limit)
     }
 
@@ -454,9 +454,10 @@ impl Rows for MemoryRows {
     }
 }
 
-fn has_all(of_text: &[String], wanted: &[String]) -> bool {
-    let Some((last, whole)) = wanted.split_last() else {
+fn has_all(of_text: &[String], search: &Search) -> bool {
+    let Some((last, whole)) = search.words.split_last() else {
         return false;
     };
-    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(|word| word.starts_with(last))
+    let is_last = |word: &String| if search.beginning { word.starts_with(last) } else { word == last };
+    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(is_last)
 }
