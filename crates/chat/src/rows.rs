@@ -12,7 +12,7 @@ use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq,
 };
-use crate::message::{Edit, Mention, Message, Reaction};
+use crate::message::{Edit, Mention, Message, Reaction, Tally};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::person::{Block, Person};
@@ -202,12 +202,23 @@ pub trait Rows {
     ) -> Found<Vec<Message>>;
     /// Former texts, the first first.
     fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>>;
-    /// Reactions to the messages between two places, both included, in the order of place and time.
-    fn reactions(
+    /// How often which reaction was given to the messages between two places, both included: by place, the oldest first, then
+    /// by emoji; `mine` is `asker`'s. However many have reacted, there are [`REACTIONS_MAX`](crate::limits::REACTIONS_MAX) a
+    /// message at most.
+    fn tallies(
         &mut self,
         community: &CommunityId,
         of: ConversationId,
         span: RangeInclusive<Seq>,
+        asker: &PersonId,
+    ) -> Found<Vec<(Seq, Tally)>>;
+    /// What one person has reacted with to the messages between two places, both included, by place and emoji.
+    fn own_reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+        person: &PersonId,
     ) -> Found<Vec<Reaction>>;
     /// How many messages after a place mention somebody.
     fn mentions(
