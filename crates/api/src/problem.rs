@@ -262,6 +262,7 @@ impl From<Failure> for Problem {
                     | TroubleKind::Io
                     | TroubleKind::Away
                     | TroubleKind::Contended
+                    | TroubleKind::Overdue
                     | TroubleKind::Closed => Self::new(code, "the storage is not available: try again later")
                         .waiting(AWAY_RETRY_S * 1_000),
                 }

@@ -112,6 +112,8 @@ pub enum TroubleKind {
     Contended,
     /// What is stored cannot be understood, or contradicts itself. Trying again won't help.
     Corrupt,
+    /// What was asked took longer than it may.
+    Overdue,
     /// The store is being closed.
     Closed,
 }
@@ -160,9 +162,13 @@ impl TroubleKind {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Busy => "busy",
-            Self::Full | Self::ReadOnly | Self::Io | Self::Away | Self::Contended | Self::Closed => {
-                "unavailable"
-            }
+            Self::Full
+            | Self::ReadOnly
+            | Self::Io
+            | Self::Away
+            | Self::Contended
+            | Self::Overdue
+            | Self::Closed => "unavailable",
             Self::Corrupt => "internal",
         }
     }
@@ -171,9 +177,13 @@ impl TroubleKind {
     pub const fn leaves_doubt(self) -> bool {
         match self {
             Self::Io | Self::Away => true,
-            Self::Busy | Self::Full | Self::ReadOnly | Self::Contended | Self::Corrupt | Self::Closed => {
-                false
-            }
+            Self::Busy
+            | Self::Full
+            | Self::ReadOnly
+            | Self::Contended
+            | Self::Corrupt
+            | Self::Overdue
+            | Self::Closed => false,
         }
     }
 }
@@ -283,6 +293,7 @@ impl TroubleKind {
             Self::Away => "the database is not reachable",
             Self::Contended => "other writers were faster, again and again",
             Self::Corrupt => "what is stored cannot be understood",
+            Self::Overdue => "it took longer than it may",
             Self::Closed => "the store is being closed",
         }
     }

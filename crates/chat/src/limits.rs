@@ -30,6 +30,10 @@ pub const PAGE_MAX: usize = 200;
 pub const BATCH_MAX: usize = 1_000;
 /// A search's words, in bytes.
 pub const SEARCH_BYTES_MAX: usize = 256;
+/// From so many characters on a search's last word may be the beginning of one: so few beginnings have many words.
+pub const SEARCH_BEGINNING_CHARACTERS_MIN: usize = 3;
+/// How long a store looks for the messages of one search, in milliseconds.
+pub const SEARCH_MS_MAX: u64 = 1_000;
 /// A display name, a room's title or a community's name, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
 /// A room's topic text, a reason, a note, in bytes.

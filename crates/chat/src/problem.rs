@@ -6,7 +6,8 @@ use std::fmt;
 /// What is wrong with one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// For programs: `length`, `alphabet`, `control_character`, `range`, `id`, `too_many`, `unknown`, `form`.
+    /// For programs: `length`, `alphabet`, `control_character`, `range`, `id`, `too_many`, `too_broad`,
+    /// `unknown`, `form`.
     pub code: &'static str,
     /// For people; reads on after the field's name: "is longer than 40 bytes".
     pub message: String,

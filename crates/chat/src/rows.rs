@@ -12,7 +12,7 @@ use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq,
 };
-use crate::message::{Edit, Mention, Message, Reaction};
+use crate::message::{Edit, Mention, Message, Reaction, Tally};
 use crate::moderation::{Audit, Report, Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::person::{Block, Person};
@@ -202,12 +202,23 @@ pub trait Rows {
     ) -> Found<Vec<Message>>;
     /// Former texts, the first first.
     fn edits(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<Vec<Edit>>;
-    /// Reactions to the messages between two places, both included, in the order of place and time.
-    fn reactions(
+    /// How often which reaction was given to the messages between two places, both included: by place, the oldest first, then
+    /// by emoji; `mine` is `asker`'s. However many have reacted, there are [`REACTIONS_MAX`](crate::limits::REACTIONS_MAX) a
+    /// message at most.
+    fn tallies(
         &mut self,
         community: &CommunityId,
         of: ConversationId,
         span: RangeInclusive<Seq>,
+        asker: &PersonId,
+    ) -> Found<Vec<(Seq, Tally)>>;
+    /// What one person has reacted with to the messages between two places, both included, by place and emoji.
+    fn own_reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+        person: &PersonId,
     ) -> Found<Vec<Reaction>>;
     /// How many messages after a place mention somebody.
     fn mentions(
@@ -217,7 +228,8 @@ pub trait Rows {
         person: &PersonId,
         after: Seq,
     ) -> Found<u64>;
-    /// Messages that have all words, the newest first.
+    /// Messages that have all words, the newest first. Fails with [`TroubleKind::Overdue`](crate::TroubleKind::Overdue) when
+    /// they are not found within [`SEARCH_MS_MAX`](crate::limits::SEARCH_MS_MAX); then the transaction can ask nothing more.
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>>;
 
     /// What the rules need to know before each of these is appended. Where several writers share the database, it keeps
@@ -274,8 +286,10 @@ pub struct ReceiptCounts {
 /// What to search for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// Words, in lower case; a message must have all. The last may be a beginning.
+    /// Words, in lower case; a message must have all.
     pub words: Vec<String>,
+    /// Whether the last may be the beginning of one.
+    pub beginning: bool,
     /// In which conversations.
     pub within: Within,
     /// Only messages with an id before it.

@@ -84,7 +84,12 @@ hand_on! {
     ) -> Vec<Message>;
     changed(community: &CommunityId, of: ConversationId, after: Revision, limit: usize) -> Vec<Message>;
     edits(community: &CommunityId, of: ConversationId, seq: Seq) -> Vec<Edit>;
-    reactions(community: &CommunityId, of: ConversationId, span: RangeInclusive<Seq>) -> Vec<Reaction>;
+    tallies(
+        community: &CommunityId, of: ConversationId, span: RangeInclusive<Seq>, asker: &PersonId
+    ) -> Vec<(Seq, Tally)>;
+    own_reactions(
+        community: &CommunityId, of: ConversationId, span: RangeInclusive<Seq>, person: &PersonId
+    ) -> Vec<Reaction>;
     mentions(community: &CommunityId, of: ConversationId, person: &PersonId, after: Seq) -> u64;
     search(community: &CommunityId, search: &Search) -> Vec<Message>;
     append(appendix: &Appendix) -> ();

@@ -19,7 +19,8 @@ pub(super) fn group() -> Group {
         .by(Callers::keys_and_people(Scope::List))
         .about(
             "Those that have all words, the newest first. Case and accents do not count; the last word may be the beginning of \
-             one.",
+             one, from three characters on. What is too common to be looked through within a second is refused (`too_broad`): \
+             more or longer words find it.",
         )
         .runs(search);
     Group { name: "Search", about: "Within what the caller may see.", operations: vec![search] }

@@ -8,7 +8,7 @@ use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq,
 };
-use crate::message::{Edit, Message, Reaction};
+use crate::message::{Edit, Message, Reaction, Tally};
 use crate::moderation::{Audit, Report, Sanction};
 use crate::moment::Moment;
 use crate::permissions::Role;
@@ -18,6 +18,7 @@ use crate::rows::{
     Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target, Within, words,
 };
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -349,24 +350,42 @@ impl Rows for MemoryRows {
         first(edits.map(|(_, edit)| edit), usize::MAX)
     }
 
-    fn reactions(
+    fn tallies(
         &mut self,
         community: &CommunityId,
         of: ConversationId,
         span: RangeInclusive<Seq>,
+        asker: &PersonId,
+    ) -> Found<Vec<(Seq, Tally)>> {
+        let all = self.of(community).reactions.values();
+        let all = all.filter(|row| row.conversation == of && span.contains(&row.seq));
+        let mut counted: BTreeMap<(Seq, &str), (Moment, u64, bool)> = BTreeMap::new();
+        for row in all {
+            let (first, count, mine) = counted.entry((row.seq, &row.emoji)).or_insert((row.at, 0, false));
+            *first = row.at.min(*first);
+            *count += 1;
+            *mine |= row.person == *asker;
+        }
+        let mut counted: Vec<_> = counted.into_iter().collect();
+        // It is stable: of what began at the same time the emoji decides.
+        counted.sort_by_key(|&((seq, _), (first, ..))| (seq, first));
+        let tally = |((seq, emoji), (_, count, mine)): ((Seq, &str), _)| {
+            (seq, Tally { emoji: emoji.to_owned(), count, mine })
+        };
+        Ok(counted.into_iter().map(tally).collect())
+    }
+
+    fn own_reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        span: RangeInclusive<Seq>,
+        person: &PersonId,
     ) -> Found<Vec<Reaction>> {
         let all = self.of(community).reactions.values();
-        let mut found: Vec<Reaction> =
-            all.filter(|row| row.conversation == of && span.contains(&row.seq)).cloned().collect();
-        found.sort_by(|one, other| {
-            (one.seq, one.at, &one.person, &one.emoji).cmp(&(
-                other.seq,
-                other.at,
-                &other.person,
-                &other.emoji,
-            ))
-        });
-        Ok(found)
+        let own =
+            all.filter(|row| row.conversation == of && span.contains(&row.seq) && row.person == *person);
+        first(own, usize::MAX)
     }
 
     fn mentions(
@@ -391,7 +410,7 @@ impl Rows for MemoryRows {
         let found = newest_first
             .filter(|message| search.before.is_none_or(|before| message.id < before))
             .filter(visible)
-            .filter(|message| has_all(&words(&message.text), &search.words));
+            .filter(|message| has_all(&words(&message.text), search));
         first(found, search.limit)
     }
 
@@ -454,9 +473,10 @@ impl Rows for MemoryRows {
     }
 }
 
-fn has_all(of_text: &[String], wanted: &[String]) -> bool {
-    let Some((last, whole)) = wanted.split_last() else {
+fn has_all(of_text: &[String], search: &Search) -> bool {
+    let Some((last, whole)) = search.words.split_last() else {
         return false;
     };
-    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(|word| word.starts_with(last))
+    let is_last = |word: &String| if search.beginning { word.starts_with(last) } else { word == last };
+    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(is_last)
 }

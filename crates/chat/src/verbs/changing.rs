@@ -13,8 +13,7 @@ use crate::message::{Draft, Edit, Message, Reaction, Tally};
 use crate::moderation::Deed;
 use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};
-use crate::{By, Call, Command, Failure, text};
-use std::collections::HashSet;
+use crate::{Call, Command, Failure, text};
 
 /// What a message became.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,14 +151,13 @@ impl Command for React {
             return Err(Conflict::Deleted.into());
         }
         let person = call.by.name();
-        let given = rows.reactions(&call.community, self.conversation, self.seq..=self.seq)?;
-        let there = given.iter().any(|reaction| reaction.person == person && reaction.emoji == emoji);
-        if there == self.on {
-            return finish(rows, call, old, false);
+        let given = tallies(rows, call, self.conversation, self.seq)?;
+        let tally = given.iter().find(|tally| tally.emoji == emoji);
+        if tally.is_some_and(|tally| tally.mine) == self.on {
+            return Ok(Changed { message: old, reactions: given, changed: false });
         }
         if self.on {
-            let different: HashSet<&str> = given.iter().map(|reaction| reaction.emoji.as_str()).collect();
-            if !different.contains(emoji.as_str()) && different.len() >= REACTIONS_MAX {
+            if tally.is_none() && given.len() >= REACTIONS_MAX {
                 return Err(
                     Refusal::LimitReached { limit: "reactions_max", max: REACTIONS_MAX as u64 }.into()
                 );
@@ -216,22 +214,17 @@ pub(super) fn strip(
 }
 
 fn finish(rows: &mut dyn Rows, call: &Call, message: Message, changed: bool) -> Result<Changed, Failure> {
-    let given = rows.reactions(&call.community, message.conversation, message.seq..=message.seq)?;
-    let reactions = tallies(&given, &call.by);
+    let reactions = tallies(rows, call, message.conversation, message.seq)?;
     Ok(Changed { message, reactions, changed })
 }
 
-/// Counts the reactions to one message.
-pub(super) fn tallies(given: &[Reaction], by: &By) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = Vec::new();
-    let asker = by.name();
-    for reaction in given {
-        let place = tallies.iter().position(|tally| tally.emoji == reaction.emoji).unwrap_or_else(|| {
-            tallies.push(Tally { emoji: reaction.emoji.clone(), count: 0, mine: false });
-            tallies.len() - 1
-        });
-        tallies[place].count += 1;
-        tallies[place].mine |= reaction.person == asker;
-    }
-    tallies
+/// The reactions to one message, counted by the store.
+fn tallies(
+    rows: &mut dyn Rows,
+    call: &Call,
+    conversation: ConversationId,
+    seq: Seq,
+) -> Result<Vec<Tally>, Failure> {
+    let counted = rows.tallies(&call.community, conversation, seq..=seq, &call.by.name())?;
+    Ok(counted.into_iter().map(|(_, tally)| tally).collect())
 }

@@ -43,7 +43,7 @@ pub use keys::{CreateKey, FindKey, Keys, RevokeKey};
 pub use listing::Listed;
 pub use moderating::{Lift, Punish, Remove, Sanctions, SetRole};
 pub use people::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
-pub use reading::{Around, EditsOf, Page, ReadMessage, ReadPage};
+pub use reading::{Around, EditsOf, OwnReactions, Page, ReadMessage, ReadPage};
 pub use reporting::{AuditLog, ReportMessage, Reports, Settle};
 pub use retention::{Expire, Expired};
 pub use revoking::{Revocations, Revoke};

@@ -1,16 +1,16 @@
 //! History: pages by place, never by offset; what changed; single messages.
 
-use super::changing::tallies;
 use super::listing::cut;
 use crate::access::{self, Access};
 use crate::conversation::Conversation;
 use crate::failure::Thing;
 use crate::ids::{ConversationId, MessageId, Revision, Seq};
 use crate::limits::PAGE_MAX;
-use crate::message::{Edit, Message, Reaction, Shown};
+use crate::message::{Edit, Message, Reaction, Shown, Tally};
 use crate::permissions::Action;
 use crate::rows::Rows;
 use crate::{Call, Command, Failure};
+use std::collections::HashMap;
 
 /// A page of messages, in their order. Needs [`Action::Read`].
 #[derive(Clone, Copy, Debug)]
@@ -130,19 +130,46 @@ pub(super) fn shown(rows: &mut dyn Rows, call: &Call, messages: Vec<Message>) ->
     };
     // Messages that changed may lie far apart: what is between them is not to be read.
     let apart = to.0 - from.0 >= 2 * PAGE_MAX as u64;
-    let all = if apart { Vec::new() } else { rows.reactions(&call.community, one.conversation, from..=to)? };
-    messages
-        .into_iter()
-        .map(|message| {
-            let own: Vec<Reaction> = if apart {
-                rows.reactions(&call.community, message.conversation, message.seq..=message.seq)?
-            } else {
-                let start = all.partition_point(|reaction| reaction.seq < message.seq);
-                all[start..].iter().take_while(|reaction| reaction.seq == message.seq).cloned().collect()
-            };
-            Ok(Shown { reactions: tallies(&own, &call.by), message })
-        })
-        .collect()
+    let asker = call.by.name();
+    let mut counted = |span| rows.tallies(&call.community, one.conversation, span, &asker);
+    let mut all: HashMap<Seq, Vec<Tally>> = HashMap::new();
+    if apart {
+        for seq in messages.iter().map(|message| message.seq) {
+            all.insert(seq, counted(seq..=seq)?.into_iter().map(|(_, tally)| tally).collect());
+        }
+    } else {
+        for (seq, tally) in counted(from..=to)? {
+            all.entry(seq).or_default().push(tally);
+        }
+    }
+    let show = |message: Message| Shown { reactions: all.remove(&message.seq).unwrap_or_default(), message };
+    Ok(messages.into_iter().map(show).collect())
+}
+
+/// With what the asker has reacted to messages between two places, by place: what of a page is different for each who reads
+/// it. Needs [`Action::Read`]. It tells of the first [`PAGE_MAX`] places.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnReactions {
+    /// Of which conversation.
+    pub conversation: ConversationId,
+    /// From here.
+    pub from: Seq,
+    /// To here, included.
+    pub to: Seq,
+}
+
+impl Command for OwnReactions {
+    type Answer = Vec<Reaction>;
+    const WRITES: bool = false;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Vec<Reaction>, Failure> {
+        Access::to(rows, call, self.conversation, Action::Read)?;
+        let to = self.to.min(Seq(self.from.0.saturating_add(PAGE_MAX as u64 - 1)));
+        if self.from > to {
+            return Ok(Vec::new());
+        }
+        Ok(rows.own_reactions(&call.community, self.conversation, self.from..=to, &call.by.name())?)
+    }
 }
 
 /// A message by its name in URLs. Absent for who may not read it.

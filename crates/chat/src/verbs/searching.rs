@@ -2,8 +2,9 @@
 
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
+use crate::failure::TroubleKind;
 use crate::ids::{ConversationId, MessageId, PersonId};
-use crate::limits::SEARCH_BYTES_MAX;
+use crate::limits::{SEARCH_BEGINNING_CHARACTERS_MIN, SEARCH_BYTES_MAX};
 use crate::message::Message;
 use crate::permissions::Action;
 use crate::problem::Problem;
@@ -15,7 +16,9 @@ const SEARCH_WEIGHT: u32 = 10;
 
 /// Messages that have all words, the newest first: in one conversation, which needs [`Action::Read`], or in all that the
 /// asker is in; a key searches everywhere. Case and accents don't count; the last word may be the beginning
-/// of one.
+/// of one, if it has [`SEARCH_BEGINNING_CHARACTERS_MIN`] characters or more.
+///
+/// Where the words are so common that finding the messages takes too long, it fails with the problem `too_broad` of `query`.
 #[derive(Clone, Debug)]
 pub struct SearchMessages {
     /// Words; up to [`SEARCH_BYTES_MAX`].
@@ -47,8 +50,14 @@ impl Command for SearchMessages {
             (None, By::Service) => Within::Everywhere,
         };
         let words = words_of(&self.query)?;
-        let search = Search { words, within, before: self.before, limit: with_one_more(self.limit) };
-        let found = rows.search(&call.community, &search)?;
+        let beginning =
+            words.last().is_some_and(|word| word.chars().count() >= SEARCH_BEGINNING_CHARACTERS_MIN);
+        let search =
+            Search { words, beginning, within, before: self.before, limit: with_one_more(self.limit) };
+        let found = match rows.search(&call.community, &search) {
+            Err(trouble) if trouble.kind == TroubleKind::Overdue => return Err(too_broad()),
+            found => found?,
+        };
         let mut listed = Listed::of(found, self.limit, |message| message.id);
         if let Within::Of(asker) = &search.within {
             listed.rows = readable(rows, call, asker, listed.rows)?;
@@ -97,6 +106,12 @@ fn may_read(
     let member = rows.member(&call.community, id, asker)?;
     let facts = SendingFacts { member, ..own.clone() };
     Ok(Access::by_facts(rows, call, conversation, facts)?.may(Action::Read))
+}
+
+fn too_broad() -> Failure {
+    Problem::new("too_broad", "finds too much to look through: search for more or longer words")
+        .at("query")
+        .into()
 }
 
 fn words_of(query: &str) -> Result<Vec<String>, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::entrance::Directory;
 use chat::verbs::Page;
-use chat::{CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, RoomName};
+use chat::{CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, RoomName, Shown};
 use std::sync::Arc;
 
 /// What is looked up.
@@ -65,6 +65,8 @@ pub(crate) enum Found {
 
 /// Of a small entry with its key, its stamp and the cache's own part.
 pub(super) const ENTRY_BYTES: u64 = 256;
+/// Of a mention, a file or a reaction without its texts, which are allocations of their own.
+const LIST_ITEM_BYTES: u64 = 128;
 
 impl Found {
     /// What an entry takes, roughly.
@@ -73,13 +75,43 @@ impl Found {
             + match self {
                 Self::Community(directory) => directory.bytes(),
                 Self::Room(_) => 0,
-                Self::Person(_) | Self::Standing(_) => ENTRY_BYTES,
+                Self::Person(person) => ENTRY_BYTES + person_texts(person),
+                Self::Standing(standing) => {
+                    let member = standing.member.as_ref().map_or(0, |member| length(member.person.as_str()));
+                    ENTRY_BYTES + conversation_texts(&standing.conversation) + member
+                }
                 Self::Newest(page) => {
-                    let text = |shown: &chat::Shown| {
-                        shown.message.text.len() as u64 + shown.message.attachments.len() as u64 * ENTRY_BYTES
-                    };
-                    page.messages.iter().map(|shown| text(shown) + 2 * ENTRY_BYTES).sum()
+                    conversation_texts(&page.conversation) + page.messages.iter().map(message).sum::<u64>()
                 }
             }
     }
+}
+
+fn length(text: &str) -> u64 {
+    text.len() as u64
+}
+
+fn person_texts(person: &Person) -> u64 {
+    let avatar = person.profile.avatar.as_deref().map_or(0, length);
+    length(person.id.as_str()) + length(&person.profile.name) + avatar
+}
+
+fn conversation_texts(conversation: &Conversation) -> u64 {
+    let name = conversation.name.as_ref().map_or(0, |name| length(name.as_str()));
+    let pair = conversation.pair.as_ref().map_or(0, |pair| length(&pair.key()));
+    length(&conversation.title) + length(&conversation.topic) + name + pair
+}
+
+/// A message with everything on it whose number or length its writers and readers choose.
+fn message(shown: &Shown) -> u64 {
+    let Shown { message, reactions } = shown;
+    let mentions = message.mentions.iter().map(|person| LIST_ITEM_BYTES + length(person.as_str()));
+    let attachments = message.attachments.iter().map(|attachment| {
+        let texts = length(&attachment.id) + length(&attachment.name) + length(&attachment.media_type);
+        LIST_ITEM_BYTES + texts
+    });
+    let reactions = reactions.iter().map(|tally| LIST_ITEM_BYTES + length(&tally.emoji));
+    let names = length(message.sender.as_str()) + length(message.client_id.as_str());
+    let lists = mentions.chain(attachments).chain(reactions).sum::<u64>();
+    2 * ENTRY_BYTES + length(&message.text) + names + lists
 }

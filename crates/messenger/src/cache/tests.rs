@@ -318,3 +318,46 @@ fn it_stays_within_its_bytes() {
     let (taken, max) = cache.bytes();
     assert!(0 < taken && taken <= max, "{taken} of {max}");
 }
+
+#[test]
+fn whatever_people_write_is_weighed() {
+    const LONG: usize = 1_000;
+    let long = || "x".repeat(LONG);
+    run(async {
+        let (messenger, lobby) = lobby().await;
+        let one = id("one");
+        let person = scene::person(&messenger, "one", "ann", &lobby).await;
+        let page = messenger.newest(&one, lobby.id, &person.id).await.expect("a page");
+        let standing = |conversation: Conversation| {
+            Found::Standing(Arc::new(Standing { conversation, member: None })).bytes()
+        };
+        let weigh = |change: &dyn Fn(&mut chat::verbs::Page)| {
+            let mut page = (*page).clone();
+            change(&mut page);
+            Found::Newest(Arc::new(page)).bytes()
+        };
+        let known = |person: &Person| Found::Person(Arc::new(person.clone())).bytes();
+        let named = |profile: Profile| known(&Person { profile, ..person.clone() });
+        let lobby_called =
+            |title: String, topic: String| standing(Conversation { title, topic, ..lobby.clone() });
+        let plain = weigh(&|_| ());
+        let tally = |emoji| chat::Tally { emoji, count: 1, mine: false };
+        let file = chat::Attachment { id: "1".into(), name: long(), media_type: "a/b".into(), bytes: 1 };
+        let grown = [
+            ("a text", weigh(&|page| page.messages[0].message.text = long()), plain),
+            ("reactions", weigh(&|page| page.messages[0].reactions.push(tally(long()))), plain),
+            ("files", weigh(&|page| page.messages[0].message.attachments.push(file.clone())), plain),
+            ("a page's topic", weigh(&|page| page.conversation.topic = long()), plain),
+            ("a title", lobby_called(long(), String::new()), lobby_called(String::new(), String::new())),
+            ("a topic", lobby_called(String::new(), long()), lobby_called(String::new(), String::new())),
+            ("a name", named(Profile { name: long(), ..person.profile.clone() }), known(&person)),
+            ("an avatar", named(Profile { avatar: Some(long()), ..person.profile.clone() }), known(&person)),
+        ];
+        for (what, with, without) in grown {
+            assert!(with + 20 >= without + LONG as u64, "{what}: {with} and {without}");
+        }
+        let mentions: Vec<PersonId> = (0..50).map(|number| somebody(&format!("somebody-{number}"))).collect();
+        let with = weigh(&|page| page.messages[0].message.mentions = mentions.clone());
+        assert!(with >= plain + 50 * 10, "mentions: {with} and {plain}");
+    });
+}

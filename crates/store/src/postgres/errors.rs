@@ -30,6 +30,10 @@ fn kind(error: &Error) -> TroubleKind {
     if [&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::INSUFFICIENT_PRIVILEGE].contains(&code) {
         return TroubleKind::ReadOnly;
     }
+    // By `statement_timeout`, or by an operator.
+    if *code == SqlState::QUERY_CANCELED {
+        return TroubleKind::Overdue;
+    }
     // Classes of Appendix A of PostgreSQL's manual: connection, resources, intervention, system.
     match &code.code()[..2] {
         "08" | "57" | "28" | "3D" => TroubleKind::Away,

@@ -5,6 +5,7 @@ use super::errors::trouble;
 use crate::sql::{
     Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, facts_columns, read_facts, scope,
 };
+use chat::limits::SEARCH_MS_MAX;
 use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
 use chat::{CommunityId, Mention, Message, Sanction};
 use postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
@@ -113,7 +114,10 @@ impl Session for PostgresSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let question = question(community, &search.words);
+        // Until the transaction ends: what follows in it reads single rows.
+        let deadline = format!("SET LOCAL statement_timeout = {SEARCH_MS_MAX}");
+        self.client.batch_execute(&deadline).map_err(|error| trouble(&error))?;
+        let question = question(community, search);
         let mut select = Select::of(community)
             .and("t.words @@ CAST(CAST(? AS text) AS tsquery)", [question.into()])
             .within(&search.within);
@@ -223,13 +227,15 @@ fn vector<'a>(community: &CommunityId, text: &str) -> Param<'a> {
     })
 }
 
-/// A `tsquery` as text: every word and the community, the last word as a beginning.
-fn question(community: &CommunityId, words: &[String]) -> String {
+/// A `tsquery` as text: every word and the community.
+fn question(community: &CommunityId, search: &Search) -> String {
     let mut question = format!("'{}'", scope(community));
-    for word in words {
+    for word in &search.words {
         let _ = write!(question, " & '{word}'");
     }
-    question.push_str(":*");
+    if search.beginning {
+        question.push_str(":*");
+    }
     question
 }
 

@@ -7,6 +7,7 @@ mod delivery;
 mod entities;
 mod facts;
 mod moderation;
+mod reactions;
 mod rows;
 mod scan;
 mod select;

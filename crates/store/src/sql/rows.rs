@@ -12,6 +12,7 @@ use chat::{
     Audit, AuditId, Block, ClientId, Community, CommunityId, Conversation, ConversationId, Delivery,
     DeliveryId, Edit, Invitation, InvitationId, Key, KeyId, Member, Mention, Message, MessageId, Moment,
     Pair, Person, PersonId, Reaction, Report, ReportId, Revision, Revocation, Role, RoomName, Sanction, Seq,
+    Tally,
 };
 use std::ops::RangeInclusive;
 
@@ -373,14 +374,25 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).and(AT_PLACE, place(of, seq)).order("t.nth", ALL).rows(self.0)
     }
 
-    fn reactions(
+    fn tallies(
         &mut self,
         community: &CommunityId,
         of: ConversationId,
         places: RangeInclusive<Seq>,
+        asker: &PersonId,
+    ) -> Found<Vec<(Seq, Tally)>> {
+        super::reactions::tallies(self.0, community, span(of, &places), asker)
+    }
+
+    fn own_reactions(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        places: RangeInclusive<Seq>,
+        person: &PersonId,
     ) -> Found<Vec<Reaction>> {
-        let reactions = Select::of(community).and(IN_SPAN, span(of, &places));
-        reactions.order("t.seq, t.at_ms, t.person, t.emoji", ALL).rows(self.0)
+        let own = Select::of(community).and("t.person = ?", [person.as_str().into()]);
+        own.and(IN_SPAN, span(of, &places)).order("t.seq, t.emoji", ALL).rows(self.0)
     }
 
     fn mentions(

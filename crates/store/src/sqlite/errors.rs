@@ -19,6 +19,7 @@ fn kind(error: &Error) -> TroubleKind {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation) => {
             TroubleKind::Contended
         }
+        Some(ErrorCode::OperationInterrupted) => TroubleKind::Overdue,
         _ => TroubleKind::Corrupt,
     }
 }

@@ -2,6 +2,7 @@
 
 mod backup;
 mod connection;
+mod deadline;
 mod errors;
 mod migrations;
 mod session;

@@ -1,16 +1,19 @@
 //! A transaction on SQLite.
 
+use super::deadline::Deadline;
 use super::errors::trouble;
 use crate::sql::{
     Columns, Entity, Param, Select, Session, SqlRows, corrupt, entry, facts_columns, insert_mentions,
     read_facts, scope,
 };
+use chat::limits::SEARCH_MS_MAX;
 use chat::rows::{Appendix, Found, Rows as _, Search, Sending, SendingFacts, blocked};
 use chat::{CommunityId, Message};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, ToSql};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// A connection within a transaction.
 pub(super) struct SqliteSession<'a>(pub(super) &'a Connection);
@@ -86,7 +89,7 @@ impl Session for SqliteSession<'_> {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let question = question(community, &search.words);
+        let question = question(community, search);
         let mut select =
             Select::of(community).and("w.message_words MATCH ?", [question.into()]).within(&search.within);
         if let Some(before) = search.before {
@@ -97,6 +100,7 @@ impl Session for SqliteSession<'_> {
             );
         }
         let select = select.order("w.rowid DESC", search.limit);
+        let _deadline = Deadline::after(Duration::from_millis(SEARCH_MS_MAX), self.0)?;
         select.rows_from(self, "message_words w JOIN messages t ON t.row = w.rowid")
     }
 
@@ -193,12 +197,14 @@ impl SqliteSession<'_> {
     }
 }
 
-/// Every word of the query and the community, the last word as a beginning. Words have no quotes in them.
-fn question(community: &CommunityId, words: &[String]) -> String {
+/// Every word of the query and the community. Words have no quotes in them.
+fn question(community: &CommunityId, search: &Search) -> String {
     let mut question = format!("\"{}\"", scope(community));
-    for word in words {
+    for word in &search.words {
         let _ = write!(question, " AND \"{word}\"");
     }
-    question.push('*');
+    if search.beginning {
+        question.push('*');
+    }
     question
 }

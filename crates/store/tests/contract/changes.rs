@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, person, texts};
-use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, React};
+use chat::verbs::{Append, Around, Changed, Delete, EditText, EditsOf, OwnReactions, React};
 use chat::*;
 
 fn edit(scene: &Scene, by: &str, conversation: ConversationId, text: &str) -> Result<Changed, Failure> {
@@ -89,6 +89,47 @@ pub(crate) const CASES: &[Case] = &[
         assert!(react(scene, "bob", room, "👍", false).is_ok_and(|changed| !changed.changed));
         assert_eq!(seen("bob"), [("👍".to_owned(), 1, false), ("🎉".to_owned(), 1, true)]);
         assert!(matches!(react(scene, "ann", room, "a\nb", true), Err(Failure::Invalid(_))));
+    }),
+    ("many people's reactions are counted, and one's own are told apart", |scene| {
+        const PEOPLE: u64 = 60;
+        let names: Vec<String> = (0..PEOPLE).map(|number| format!("p{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let room = scene.lobby(&names);
+        for text in ["one", "two", "three"] {
+            scene.send("p0", room, text);
+        }
+        for by in &names {
+            react(scene, by, room, "👍", true).expect("they may");
+        }
+        let last = react(scene, "p7", room, "🎉", true).expect("he may");
+        let counted: Vec<_> = last.reactions.iter().map(|tally| (tally.count, tally.mine)).collect();
+        assert_eq!(counted, [(PEOPLE, true), (1, true)], "as its answer says");
+        let page = scene.page("p3", room, Around::Newest, 5);
+        let counted: Vec<_> =
+            page.messages[0].reactions.iter().map(|tally| (tally.count, tally.mine)).collect();
+        assert_eq!(counted, [(PEOPLE, true), (1, false)], "as a page says");
+        assert!(page.messages[1..].iter().all(|shown| shown.reactions.is_empty()));
+        let own = |by: &str, from, to| -> Vec<(u64, String)> {
+            let own = OwnReactions { conversation: room, from: Seq(from), to: Seq(to) };
+            let own = scene.ask(by, own).expect("they may").into_iter();
+            own.map(|reaction| (reaction.seq.0, reaction.emoji)).collect()
+        };
+        assert_eq!(own("p7", 1, 3), [(1, "🎉".to_owned()), (1, "👍".to_owned())]);
+        assert_eq!(own("p3", 1, u64::MAX), [(1, "👍".to_owned())]);
+        assert!(own("p3", 2, 3).is_empty() && own("p3", 3, 2).is_empty());
+        let stranger = OwnReactions { conversation: room, from: Seq(1), to: Seq(3) };
+        assert!(scene.beside().service(stranger).is_err(), "there is no such room beside");
+    }),
+    ("no message has more different reactions than fit on a page", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("ann", room, "one");
+        for number in 0..limits::REACTIONS_MAX {
+            react(scene, "ann", room, &format!("r{number}"), true).expect("there is room");
+        }
+        let refused = Refusal::LimitReached { limit: "reactions_max", max: limits::REACTIONS_MAX as u64 };
+        assert_eq!(react(scene, "bob", room, "one more", true), Err(Failure::Refused(refused)));
+        let same = react(scene, "bob", room, "r7", true).expect("it is there");
+        assert_eq!(same.reactions.iter().filter(|tally| tally.mine).count(), 1);
     }),
     ("mentions follow the text, and nothing else changes them", |scene| {
         let room = scene.lobby(&["ann", "bob", "cid"]);

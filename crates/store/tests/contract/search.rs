@@ -29,6 +29,18 @@ pub(crate) const CASES: &[Case] = &[
         assert!(find(scene, "ann", "quic brown").is_empty(), "only the last word may be a beginning");
         assert_eq!(find(scene, "ann", "brown quic").len(), 2);
     }),
+    ("the last word is a beginning from three characters on", |scene| {
+        let room = scene.lobby(&["ann"]);
+        for text in ["an apple", "a pear", "Apricots", "東京"] {
+            scene.send("ann", room, text);
+        }
+        assert_eq!(find(scene, "ann", "app"), ["an apple"]);
+        assert_eq!(find(scene, "ann", "ápr"), ["Apricots"], "accents are no characters");
+        assert!(find(scene, "ann", "ap").is_empty(), "nobody said it");
+        assert_eq!(find(scene, "ann", "a"), ["a pear"], "as a word of its own");
+        assert_eq!(find(scene, "ann", "an app"), ["an apple"]);
+        assert_eq!(find(scene, "ann", "東"), ["東京"], "an ideograph is a word");
+    }),
     ("no query is a language", |scene| {
         let room = scene.lobby(&["ann"]);
         scene.send("ann", room, "or not and near words");
