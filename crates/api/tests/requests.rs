@@ -3,8 +3,10 @@
 mod house;
 
 use api::{Api, Rate};
-use chat::{MemoryStore, Request, Store, Trouble, TroubleKind};
+use chat::{CommunityId, MemoryStore, Request, Store, Trouble, TroubleKind};
 use house::{Answer, House, NOTHING, token, token_with};
+use identity::{Refusal, Token};
+use messenger::{Credentials, Rejection};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -271,8 +273,36 @@ async fn who_is_erased_leaves_tombstones_and_who_exports_gets_every_line() {
     let erased = house.ask("DELETE", "/api/v1/communities/acme/people/ann", &key, NOTHING).await.ok();
     assert_eq!((erased["messages"].as_u64(), erased["done"].as_bool()), (Some(3), Some(true)));
     let whole = house.operate("GET", "/api/v1/communities/acme/export", NOTHING).await;
-    assert!(!whole.text.contains("private") && !whole.text.contains("\"ann\""), "{}", whole.text);
+    // A revocation is kept for as long as what it revokes could be valid.
+    let left: Vec<_> =
+        whole.text.lines().filter(|line| !line.contains("\"record\":\"revocation\"")).collect();
+    let left = left.join("\n");
+    assert!(!left.contains("private") && !left.contains("\"ann\""), "{left}");
     assert!(!whole.text.contains(house::SITE_SECRET), "an export holds no keys");
+}
+
+#[tokio::test]
+async fn who_is_erased_does_not_come_back_with_a_token_of_before() {
+    let (house, key) = furnished().await;
+    let (one, old) = ("/api/v1/communities/acme/people/ann", token("acme", "ann"));
+    let come = async |shown: &str| {
+        let community = CommunityId::parse("acme").expect("an id");
+        let shown = Credentials { community, token: Some(Token::new(shown)), name: None };
+        house.messenger.admit(&shown).await
+    };
+    come(&old).await.expect("a socket comes in");
+    send(&house, &old, "private").await.ok();
+    assert_eq!(house.ask("DELETE", one, &old, NOTHING).await.ok()["done"], true);
+
+    let refused = come(&old).await;
+    assert!(matches!(refused, Err(Rejection::Token(Refusal::Revoked))), "{refused:?}");
+    assert_eq!(send(&house, &old, "again").await.code(), "token_revoked");
+    assert_eq!(house.ask("GET", one, &key, NOTHING).await.code(), "not_found", "nobody was written again");
+    assert_eq!(house.ask("DELETE", one, &key, NOTHING).await.code(), "not_found");
+
+    let later = token_with("acme", "ann", &json!({ "iat": house::seconds() + 1, "name": "Another Ann" }));
+    come(&later).await.expect("a new person");
+    assert_eq!(house.ask("GET", one, &later, NOTHING).await.ok()["name"], "Another Ann");
 }
 
 #[tokio::test]

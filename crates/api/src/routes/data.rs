@@ -11,8 +11,9 @@ use crate::shapes::{Erasure, Scope};
 use axum::http::Method;
 use bytes::Bytes;
 use chat::rows::Record;
-use chat::verbs::{Erase, ErasureReport, Expire, Export, ExportPosition, Exported};
+use chat::verbs::{Erase, ErasureReport, Expire, Export, ExportPosition, Exported, ReadPerson};
 use chat::{By, PersonId};
+use identity::{Revoked, UnixSeconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -41,8 +42,9 @@ pub(super) fn group() -> Group {
             operation(Method::DELETE, "/communities/{community}/people/{person}", "erase_person", "Erase a person")
                 .by(Callers::keys_and_people(Scope::ManagePeople))
                 .about(
-                    "Their messages become tombstones of nobody; search, reactions, memberships and cursors forget them. Where the \
-                     answer says that it is not done, send it again.",
+                    "Their tokens that were issued until now are revoked first, so that none of them makes the person anew. Their \
+                     messages become tombstones of nobody; search, reactions, memberships and cursors forget them. Where the answer \
+                     says that it is not done, send it again: people with a newer token.",
                 )
                 .runs(erase),
             operation(
@@ -65,7 +67,7 @@ async fn export_person(desk: Desk, input: Input<AtPerson>) -> Result<Lines, Prob
     let person = input.path.person;
     let by = desk.by_person(&person)?;
     // Who does not exist has nothing to give out, and is told apart from who has not written anything.
-    desk.ask_as(by.clone(), chat::verbs::ReadPerson { person: person.clone() }).await?;
+    desk.ask_as(by.clone(), ReadPerson { person: person.clone() }).await?;
     export(desk, by, Some(person)).await
 }
 
@@ -122,9 +124,15 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
         By::Person(_) if desk.is_service() => By::Service,
         by => by,
     };
+    let person = &input.path.person;
+    // Who does not exist takes none of the places for revocations.
+    desk.ask_as(By::Service, ReadPerson { person: person.clone() }).await?;
+    // Before the first step, as whoever comes in is written: a client that reconnects would undo the erasure.
+    let issued_until_now = Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000));
+    desk.shared.messenger.revoke(desk.community()?, person, issued_until_now).await?;
     let mut report = ErasureReport::default();
     for _ in 0..STEPS_MAX {
-        report.add(desk.ask_as(by.clone(), Erase { person: input.path.person.clone() }).await?);
+        report.add(desk.ask_as(by.clone(), Erase { person: person.clone() }).await?);
         if report.done {
             break;
         }

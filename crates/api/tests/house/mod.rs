@@ -27,6 +27,7 @@ pub(crate) const NOTHING: Option<Value> = None;
 pub(crate) struct House {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) api: Api,
+    pub(crate) messenger: Messenger,
     public: Router,
     operators: Router,
     pub(crate) live: Arc<FakeLive>,
@@ -69,8 +70,9 @@ impl House {
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
         let settings = Settings { outbound: Some(outbound()), ..Settings::default() };
+        let messenger = Messenger::new(store.clone(), settings);
         let api = Api::new(Parts {
-            messenger: Messenger::new(store.clone(), settings),
+            messenger: messenger.clone(),
             live: live.clone(),
             outbound: outbound(),
             rate,
@@ -80,7 +82,7 @@ impl House {
             webhook_limits: MemoryLimits::default(),
             node: "house".to_owned(),
         });
-        Self { public: api.public(), operators: api.operators(), store, api, live }
+        Self { public: api.public(), operators: api.operators(), store, api, messenger, live }
     }
 
     /// Asks at the public address.
