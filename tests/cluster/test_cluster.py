@@ -20,8 +20,13 @@ from node import Node
 
 KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
 SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
-# The lease of a node that was killed may stand so long.
+# The people of a node that was killed may be seen for so long (docs/operations.md).
 LEASE_SECONDS_MAX = 10
+# What somebody does on one node is seen on the others within this: a lost change is told again after one second.
+SEEN_SECONDS_MAX = 5
+# For what the machine's lateness, which is measured, does not show.
+MARGIN_SECONDS = 2
+PULSE_SECONDS = 0.05
 
 
 class Cluster(unittest.TestCase):
@@ -341,17 +346,33 @@ class People(Cluster):
         ann, bob, cat = (self.person(server, key) for server, key in zip(servers, ("ann", "bob", "cat")))
         for client in (ann, bob, cat):
             client.wait_for_people({"ann", "bob", "cat"})
-        servers[2].process.kill()
         began = time.monotonic()
-        for client in (ann, bob):
-            client.wait_for_people({"ann", "bob"})
-        self.assertLess(time.monotonic() - began, LEASE_SECONDS_MAX + 5, "leases end")
+        servers[2].process.kill()
+        self.assert_people_within(LEASE_SECONDS_MAX, began, [ann, bob], {"ann", "bob"})
+        began = time.monotonic()
         dan = self.person(servers[1], "dan")
-        for client in (ann, bob, dan):
-            client.wait_for_people({"ann", "bob", "dan"})
+        self.assert_people_within(SEEN_SECONDS_MAX, began, [ann, bob, dan], {"ann", "bob", "dan"})
+        began = time.monotonic()
         bob.cut()
-        for client in (ann, dan):
-            client.wait_for_people({"ann", "dan"})
+        self.assert_people_within(SEEN_SECONDS_MAX, began, [ann, dan], {"ann", "dan"})
+
+    def assert_people_within(self, seconds: float, began: float, clients: list[Client], keys: set[str]) -> None:
+        """These, and no others, are seen by all of these clients in time.
+
+        A lease is a contract, but the tests' machine may be loaded. So what it was late is not counted: all the while a
+        message goes from the first client over the engine to the last one, and what a turn of that takes beyond its pause
+        is time in which programs waited for the machine, those that are tested as well."""
+        late = 0.0
+        while not all(client.people() == keys for client in clients):
+            took = time.monotonic() - began - late
+            seen = [client.people() for client in clients]
+            self.assertLess(took, seconds + MARGIN_SECONDS, f"{keys} are to be seen, not {seen}")
+            turn = time.monotonic()
+            time.sleep(PULSE_SECONDS)
+            body = f"pulse {turn}"
+            clients[0].say(body)
+            clients[-1].wait_for_bodies([body])
+            late += time.monotonic() - turn - PULSE_SECONDS
 
     def test_a_node_that_stood_still_for_longer_than_its_lease_brings_its_people_back(self) -> None:
         _, servers = self.start(2)
