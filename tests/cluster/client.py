@@ -39,7 +39,9 @@ class Client:
     def ask(self, event: str, payload: dict) -> dict:
         """Sends a message and waits for its reply."""
         reference = self.send(event, payload)
-        self._wait(f"a reply to {event}", lambda: reference in self.replies)
+        self._wait(f"a reply to {event}", lambda: reference in self.replies or self.gone)
+        if reference not in self.replies:
+            raise ConnectionError(f"the connection ended before a reply to {event}")
         return self.replies.pop(reference)
 
     def send(self, event: str, payload: dict) -> str:
@@ -124,7 +126,8 @@ class Client:
         except (OSError, ValueError):
             pass
         with self.changed:
-            self.gone = True
+            # The end of an earlier connection says nothing of the one that it has by now.
+            self.gone |= line is self.line
             self.changed.notify_all()
 
     def _take(self, _join_ref, reference, topic: str, event: str, payload: dict) -> None:

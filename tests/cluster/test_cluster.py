@@ -20,8 +20,13 @@ from node import Node
 
 KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
 SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
-# The lease of a node that was killed may stand so long.
+# The people of a node that was killed may be seen for so long (docs/operations.md).
 LEASE_SECONDS_MAX = 10
+# What somebody does on one node is seen on the others within this: a lost change is told again after one second.
+SEEN_SECONDS_MAX = 5
+# For what the machine's lateness, which is measured, does not show.
+MARGIN_SECONDS = 2
+PULSE_SECONDS = 0.05
 
 
 class Cluster(unittest.TestCase):
@@ -306,30 +311,64 @@ class Deployments(Cluster):
         _, servers = self.start(3)
         speaker = self.client(servers[0], KEPT)
         members = [self.client(servers[at % 3], KEPT) for at in range(9)]
+        accepted: list[str] = []
+        done = threading.Event()
+        with ThreadPoolExecutor() as pool:
+            speaking = pool.submit(self.speak, speaker, [server.port for server in servers], accepted, done)
+            try:
+                for server in servers:
+                    self.restart(server, servers, members, accepted)
+            finally:
+                done.set()
+            speaking.result()
+        # It is the last in the order: who has it has all that comes before.
+        accepted.append(speaker.say_until_accepted("last"))
         everybody = [speaker, *members]
-        said: list[str] = []
+        for client in everybody:
+            client.wait_for_bodies(accepted)
+        for client in everybody:
+            heard = client.bodies()
+            self.assertEqual(len(heard), len(set(heard)), "nothing is heard twice")
+            self.assertEqual([body for body in heard if body in set(accepted)], accepted)
+            # Of what was under way when its node ended the speaker does not know whether it was taken, but all hear the same.
+            self.assertEqual(heard, members[0].bodies())
 
-        def speak(count: int) -> None:
-            for _ in range(count):
-                said.append(str(len(said)))
-                self.assertEqual(speaker.say(said[-1])["status"], "ok")
+    def speak(self, speaker: Client, ports: list[int], accepted: list[str], done: threading.Event) -> None:
+        """Goes on speaking, from another node when its own ends. Slowly: one recovery brings a thousand messages at most."""
+        number = 0
+        while not done.wait(0.02):
+            body = str(number)
+            number += 1
+            try:
+                if speaker.say(body)["status"] == "ok":
+                    accepted.append(body)
+            except OSError:
+                speaker.wait_until_gone()
+                next_port = ports[(ports.index(speaker.port) + 1) % len(ports)]
+                self.assert_recovers(speaker, next_port)
 
-        speak(20)
-        for server in servers:
-            others = [other for other in servers if other is not server]
-            leaving = [client for client in everybody if client.port == server.port]
-            server.process.signal(SIGTERM)
-            for at, client in enumerate(leaving):
-                client.wait_until_gone()
-                reply = client.connect(others[at % 2].port)
-                self.assertTrue(reply["response"]["recover"].get("recovered"), reply)
-            speak(20)
-            server.process.wait()
-            server.start()
-            server.wait_for_bus()
-        for member in members:
-            member.wait_for_bodies(said)
-            self.assertEqual(member.bodies(), said)
+    def restart(self, server: Node, servers: list[Node], members: list[Client], accepted: list[str]) -> None:
+        others = [other for other in servers if other is not server]
+        leaving = [member for member in members if member.port == server.port]
+        self.wait_for_more(accepted)
+        server.process.signal(SIGTERM)
+        for client in leaving:
+            client.wait_until_gone()
+        self.wait_for_more(accepted)
+        for at, client in enumerate(leaving):
+            self.assert_recovers(client, others[at % 2].port)
+        self.wait_for_more(accepted)
+        server.process.wait()
+        server.start()
+        server.wait_for_bus()
+
+    def wait_for_more(self, accepted: list[str]) -> None:
+        before = len(accepted)
+        wait_until("more was said", lambda: len(accepted) > before + 10)
+
+    def assert_recovers(self, client: Client, port: int) -> None:
+        reply = client.connect(port)
+        self.assertTrue(reply["response"]["recover"].get("recovered"), reply)
 
 
 class People(Cluster):
@@ -341,17 +380,33 @@ class People(Cluster):
         ann, bob, cat = (self.person(server, key) for server, key in zip(servers, ("ann", "bob", "cat")))
         for client in (ann, bob, cat):
             client.wait_for_people({"ann", "bob", "cat"})
-        servers[2].process.kill()
         began = time.monotonic()
-        for client in (ann, bob):
-            client.wait_for_people({"ann", "bob"})
-        self.assertLess(time.monotonic() - began, LEASE_SECONDS_MAX + 5, "leases end")
+        servers[2].process.kill()
+        self.assert_people_within(LEASE_SECONDS_MAX, began, [ann, bob], {"ann", "bob"})
+        began = time.monotonic()
         dan = self.person(servers[1], "dan")
-        for client in (ann, bob, dan):
-            client.wait_for_people({"ann", "bob", "dan"})
+        self.assert_people_within(SEEN_SECONDS_MAX, began, [ann, bob, dan], {"ann", "bob", "dan"})
+        began = time.monotonic()
         bob.cut()
-        for client in (ann, dan):
-            client.wait_for_people({"ann", "dan"})
+        self.assert_people_within(SEEN_SECONDS_MAX, began, [ann, dan], {"ann", "dan"})
+
+    def assert_people_within(self, seconds: float, began: float, clients: list[Client], keys: set[str]) -> None:
+        """These, and no others, are seen by all of these clients in time.
+
+        A lease is a contract, but the tests' machine may be loaded. So what it was late is not counted: all the while a
+        message goes from the first client over the engine to the last one, and what a turn of that takes beyond its pause
+        is time in which programs waited for the machine, those that are tested as well."""
+        late = 0.0
+        while not all(client.people() == keys for client in clients):
+            took = time.monotonic() - began - late
+            seen = [client.people() for client in clients]
+            self.assertLess(took, seconds + MARGIN_SECONDS, f"{keys} are to be seen, not {seen}")
+            turn = time.monotonic()
+            time.sleep(PULSE_SECONDS)
+            body = f"pulse {turn}"
+            clients[0].say(body)
+            clients[-1].wait_for_bodies([body])
+            late += time.monotonic() - turn - PULSE_SECONDS
 
     def test_a_node_that_stood_still_for_longer_than_its_lease_brings_its_people_back(self) -> None:
         _, servers = self.start(2)
