@@ -4,8 +4,8 @@ use crate::audience::{Presence, Status};
 use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Around, FindRoom, LastSeen, Page, ReadConversation, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, Moment, PersonId, RoomName, Seq, Thing};
+use chat::verbs::{Around, FindRoom, LastSeen, OwnReactions, Page, ReadConversation, ReadPage};
+use chat::{By, CommunityId, ConversationId, Failure, Moment, PersonId, RoomName, Seq, Shown, Thing};
 use std::sync::Arc;
 
 /// Messages with a join, and on a page of which nobody said how long it is.
@@ -89,7 +89,7 @@ impl Messenger {
     }
 
     /// The newest messages of a conversation, for somebody who [stands](Messenger::standing) to it so that they may read
-    /// them. One reading serves everybody, unless there are reactions on it: which of them are one's own is different for
+    /// them. One reading serves everybody; where there are reactions on it, only which of them are one's own is read for
     /// each.
     pub(crate) async fn newest(
         &self,
@@ -107,10 +107,20 @@ impl Messenger {
                 return Err(absent());
             }
         };
-        if page.messages.iter().all(|shown| shown.reactions.is_empty()) {
+        let mut reacted = page.messages.iter().filter(|shown| !shown.reactions.is_empty());
+        let Some(first) = reacted.next() else {
             return Ok(page);
+        };
+        let (from, to) = (first.message.seq, reacted.next_back().unwrap_or(first).message.seq);
+        let own = self.ask(community, By::Person(person.clone()), OwnReactions { conversation, from, to });
+        let own = own.await?;
+        let mut page = (*page).clone();
+        for Shown { message, reactions } in &mut page.messages {
+            for tally in reactions {
+                tally.mine = own.iter().any(|own| own.seq == message.seq && own.emoji == tally.emoji);
+            }
         }
-        self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
+        Ok(Arc::new(page))
     }
 
     /// What somebody missed who stood at `seq`, from the newest page if it reaches so far back.

@@ -75,7 +75,7 @@ impl Found {
             + match self {
                 Self::Community(directory) => directory.bytes(),
                 Self::Room(_) => 0,
-                Self::Person(person) => ENTRY_BYTES + person_texts(person),
+                Self::Person(met) => ENTRY_BYTES + person_texts(&met.person),
                 Self::Standing(standing) => {
                     let member = standing.member.as_ref().map_or(0, |member| length(member.person.as_str()));
                     ENTRY_BYTES + conversation_texts(&standing.conversation) + member

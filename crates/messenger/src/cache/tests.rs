@@ -3,7 +3,7 @@
 use super::*;
 use crate::messenger::Messenger;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, Meet, Punish};
+use chat::verbs::{Append, ChangeCommunity, ChangeRoom, Erase, Meet, Punish, React};
 use chat::{By, Conversation, Draft, GuestPolicy, Kind, Profile, RoomName, SanctionKind, Settings};
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::oneshot;
@@ -224,6 +224,29 @@ fn what_is_erased_while_the_newest_page_is_read_is_not_on_it() {
 }
 
 #[test]
+fn a_newest_page_with_reactions_is_read_once_and_says_to_each_which_are_their_own() {
+    run(async {
+        let (messenger, lobby) = lobby().await;
+        let one = id("one");
+        scene::person(&messenger, "one", "bob", &lobby).await;
+        for (who, emoji) in [("ann", "+1"), ("bob", "+1"), ("bob", "wow")] {
+            let react = React { conversation: lobby.id, seq: chat::Seq(1), emoji: emoji.into(), on: true };
+            messenger.ask(&one, by(who), react).await.expect("they may");
+        }
+        let tallies = async |who: &str| -> Vec<(String, u64, bool)> {
+            let page = messenger.newest(&one, lobby.id, &somebody(who)).await.expect("a page");
+            let tallies = page.messages[0].reactions.iter();
+            tallies.map(|tally| (tally.emoji.clone(), tally.count, tally.mine)).collect()
+        };
+        for (who, own) in [("ann", [true, false]), ("bob", [true, true]), ("ann", [true, false])] {
+            assert_eq!(tallies(who).await, [("+1".to_owned(), 2, own[0]), ("wow".to_owned(), 1, own[1])]);
+        }
+        let counts = messenger.inner.cache.counts().find(|(name, ..)| *name == "newest_page");
+        assert_eq!(counts, Some(("newest_page", 2, 1)), "the other readings are of the cache");
+    });
+}
+
+#[test]
 fn settings_count_that_come_while_the_old_ones_are_read() {
     run(async {
         let (messenger, _) = lobby().await;
@@ -336,7 +359,9 @@ fn whatever_people_write_is_weighed() {
             change(&mut page);
             Found::Newest(Arc::new(page)).bytes()
         };
-        let known = |person: &Person| Found::Person(Arc::new(person.clone())).bytes();
+        let known = |person: &Person| {
+            Found::Person(Met { person: Arc::new(person.clone()), at: Moment::default() }).bytes()
+        };
         let named = |profile: Profile| known(&Person { profile, ..person.clone() });
         let lobby_called =
             |title: String, topic: String| standing(Conversation { title, topic, ..lobby.clone() });

@@ -6,8 +6,8 @@ use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
     Export, FindKey, FindRoom, GiveUp, Invitations, KeepDelivery, Keys, LastSeen, Members, NoteAttempt,
-    NoteSeen, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson, ReadReceipts,
-    Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
+    NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson,
+    ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
 };
 
 macro_rules! quiet {
@@ -41,6 +41,7 @@ quiet! {
     Asked<Members>
     Asked<NoteAttempt>
     Asked<NoteSeen>
+    Asked<OwnReactions>
     Asked<People>
     Asked<ReadCommunity>
     Asked<ReadConversation>
