@@ -229,6 +229,35 @@ async fn say(house: &House, key: &str, text: &str) {
     house.ask("POST", MESSAGES, key, Some(json!({ "text": text }))).await.ok();
 }
 
+#[tokio::test]
+async fn what_waits_and_tells_of_who_was_erased_is_not_told_and_not_kept() {
+    let mut site = Site::open().await;
+    let (store, key, _) = store_with_a_site(&site).await;
+    let sending = Sending::begin(&store);
+    let ann = house::token("acme", "ann");
+    let member = "/api/v1/communities/acme/conversations/room:lobby/members/ann";
+    sending.house.ask("PUT", member, &ann, Some(json!({}))).await.ok();
+    site.open.send_replace(false);
+    site.status.store(500, Ordering::Relaxed);
+    for (by, text) in [(&ann, "under way"), (&ann, "waits"), (&key, "others")] {
+        say(&sending.house, by, text).await;
+    }
+    assert_eq!(heard(&mut site).await.1, "under way");
+    until_kept(&store, 3).await;
+    let one = "/api/v1/communities/acme/people/ann";
+    assert_eq!(sending.house.ask("DELETE", one, &ann, NOTHING).await.ok()["done"], true);
+    until_kept(&store, 1).await;
+
+    // The attempt that was under way fails, and there is no other one of it.
+    site.open.send_replace(true);
+    for _ in 0..3 {
+        assert_eq!(heard(&mut site).await.1, "others");
+    }
+    until_kept(&store, 0).await;
+    sending.end().await;
+    assert!(site.told.try_recv().is_err(), "nothing more is told");
+}
+
 /// The id and the text of what comes next.
 async fn heard(site: &mut Site) -> (String, String) {
     let (headers, body) = site.next().await;

@@ -67,6 +67,11 @@ impl KeptQueue {
         self.memory.remove(endpoint);
     }
 
+    /// Forgets what waits and tells of somebody who was erased. The store has forgotten what it kept of it with that.
+    pub(super) fn forget(&self, of: &CommunityId, person: &PersonId) {
+        self.memory.forget(&Community::new(of.as_str()), person.as_str());
+    }
+
     /// Puts something at the end of an endpoint's line, and says what is to be kept of it.
     ///
     /// # Errors
@@ -91,6 +96,7 @@ impl KeptQueue {
     pub(super) fn put_back(&self, delivery: &Delivery) -> Result<(), QueueFull> {
         let message = Message {
             id: MessageId(format!("{PREFIX}{}", delivery.id)),
+            person: delivery.person.to_string(),
             body: delivery.body.clone().into(),
             queued: UnixMillis(delivery.queued.millis()),
             attempts: delivery.attempts,

@@ -54,6 +54,9 @@ pub(crate) struct Webhooks {
 impl Witness for Webhooks {
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = messenger::now();
+        if let Happening::Erased(person) = happening {
+            self.deliveries.queue().forget(community, person);
+        }
         if self.without.has(community, at) {
             return;
         }
@@ -108,6 +111,10 @@ impl Webhooks {
 
     /// Puts what happened into the line of each endpoint that wants to be told of such. `keeping` is what waits for the store.
     async fn announce(self: &Arc<Self>, happened: Happened, keeping: &mut JoinSet<()>) {
+        if let What::Erased(person) = &happened.what {
+            // Once more: what was not read yet when they were erased came into the lines after that.
+            self.deliveries.queue().forget(&happened.community, person);
+        }
         let looked = self.without.looks();
         let ring = match self.keyring.of(&happened.community, happened.at).await {
             Ok(ring) => ring,

@@ -11,10 +11,12 @@ use crate::moment::Moment;
 use crate::rows::{Rows, Target};
 use crate::{Call, Command, Verb, WEIGHT_MAX};
 
-/// Keeps something that an endpoint is to be told, unless that is revoked: then nothing of it is kept ([`RevokeKey`]). Again, it
-/// is there once. How much may wait is the business of whoever delivers.
+/// Keeps something that an endpoint is to be told, unless that is revoked or the person of whom it tells is not there: then
+/// nothing of it is kept ([`RevokeKey`], [`Erase`]). Again, it is there once. How much may wait is the business of whoever
+/// delivers.
 ///
 /// [`RevokeKey`]: super::RevokeKey
+/// [`Erase`]: super::Erase
 #[derive(Clone, Debug)]
 pub struct KeepDelivery {
     /// What.
@@ -27,6 +29,10 @@ impl Command for KeepDelivery {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
         access::key_or_self(call, None)?;
+        let person = &self.delivery.person;
+        if !person.is_reserved() && rows.person(&call.community, person)?.is_none() {
+            return Ok(());
+        }
         match rows.key(&call.community, self.delivery.endpoint)? {
             Some(key) if key.revoked.is_none() => Ok(rows.put_delivery(&call.community, &self.delivery)?),
             Some(_) | None => Ok(()),

@@ -39,6 +39,8 @@ pub struct Endpoint {
 pub struct Message {
     /// Which.
     pub id: MessageId,
+    /// Of whom it tells, so that it can be forgotten with them: `sub`.
+    pub person: String,
     /// JSON.
     pub body: Bytes,
     /// When it was put into the queue.
@@ -123,7 +125,7 @@ type Answer<T> = Result<T, QueueError>;
 
 /// Keeps messages in the order in which they came, one line for each endpoint. Who puts a message in tells
 /// [`super::Deliveries::wake`] when it is kept. Each verb is done when its future is: what is durable, is durable then. What
-/// became of an attempt is told also when its endpoint was removed meanwhile, which is no error.
+/// became of an attempt is told also when its endpoint was removed or its message forgotten meanwhile, which is no error.
 pub trait Queue: Send + Sync + 'static {
     /// The endpoints that something waits for, when deliveries begin.
     fn waiting(&self) -> impl Future<Output = Answer<Vec<Waiting>>> + Send;

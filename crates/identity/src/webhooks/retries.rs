@@ -98,6 +98,7 @@ mod tests {
         let retries = Retries::default();
         let message = Message {
             id: MessageId("m".into()),
+            person: "ann".into(),
             body: Default::default(),
             queued: UnixMillis(1_000),
             attempts: 0,

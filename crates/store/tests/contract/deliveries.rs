@@ -5,7 +5,9 @@ use crate::scene::{Scene, json, person};
 use chat::verbs::*;
 use chat::*;
 
+/// Of a community in which Ann is, of whom it is told.
 fn endpoint(scene: &Scene) -> KeyId {
+    scene.people(&["ann"]);
     let key = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: Vec::new() };
     scene.service(key).expect("a key may").id
 }
@@ -145,6 +147,8 @@ pub(crate) const CASES: &[Case] = &[
         scene.service(KeepDelivery { delivery: of_bob }).expect("a key may");
         scene.service(GiveUp { endpoint, id: Some(id(1)), why: "why".into() }).expect("a key may");
         scene.erase(&By::Service, "ann");
+        // What was on its way to the store comes too late.
+        keep(scene, endpoint, [4]);
         assert!(dead(scene, endpoint).is_empty());
         assert_eq!(own(scene).iter().map(|row| row.id).collect::<Vec<_>>(), [id(3)]);
     }),

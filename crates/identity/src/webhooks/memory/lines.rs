@@ -101,6 +101,27 @@ impl Lines {
         }
     }
 
+    pub(super) fn forget_person(&mut self, community: &Community, person: &str) {
+        let (mut waiting, mut letters) = (0, Vec::new());
+        for line in self.by_endpoint.values_mut().filter(|line| line.endpoint.community == *community) {
+            line.waiting.retain(|message| {
+                let stays = message.person != person;
+                waiting += if stays { 0 } else { message.body.len() };
+                stays
+            });
+            let (theirs, others) = std::mem::take(&mut line.dead)
+                .into_iter()
+                .partition(|(_, letter)| letter.message.person == person);
+            line.dead = others;
+            let theirs: VecDeque<_> = theirs;
+            letters.extend(theirs);
+        }
+        for (serial, letter) in letters {
+            self.forget(community, serial, &letter);
+        }
+        self.change(community, |taken| taken.waiting -= waiting);
+    }
+
     pub(super) fn push(&mut self, endpoint: EndpointId, message: Message) -> Result<(), QueueFull> {
         let line = self.by_endpoint.get(&endpoint).filter(|line| !line.gone).ok_or(QueueFull::NoEndpoint)?;
         if line.waiting.len() >= self.limits.waiting_per_endpoint_max {
@@ -124,7 +145,7 @@ impl Lines {
     }
 
     /// The line of an endpoint whose oldest message is the one that is meant; with any other the attempt was somebody else's.
-    /// Of an endpoint that was removed meanwhile there is none.
+    /// Of an endpoint that was removed meanwhile there is none, and of a message that was forgotten neither.
     pub(super) fn headed_by(
         &mut self,
         endpoint: EndpointId,
@@ -133,6 +154,8 @@ impl Lines {
         let Some(line) = self.by_endpoint.get_mut(&endpoint) else { return Ok(None) };
         if line.waiting.front().is_some_and(|head| head.id == *message) {
             Ok(Some(line))
+        } else if line.waiting.iter().all(|waits| waits.id != *message) {
+            Ok(None)
         } else {
             Err(QueueError(format!("{} is not the oldest of its endpoint", message.0)))
         }
@@ -246,8 +269,12 @@ mod tests {
     }
 
     fn push(lines: &mut Lines, endpoint: u64, bytes: usize) -> Result<(), QueueFull> {
-        let (id, body) = (MessageId(String::new()), vec![b'x'; bytes].into());
-        let message = Message { id, body, queued: UnixMillis(0), attempts: 0 };
+        push_of(lines, endpoint, bytes, "ann")
+    }
+
+    fn push_of(lines: &mut Lines, endpoint: u64, bytes: usize, person: &str) -> Result<(), QueueFull> {
+        let (id, body) = (MessageId(person.into()), vec![b'x'; bytes].into());
+        let message = Message { id, person: person.into(), body, queued: UnixMillis(0), attempts: 0 };
         lines.push(EndpointId(endpoint), message)
     }
 
@@ -308,6 +335,26 @@ mod tests {
         [10, 11, 20].into_iter().for_each(|id| lines.remove(EndpointId(id)));
         assert_eq!(lines.whole, Taken::default());
         assert!(lines.by_community.is_empty() && lines.dead.is_empty());
+    }
+
+    #[test]
+    fn what_tells_of_a_person_is_forgotten_in_their_community_alone_and_takes_nothing_then() {
+        let mut lines = lines(MemoryLimits::default());
+        [10, 11, 20].into_iter().for_each(|id| configure(&mut lines, id));
+        for endpoint in [10, 11, 20] {
+            for (person, bytes) in [("ann", 7), ("ann", 7), ("bob", 5)] {
+                push_of(&mut lines, endpoint, bytes, person).expect("room");
+            }
+        }
+        give_up(&mut lines, 10);
+        lines.forget_person(&Community::new("1"), "ann");
+        let waiting = [10, 11, 20].map(|id| lines.line(EndpointId(id)).map_or(0, |line| line.waiting.len()));
+        assert_eq!((waiting, dead(&lines, 10)), ([1, 1, 3], 0));
+        assert_eq!((lines.whole.waiting, lines.whole.dead), (5 + 5 + 19, 0));
+        let of = |person: &str| MessageId(person.into());
+        let under_way = lines.headed_by(EndpointId(10), &of("ann"));
+        assert!(matches!(under_way, Ok(None)), "how its attempt ended is no error");
+        assert!(matches!(lines.headed_by(EndpointId(10), &of("bob")), Ok(Some(_))));
     }
 
     #[test]

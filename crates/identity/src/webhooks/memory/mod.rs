@@ -9,6 +9,7 @@ use super::queue::{
     DeadLetter, Endpoint, EndpointId, Head, Message, MessageId, Queue, QueueError, UnixMillis, Waiting,
     WhyDead,
 };
+use crate::authority::Community;
 use lines::{Line, Lines};
 
 /// Bounds of a [`MemoryQueue`].
@@ -55,6 +56,12 @@ impl MemoryQueue {
     /// is under way may still arrive.
     pub fn remove(&self, endpoint: EndpointId) {
         self.lines().remove(endpoint);
+    }
+
+    /// Forgets what waits for a community's endpoints and tells of a person, and what was given up of it. An attempt that is
+    /// under way may still arrive.
+    pub fn forget(&self, community: &Community, person: &str) {
+        self.lines().forget_person(community, person);
     }
 
     /// Puts a message at the end of an endpoint's line.
