@@ -34,8 +34,14 @@ export function seesMessage(page, body) {
   );
 }
 
-/** What was said, as "name: body"; of what was deleted there is no body. */
-export function talk(page) {
+/**
+ * What was said, as "name: body", once the page knows who everybody is; of what was deleted there is no body.
+ */
+export async function talk(page) {
+  await page.waitForFunction(() => {
+    const names = [...document.querySelectorAll(".message-name")];
+    return names.every(({ textContent }) => textContent !== "…");
+  });
   return page.locator(".message").evaluateAll((messages) => {
     let name = "";
     return messages.map((message) => {
