@@ -42,7 +42,7 @@ def plan(group: str, smoke: bool) -> list:
     return [scenario for name, scenario in zip(GROUPS, scenarios) if group in (name, "load")]
 
 
-class GeneratorLost(Exception):
+class GeneratorLost(RuntimeError):
     """A generator ended, or did not do in time what it was to do."""
 
 

@@ -9,10 +9,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 
 START_PATIENCE_S = 30
 STOP_PATIENCE_S = 30
+# Below the ports that Linux gives to outgoing connections. Each process begins elsewhere.
+PORTS = range(10_000, 32_000)
+_ports = islice(cycle(PORTS), os.getpid() * 61 % len(PORTS), None)
 
 # Connections that one shard is planned for: a table of 20,000 less a reserve, and less the unevenness of chance.
 CONNECTIONS_PER_SHARD = 17_000
@@ -138,10 +142,13 @@ def _announced_address(process: subprocess.Popen) -> str:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of 127.0.0.1 that nobody listens on, and that is given once."""
+    for port in _ports:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("the ports come round for ever")
 
 
 def wait_for_listener(address: str, process: subprocess.Popen) -> None:

@@ -1,15 +1,13 @@
 """Scenarios that measure several subjects in one go, beside each other: their repeats, what goes wrong with one, and the
 run from what was asked for to the exit status."""
 
-import http.client
-import json
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
 from runner import form, kernel, report, targets
+from runner.mishaps import MISHAPS, told
 from runner.samples import Measurement, Samples
 
 
@@ -97,12 +95,5 @@ def measure(scenarios: list, tools: Tools, repeats: int) -> tuple[Samples, list[
 def _measured(scenario, tools: Tools) -> Outcome:
     try:
         return scenario.measure(tools)
-    except subprocess.CalledProcessError as error:
-        # Without the path, which is this machine's.
-        return _lost(scenario, f"{Path(error.cmd[0]).name} ended with {error.returncode}")
-    except (RuntimeError, OSError, http.client.HTTPException, json.JSONDecodeError, KeyError) as error:
-        return _lost(scenario, f"{type(error).__name__}: {error}")
-
-
-def _lost(scenario, why: str) -> Outcome:
-    return Outcome({scenario.subjects[-1]: Measurement({}, [why])})
+    except MISHAPS as error:
+        return Outcome({scenario.subjects[-1]: Measurement({}, [told(error)])})

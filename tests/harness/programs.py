@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,10 @@ HOST = "127.0.0.1"
 DEADLINE_SECONDS = 60
 # Between two looks at what tells nobody that it changed.
 POLL_SECONDS = 0.02
+# Below the ports that Linux gives to outgoing connections, one of which would else take a server's between two starts.
+PORTS = range(10_000, 32_000)
+# Each process of tests begins elsewhere.
+_ports = islice(cycle(PORTS), os.getpid() * 61 % len(PORTS), None)
 
 
 class Missing(RuntimeError):
@@ -44,19 +49,15 @@ def foreign_variables() -> dict[str, str]:
 
 
 def free_port(*addresses: str) -> int:
-    """A port that nobody listens on at all of these; at 127.0.0.1, if none are given."""
-    first_address, *others = addresses or (HOST,)
-    while True:
-        with socket.socket() as first:
-            first.bind((first_address, 0))
-            port = first.getsockname()[1]
-            try:
-                for address in others:
-                    with socket.socket() as other:
-                        other.bind((address, port))
-                return port
-            except OSError:
-                continue
+    """A port that nobody listens on at all of these (at 127.0.0.1, if none are given), and that is given once."""
+    for port in _ports:
+        with suppress(OSError):
+            for address in addresses or (HOST,):
+                with socket.socket() as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind((address, port))
+            return port
+    raise AssertionError("the ports come round for ever")
 
 
 def wait_until(what: str, is_so: Callable[[], bool]) -> None:

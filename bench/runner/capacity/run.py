@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from runner.capacity import plan, report, search
 from runner.capacity.plan import Group, Search
 from runner.capacity.report import Facts
 from runner.capacity.search import Outcome
+from runner.mishaps import end_in_order
 from runner.servers import CONNECTIONS_PER_SHARD
 
 SMOKE_RULES = search.Rules(repeats=1, within_s=1)
@@ -46,8 +46,7 @@ def run(order: Order, folder: Path | None) -> int:
 
     `folder` is where the report goes, if it is to be kept.
     """
-    # So that a server which is running is ended with the run.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_in_order()
     if complaint := _complaint(order):
         print(complaint, file=sys.stderr)
         return 2

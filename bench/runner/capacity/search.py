@@ -25,7 +25,7 @@ LATENCY_PARTS = {"mean": "mean_us", "deviation": "stddev_us", "p50": "p50_us", "
 COUNTS = ("sent", "expected", "delivered", "lost", "late", "in_flight", "errors", "connected_max", "http")
 
 
-class SearchLost(Exception):
+class SearchLost(RuntimeError):
     """Stampede ended without an answer."""
 
 

@@ -16,7 +16,7 @@ TIMES = {"connection_time": "connect", "latency": "service_latency"}
 COUNTS = ("connections", "messages", "disconnections", "connection_timeouts", "crashes")
 
 
-class PlayerLost(Exception):
+class PlayerLost(RuntimeError):
     """Stampede ended without a summary."""
 
 

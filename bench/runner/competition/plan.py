@@ -3,8 +3,6 @@
 Each server has one core and its client another one. Each repeat starts every server anew, one after the other.
 """
 
-import json
-import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from runner import processes
 from runner.competition import c10k, cores
 from runner.competition.entrants import BROADCAST, C10K, ECHO, FLOOR, MEMORY, Entrant, Visit
 from runner.driver import Driver
+from runner.mishaps import MISHAPS, told
 from runner.samples import Measurement, Samples
 from runner.scenarios import open_faults, settled
 from runner.servers import Running
@@ -87,19 +86,8 @@ def _measured(scenario, entrant: Entrant, tools: Tools) -> Measurement:
                 server = stack.enter_context(entrant.server.start(stage))
             with cores.on(cores.client()):
                 return scenario.measure(server, visit, tools)
-    except subprocess.CalledProcessError as error:
-        return Measurement({}, [f"the driver ended with {error.returncode}"])
-    except subprocess.TimeoutExpired as error:
-        return Measurement({}, [f"the driver was not done after {error.timeout:.0f} s"])
-    except json.JSONDecodeError:
-        return Measurement({}, ["the driver ended without a report"])
-    except KeyError as error:
-        return Measurement({}, [f"a report without {error}"])
-    except OSError as error:
-        # Without the path, which is this machine's.
-        return Measurement({}, [error.strerror or type(error).__name__])
-    except (RuntimeError, c10k.PlayerLost) as error:
-        return Measurement({}, [str(error)])
+    except MISHAPS as error:
+        return Measurement({}, [told(error)])
 
 
 @dataclass(frozen=True)

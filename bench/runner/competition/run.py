@@ -1,6 +1,5 @@
 """A run of the competition, from what was asked for to the exit status."""
 
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from runner.competition import entrants, plan, report
 from runner.competition.facts import Facts
 from runner.competition.peers import BadPeer
 from runner.driver import Driver
+from runner.mishaps import end_in_order
 from runner.samples import Samples
 
 REPEATS = 3
@@ -48,8 +48,7 @@ class Order:
 
 def run(order: Order) -> int:
     """0 if all counts of ours (and in a smoke run everyone's) are right, 1 if not, 2 if it could not begin."""
-    # So that a server which is running is ended with the run.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_in_order()
     try:
         if complaint := _complaint(order):
             print(complaint, file=sys.stderr)

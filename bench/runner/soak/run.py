@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 from runner import kernel, processes
 from runner.capacity.search import SCENARIOS, SOURCES, can_make_certificates, certificate_in
+from runner.mishaps import end_in_order
 from runner.servers import Running, Throng, free_port
 from runner.soak import report
 from runner.soak.report import Facts, Soaked
@@ -43,8 +44,7 @@ class Order:
 
 def run(order: Order, folder: Path | None) -> int:
     """0 if all counts are right, 1 if not, 2 if it could not begin; never because of a slope."""
-    # So that a server which is running is ended with the run.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_in_order()
     if complaint := _complaint(order):
         print(complaint, file=sys.stderr)
         return 2

@@ -17,8 +17,8 @@ pub(crate) const BATCH_WEIGHT_MAX: usize = 256;
 pub(crate) const QUESTION_WEIGHT: usize = 32;
 /// Bytes of payloads that go out together. One publication alone may be larger.
 pub(crate) const BATCH_BYTES_MAX: usize = 8 << 20;
-/// Publications of one topic that are held until the hub has been told where it stands. Past it the newest are dropped;
-/// they are read later.
+/// Publications of one topic that are held: on Redis until the hub has been told where it stands, past it the newest are
+/// dropped and read later; on NATS until what they follow has come, past it they wait no longer.
 pub(crate) const HELD_LEN_MAX: usize = 1024;
 /// The same in bytes.
 pub(crate) const HELD_BYTES_MAX: usize = 1 << 20;

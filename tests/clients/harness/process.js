@@ -12,6 +12,11 @@ const THRONG = process.env.THRONG_BIN ?? join(TARGET, "throng");
 const FIXTURE = process.env.FIXTURE_BIN ?? join(TARGET, "examples", "conformance");
 const OUTPUT_CHARACTERS_MAX = 4000;
 const POLL_MS = 20;
+// Below the ports that Linux gives to outgoing connections, one of which would else take a server's between two starts.
+const PORTS_FIRST = 10_000;
+const PORTS = 22_000;
+// Each process of tests begins elsewhere.
+let nextPort = process.pid * 61;
 
 /** `throng serve` on a free port, with a data folder of its own. It can be stopped and started again in place. */
 export async function startThrong(settings = {}) {
@@ -137,12 +142,18 @@ async function isHealthy(_server, port) {
   }
 }
 
-/** Nobody holds it now; the few moments until the server does are a risk that tests can take. */
+/** A port that nobody listens on, and that is given once. */
 async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = PORTS_FIRST + (nextPort++ % PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }

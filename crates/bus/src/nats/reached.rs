@@ -4,15 +4,13 @@
 //! a moment later: one of them may come after many that follow it. So those wait a little for what they follow. What does
 //! not come in that time was lost, and the hub reads it from the history.
 
+use crate::limits::{HELD_BYTES_MAX, HELD_LEN_MAX};
 use hub::Ordered;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How long a publication waits for the one that it follows.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// What waits, at most.
-const HELD_MESSAGES_MAX: usize = 1024;
-const HELD_BYTES_MAX: usize = 1 << 20;
 
 pub(crate) struct Reached {
     /// The offset that the hub was told last.
@@ -43,7 +41,7 @@ impl Reached {
         self.held_bytes += ordered.bytes();
         let replaced = self.held.insert(ordered.position.offset, ordered);
         self.held_bytes -= replaced.map_or(0, |replaced| replaced.bytes());
-        match self.held.len() > HELD_MESSAGES_MAX || self.held_bytes > HELD_BYTES_MAX {
+        match self.held.len() > HELD_LEN_MAX || self.held_bytes > HELD_BYTES_MAX {
             true => self.give_up(),
             false => self.due(now),
         }
@@ -138,10 +136,10 @@ mod tests {
     #[test]
     fn no_more_waits_than_has_room() {
         let (mut reached, now) = (Reached::new(0), Instant::now());
-        let told: Vec<Ordered> = (0..=HELD_MESSAGES_MAX as u64)
+        let told: Vec<Ordered> = (0..=HELD_LEN_MAX as u64)
             .flat_map(|n| reached.take(ordered(n + 2), Some(n + 1), now))
             .collect();
-        assert_eq!(told.len(), HELD_MESSAGES_MAX + 1);
+        assert_eq!(told.len(), HELD_LEN_MAX + 1);
     }
 
     #[test]

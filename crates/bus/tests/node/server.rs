@@ -8,6 +8,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// What is started, and how it is found.
@@ -103,8 +105,15 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens on.
+/// A port that nobody listens on, and that is given once. It is below those that Linux gives to outgoing connections, one
+/// of which would else take an engine's between two starts.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let next = std::process::id().wrapping_mul(61).wrapping_add(GIVEN.fetch_add(1, Relaxed));
+        let port = 10_000 + u16::try_from(next % 22_000).expect("it is small");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
