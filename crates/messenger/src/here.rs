@@ -53,6 +53,7 @@ impl Here<'_> {
                 self.revoked(community, person, token.as_deref(), *until_s);
             }
             Notice::JudgeAgain { conversation } => self.judge_again(community, *conversation),
+            Notice::JudgeEverybody => self.audience.doubt_community(community),
             Notice::FollowAgain { person } => self.follow_again(community, person),
             Notice::Met { person } => drop(self.met(community, person)),
             Notice::StandingStale { conversation, person } => {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeRoom, Leave, Punish, Remove};
+use chat::verbs::{Append, ChangeRoom, Invite, Leave, Punish, Remove, Withdraw};
 use chat::{By, ConversationId, Draft, Kind, RoomName, SanctionKind, Ulid};
 
 fn conversation(number: u8) -> ConversationId {
@@ -339,5 +339,53 @@ fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
         messenger.tick();
         messenger.catch_up().await;
         assert!(ann_hears().await);
+    });
+}
+
+#[test]
+fn who_is_invited_again_and_again_is_told_once() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann", "bob"], Followed::of(&lobby));
+        told.take();
+        let whom = Some(somebody("bob"));
+        let invite = Invite { conversation: lobby.id, person: whom, until: None, uses: 1 };
+        for _ in 0..3 {
+            messenger.ask(&id("one"), by("ann"), invite.clone()).await.expect("an invitation");
+        }
+        assert_eq!(told.events(), [("person:one/bob".to_owned(), "invitation".to_owned())]);
+    });
+}
+
+#[test]
+fn that_an_invitation_is_withdrawn_is_told_to_who_was_invited_whoever_withdraws_it() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann", "bob"], Followed::of(&lobby));
+        let withdrawn = async |whom: Option<&str>, who: By| {
+            let person = whom.map(somebody);
+            let invite = Invite { conversation: lobby.id, person, until: None, uses: 1 };
+            let invited = messenger.ask(&id("one"), by("ann"), invite).await.expect("an invitation");
+            told.take();
+            let invitation = invited.invitation.id;
+            messenger.ask(&id("one"), who, Withdraw { invitation }).await.expect("withdrawn");
+            let payload = serde_json::json!({ "id": invitation }).to_string();
+            let to_bob = ("person:one/bob".to_owned(), "invitation:withdrawn".to_owned(), payload);
+            let events = told.take();
+            assert!(events.is_empty() || events == [to_bob], "{events:?}");
+            events.len()
+        };
+        for who in [By::Service, by("ann"), by("bob")] {
+            assert_eq!(withdrawn(Some("bob"), who).await, 1);
+        }
+        assert_eq!(withdrawn(None, by("ann")).await, 0, "it was nobody's");
     });
 }

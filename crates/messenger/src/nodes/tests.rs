@@ -6,8 +6,10 @@ use crate::fault::Fault;
 use crate::messenger::{Messenger, Settings};
 use crate::outlet::Outlet;
 use crate::scene::{self, Told, by, claims, id, run, somebody, token};
-use chat::verbs::{Append, ChangeRoom, EditText, Join, OpenDirect, Punish, Remove};
-use chat::{By, Conversation, Draft, Failure, MemoryStore, RoomName, SanctionKind, Store};
+use chat::verbs::{Append, ChangeCommunity, ChangeRoom, EditText, Join, Meet, OpenDirect, Punish, Remove};
+use chat::{
+    By, Conversation, Draft, Failure, GuestPolicy, MemoryStore, Profile, RoomName, SanctionKind, Store,
+};
 use gateway::{FromNodes, NodeId};
 use identity::{Revoked, UnixSeconds};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -184,6 +186,59 @@ fn who_is_banned_on_one_node_is_out_on_the_other() {
         here.messenger.ask(&id("one"), By::Service, ban(None)).await.expect("banned");
         there.hear(&here);
         assert_ne!(there.admit("bob").await, "in", "that he was met a moment ago does not count");
+    });
+}
+
+#[test]
+fn when_a_community_takes_no_guests_any_more_those_who_are_here_hear_nothing_on_any_node() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        let one = id("one");
+        let profile = Profile { name: "Gus".to_owned(), avatar: None, guest: true, role: None };
+        here.messenger.ask(&one, by("gus"), Meet { profile }).await.expect("met");
+        let join = Join { conversation: lobby.id, invitation: None };
+        here.messenger.ask(&one, by("gus"), join).await.expect("a member");
+        let nodes = [&here, &there];
+        for node in nodes {
+            node.welcome("gus", 1, &lobby);
+            node.welcome("ann", 2, &lobby);
+        }
+        there.hear(&here);
+        let change = async |name: &str, guests| {
+            let settings = chat::Settings { guests, ..chat::Settings::named(name) };
+            here.messenger.ask(&one, By::Service, ChangeCommunity { settings }).await.expect("changed");
+            there.hear(&here);
+        };
+        change("Another name", GuestPolicy::Write).await;
+        for node in nodes {
+            let overdue = node.messenger.inner.audience.overdue();
+            assert!(
+                overdue.to_judge.is_empty() && overdue.to_follow.is_empty(),
+                "guests may what they might"
+            );
+            node.events();
+        }
+        change("Another name", GuestPolicy::Refused).await;
+        for node in nodes {
+            node.messenger.catch_up().await;
+            let audience = &node.messenger.inner.audience;
+            let is_in = |name| audience.is_in(&one, lobby.id, &somebody(name));
+            let is_evicted = |device| audience.is_evicted(&one, lobby.id, DeviceId(device));
+            assert_eq!([is_in("gus"), is_in("ann")], [false, true]);
+            assert_eq!([is_evicted(1), is_evicted(2)], [true, false]);
+            let events = [("room:one/lobby", "end_join"), ("person:one/gus", "conversations:changed")];
+            assert_eq!(node.events(), pairs(&events));
+        }
+        here.say("ann", &lobby, "among us").await;
+        there.hear(&here);
+        for node in nodes {
+            assert_eq!(node.events(), pairs(&[("room:one/lobby", "msg:new"), ("person:one/ann", "msg:new")]));
+        }
+        change("Another name", GuestPolicy::Read).await;
+        for node in nodes {
+            node.messenger.catch_up().await;
+            assert!(node.messenger.inner.audience.is_in(&one, lobby.id, &somebody("gus")), "he hears again");
+        }
     });
 }
 
