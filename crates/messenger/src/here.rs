@@ -267,10 +267,10 @@ impl Here<'_> {
         false
     }
 
-    /// How somebody's presence changed. Of other nodes' people those are told who share a topic with somebody here.
+    /// How somebody's presence changed.
     pub(crate) fn announce(&mut self, announcement: &Announcement) {
         for topic in &announcement.topics {
-            self.out.tell_everywhere(topic, "presence", &announcement.payload);
+            self.out.tell(topic, "presence", &announcement.payload);
         }
     }
 

@@ -63,8 +63,8 @@ fn somebody_is_gone_when_no_device_came_back_within_the_lease() {
     here(&audience, &["ann", "bob"], direct(1));
     let (start, seen) = (Instant::now(), Moment::from_millis(3 * 60_000 + 5));
     assert!(audience.depart(&id("one"), &somebody("bob"), DeviceId(1), seen).topics.is_empty());
-    assert!(audience.sweep(start, seen).announcements.is_empty());
-    let due = audience.sweep(start + 2 * LEASE, minute(9));
+    assert!(audience.sweep(start, seen, false).announcements.is_empty());
+    let due = audience.sweep(start + 2 * LEASE, minute(9), false);
     let told = &due.announcements[0].payload;
     assert!(told.contains(r#""status":"offline""#) && told.contains(r#""seen":180000"#), "{told}");
     assert_eq!(due.seen, [(id("one"), somebody("bob"), minute(3))]);
@@ -87,7 +87,7 @@ fn who_is_invisible_looks_as_if_they_had_gone_when_they_chose_it() {
         Some((one.clone(), bob.clone(), minute(2)))
     });
     audience.depart(&one, &bob, device, minute(7));
-    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(8));
+    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(8), false);
     assert!(due.announcements.is_empty(), "nobody saw them");
     assert_eq!(due.seen, [(one, bob, minute(2))]);
 }
@@ -98,7 +98,7 @@ fn who_stays_is_noted_as_seen_now_and_then_unless_they_are_invisible() {
     here(&audience, &["ann", "bob"], direct(1));
     let invisible = Some(Choice::Invisible);
     audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), None, invisible, minute(1));
-    let sweep = |number| audience.sweep(Instant::now(), minute(number)).seen;
+    let sweep = |number| audience.sweep(Instant::now(), minute(number), false).seen;
     assert_eq!(sweep(1), []);
     assert_eq!(sweep(10), []);
     let mut seen = sweep(11);
@@ -115,7 +115,7 @@ fn nothing_is_left_of_a_community_when_all_are_gone() {
     for (number, name) in ["ann", "bob"].iter().enumerate() {
         audience.depart(&id("one"), &somebody(name), DeviceId(number as u64), Moment::default());
     }
-    audience.sweep(Instant::now() + 2 * LEASE, Moment::default());
+    audience.sweep(Instant::now() + 2 * LEASE, Moment::default(), false);
     assert_eq!(audience.counts(), [0; 4]);
 }
 
@@ -299,7 +299,7 @@ fn when_a_ban_is_over_conversations_are_read_again() {
         for until in bans {
             audience.ban(&id("one"), &somebody("ann"), conversation(1), until.map(moment));
         }
-        audience.sweep(Instant::now(), moment(now));
+        audience.sweep(Instant::now(), moment(now), false);
         audience.overdue().to_follow
     };
     let ann = vec![(id("one"), somebody("ann"))];
