@@ -134,6 +134,24 @@ class Rooms(Shared):
         for person in (ann, bob):
             self.assertEqual([told["seq"] for told in person.events("msg:new")], [1, 2])
 
+    def test_who_is_online_and_how_is_seen_wherever_they_are(self) -> None:
+        here, there = self.meet()
+        for server, name in ((here, "ann"), (there, "bob")):
+            self.enter(server, name)
+        ann = self.enter(here, "ann", "person:default/ann")
+        bob = self.enter(there, "bob", "person:default/bob")
+        self.assertEqual(ann.ask("direct", {"with": "bob"})["status"], "ok")
+        statuses = lambda: [told["status"] for told in ann.events("presence") if told["person"] == "bob"]
+        wait_until("ann sees that bob is there", lambda: statuses()[-1:] == ["online"])
+        for status, seen in (("busy", "busy"), ("invisible", "offline"), ("auto", "online")):
+            self.assertEqual(bob.ask("status", {"status": status})["status"], "ok")
+            wait_until(f"ann sees {seen}", lambda seen=seen: statuses()[-1:] == [seen])
+        # Somebody who comes later is told at once, wherever they come.
+        cat = self.enter(here, "ann", "person:default/ann")
+        self.assertIn({"person": "bob", "status": "online"}, cat.joined["response"]["presence"])
+        there.process.kill()
+        wait_until("the node's people are gone", lambda: statuses()[-1:] == ["offline"])
+
 
 class Order(Shared):
     def test_who_is_banned_from_a_room_on_one_node_is_out_of_it_on_the_other(self) -> None:

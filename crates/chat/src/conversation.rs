@@ -131,7 +131,8 @@ pub struct Member {
     pub muted: bool,
     /// Whether they put it away.
     pub archived: bool,
-    /// When they sent last; 0 if never.
+    /// When they sent last. Before that, when they came in, if the room was in slow mode: who goes and comes back waits as
+    /// others do. Otherwise 0.
     pub sent: Moment,
 }
 
@@ -147,7 +148,7 @@ impl Member {
             read: conversation.last,
             muted: false,
             archived: false,
-            sent: Moment::default(),
+            sent: if conversation.slow_mode_s > 0 { now } else { Moment::default() },
         }
     }
 

@@ -385,11 +385,20 @@ pub fn blocked<R: Rows + ?Sized>(
     person: &PersonId,
     conversation: &Conversation,
 ) -> Found<bool> {
-    let Some(pair) = &conversation.pair else {
-        return Ok(false);
-    };
-    let other = pair.other(person);
-    Ok(rows.block(community, person, other)?.is_some() || rows.block(community, other, person)?.is_some())
+    match &conversation.pair {
+        Some(pair) => block_between(rows, community, person, pair.other(person)),
+        None => Ok(false),
+    }
+}
+
+/// Whether one of two people has blocked the other.
+pub(crate) fn block_between<R: Rows + ?Sized>(
+    rows: &mut R,
+    community: &CommunityId,
+    one: &PersonId,
+    other: &PersonId,
+) -> Found<bool> {
+    Ok(rows.block(community, one, other)?.is_some() || rows.block(community, other, one)?.is_some())
 }
 
 /// What a batch of appends comes to.

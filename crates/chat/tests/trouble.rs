@@ -170,7 +170,7 @@ impl World {
             world.ask("bob", ReportMessage { conversation, seq: Seq(1), reason: "rude".into() }).id
         });
         let invite = Invite { conversation: world.room, person: None, until: None, uses: 1 };
-        world.invitation = world.ask("key", invite).id;
+        world.invitation = world.ask("key", invite).invitation.id;
         world
     }
 

@@ -145,6 +145,12 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::JudgeAgain { conversation });
     }
 
+    /// Who may be in any room or conversation is another question now: everybody who is here is judged again, and what they
+    /// follow is read again, by and by.
+    pub(crate) fn judge_everybody(&mut self, community: &CommunityId) {
+        self.pin(community, &Notice::JudgeEverybody);
+    }
+
     /// Somebody is kept out of the whole community, or is no more: their connections end.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::Expelled { person: Cow::Borrowed(person) });

@@ -53,6 +53,7 @@ impl Here<'_> {
                 self.revoked(community, person, token.as_deref(), *until_s);
             }
             Notice::JudgeAgain { conversation } => self.judge_again(community, *conversation),
+            Notice::JudgeEverybody => self.audience.doubt_community(community),
             Notice::FollowAgain { person } => self.follow_again(community, person),
             Notice::Met { person } => drop(self.met(community, person)),
             Notice::StandingStale { conversation, person } => {
@@ -266,10 +267,10 @@ impl Here<'_> {
         false
     }
 
-    /// How somebody's presence changed. Of other nodes' people those are told who share a topic with somebody here.
+    /// How somebody's presence changed.
     pub(crate) fn announce(&mut self, announcement: &Announcement) {
         for topic in &announcement.topics {
-            self.out.tell_everywhere(topic, "presence", &announcement.payload);
+            self.out.tell(topic, "presence", &announcement.payload);
         }
     }
 

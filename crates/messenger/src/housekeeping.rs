@@ -48,7 +48,9 @@ impl Messenger {
         for (socket, code) in inner.entrance.expire() {
             inner.out.close(&socket, code);
         }
-        let due = inner.audience.sweep(Instant::now(), now());
+        inner.prepare_roster();
+        let due = inner.audience.sweep(Instant::now(), now(), inner.out.has_nodes());
+        inner.tell_roster(&due, Instant::now());
         for announcement in &due.announcements {
             inner.here().announce(announcement);
         }

@@ -59,6 +59,8 @@ pub(crate) enum Notice<'a> {
     Revoked { person: Cow<'a, PersonId>, token: Option<Cow<'a, str>>, until_s: u64 },
     /// Who may be in a room is another question now.
     JudgeAgain { conversation: ConversationId },
+    /// Who may be in anything of the community is another question now.
+    JudgeEverybody,
     /// What somebody may follow is to be read again.
     FollowAgain { person: Cow<'a, PersonId> },
     /// Somebody said who they are.

@@ -12,11 +12,6 @@ pub trait Outlet: Send + Sync + 'static {
     /// Tells every member of a topic on this node; `payload` is a JSON object. Says whether it was taken.
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool;
 
-    /// Tells every member of a topic, on all nodes.
-    fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) -> bool {
-        self.tell(topic, event, payload)
-    }
-
     /// Whether there are other nodes over the same store, or may be.
     fn has_nodes(&self) -> bool {
         false
@@ -40,10 +35,6 @@ pub trait Outlet: Send + Sync + 'static {
 impl Outlet for Handle {
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
         self.broadcast_here(topic, event, Outgoing::json(payload)).is_ok()
-    }
-
-    fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) -> bool {
-        self.broadcast(topic, event, Outgoing::json(payload)).is_ok()
     }
 
     fn has_nodes(&self) -> bool {
@@ -109,21 +100,12 @@ impl WayOut {
     }
 
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
-        self.tell_by(topic, event, |outlet| outlet.tell(topic, event, payload));
-    }
-
-    /// The members on all nodes.
-    pub(crate) fn tell_everywhere(&self, topic: &str, event: &str, payload: &str) {
-        self.tell_by(topic, event, |outlet| outlet.tell_everywhere(topic, event, payload));
-    }
-
-    fn tell_by(&self, topic: &str, event: &str, tell: impl FnOnce(&dyn Outlet) -> bool) {
         debug_assert!(
             !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),
             "{event} is not among what people are told"
         );
         // What is said while the gateway starts is counted, too, so that who is there first is told how far it has come.
-        if !self.outlet.get().is_some_and(|outlet| tell(&**outlet)) {
+        if !self.outlet.get().is_some_and(|outlet| outlet.tell(topic, event, payload)) {
             self.untold.fetch_add(1, Relaxed);
         }
     }

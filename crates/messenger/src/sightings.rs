@@ -185,7 +185,7 @@ mod tests {
             for name in ["bob", "cat"] {
                 audience.depart(&one, &somebody(name), device, minute(5));
             }
-            let due = audience.sweep(Instant::now() + LEASE + Duration::from_secs(1), minute(6));
+            let due = audience.sweep(Instant::now() + LEASE + Duration::from_secs(1), minute(6), false);
             for (community, person, seen) in due.seen {
                 messenger.inner.sightings.note(&community, person, seen);
             }

@@ -69,7 +69,7 @@ async fn change(
     input: Input<Nothing, Nothing, Json<Settings>>,
 ) -> Result<Found<Community>, Problem> {
     let changed = desk.ask(ChangeCommunity { settings: input.body.0.into() }).await?;
-    Ok(Found(changed.into()))
+    Ok(Found(changed.community.into()))
 }
 
 async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, Problem> {

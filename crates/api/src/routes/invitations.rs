@@ -67,7 +67,7 @@ async fn invite(
     let NewInvitation { person, until, uses } = input.body.0;
     let until = until.map(ids::When::moment);
     let made = desk.ask(Invite { conversation, person, until, uses: uses.unwrap_or(1) }).await?;
-    Ok(Made(made.into()))
+    Ok(Made(made.invitation.into()))
 }
 
 #[derive(Deserialize, JsonSchema)]

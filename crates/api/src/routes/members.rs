@@ -118,9 +118,9 @@ async fn bring_in(
     }
     let invite = Invite { conversation, person: Some(person.clone()), until: None, uses: 1 };
     let made = desk.ask(invite).await?;
-    let joined = join(desk, conversation, person, Some(made.id)).await;
-    if joined.is_err() && made.at == desk.now {
-        desk.ask(Withdraw { invitation: made.id }).await?;
+    let joined = join(desk, conversation, person, Some(made.invitation.id)).await;
+    if joined.is_err() && !made.repeated {
+        desk.ask(Withdraw { invitation: made.invitation.id }).await?;
     }
     joined
 }

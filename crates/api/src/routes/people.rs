@@ -66,7 +66,10 @@ pub(super) fn group() -> Group {
             operation(Method::GET, blocks, "list_blocks", "List whom a person blocks")
                 .by(own)
                 .runs(list_blocks),
-            operation(Method::PUT, block, "block_person", "Block somebody").by(own).runs(put_block),
+            operation(Method::PUT, block, "block_person", "Block somebody")
+                .by(own)
+                .about("In a conversation of two, neither can write any more. Neither can open a group with the other or invite them: each finds the other absent then.")
+                .runs(put_block),
             operation(Method::DELETE, block, "unblock_person", "Block somebody no more")
                 .by(own)
                 .runs(unblock),

@@ -42,17 +42,27 @@ pub struct ChangeCommunity {
     pub settings: Settings,
 }
 
+/// A community with other settings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resettled {
+    /// As it is now.
+    pub community: Community,
+    /// Whether guests may do something else than before: who is here already is to be judged again.
+    pub guests_changed: bool,
+}
+
 impl Command for ChangeCommunity {
-    type Answer = Community;
+    type Answer = Resettled;
     const WRITES: bool = true;
 
-    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Community, Failure> {
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Resettled, Failure> {
         let mut community = access::community(rows, call)?;
         access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        let before = community.settings.guests;
         community.settings = self.settings.clone().checked()?;
         rows.put(&call.community, &community.clone().into())?;
         log(rows, call, Deed::ChangeCommunity, None)?;
-        Ok(community)
+        Ok(Resettled { guests_changed: community.settings.guests != before, community })
     }
 }
 

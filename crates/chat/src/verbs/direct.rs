@@ -1,7 +1,7 @@
 //! Conversations between people: of two, and groups.
 
 use super::joining::require_room_for_one_more;
-use super::people::visible;
+use super::people::{approachable, visible};
 use super::rooms::empty;
 use crate::access;
 use crate::community::GuestPolicy;
@@ -49,6 +49,8 @@ impl Command for OpenDirect {
 }
 
 /// Makes a group of the asker, who owns it, and others whom they can see. For people with an account.
+///
+/// Fails with [`Thing::Person`](crate::Thing::Person) absent also where one of the others and the asker block each other.
 #[derive(Clone, Debug)]
 pub struct OpenGroup {
     /// With whom; up to [`GROUP_MAX`] with the asker.
@@ -83,7 +85,7 @@ impl Command for OpenGroup {
         }
         require_room_for_one_more(rows, call, &asker.id)?;
         for person in &others {
-            let person = visible(rows, call, person)?;
+            let person = approachable(rows, call, person)?;
             require_room_for_one_more(rows, call, &person.id)?;
         }
         let members = others.len() as u64 + 1;

@@ -191,7 +191,9 @@ pub(super) fn exit(
 }
 
 /// Invites somebody, or whoever knows the invitation's id. Needs [`Action::Invite`]; a person must be one whom the asker
-/// can see.
+/// can see. Whoever is invited already stays so by the same invitation.
+///
+/// Fails with [`Thing::Person`] absent also where that person or the asker blocks the other.
 #[derive(Clone, Debug)]
 pub struct Invite {
     /// Into which conversation.
@@ -204,11 +206,20 @@ pub struct Invite {
     pub uses: u32,
 }
 
+/// An invitation that stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invited {
+    /// The invitation.
+    pub invitation: Invitation,
+    /// Whether it stood before: nobody is to be told again.
+    pub repeated: bool,
+}
+
 impl Command for Invite {
-    type Answer = Invitation;
+    type Answer = Invited;
     const WRITES: bool = true;
 
-    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Invitation, Failure> {
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Invited, Failure> {
         Access::to(rows, call, self.conversation, Action::Invite)?;
         if !(1..=INVITATION_USES_MAX).contains(&self.uses) {
             let problem = Problem::new("range", format!("must be 1 to {INVITATION_USES_MAX}"));
@@ -217,9 +228,9 @@ impl Command for Invite {
         let into = Some(self.conversation);
         let open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;
         if let Some(person) = &self.person {
-            super::people::visible(rows, call, person)?;
-            if let Some(again) = open.into_iter().find(|invitation| is_open(invitation, call.now)) {
-                return Ok(again);
+            super::people::approachable(rows, call, person)?;
+            if let Some(invitation) = open.into_iter().find(|invitation| is_open(invitation, call.now)) {
+                return Ok(Invited { invitation, repeated: true });
             }
         } else if open.len() >= PAGE_MAX {
             return Err(Refusal::LimitReached { limit: "page_max", max: PAGE_MAX as u64 }.into());
@@ -234,7 +245,7 @@ impl Command for Invite {
             uses: if self.person.is_some() { 1 } else { self.uses },
         };
         rows.put(&call.community, &invitation.clone().into())?;
-        Ok(invitation)
+        Ok(Invited { invitation, repeated: false })
     }
 }
 
@@ -246,10 +257,11 @@ pub struct Withdraw {
 }
 
 impl Command for Withdraw {
-    type Answer = ();
+    /// As it was.
+    type Answer = Invitation;
     const WRITES: bool = true;
 
-    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Invitation, Failure> {
         let absent = Failure::Absent(Thing::Invitation);
         let invitation = rows.invitation(&call.community, self.invitation)?.ok_or(absent.clone())?;
         let name = call.by.name();
@@ -257,7 +269,8 @@ impl Command for Withdraw {
         if !theirs && !access::passes(Access::to(rows, call, invitation.conversation, Action::Invite))? {
             return Err(absent);
         }
-        Ok(rows.remove(&call.community, &Target::Invitation(self.invitation))?)
+        rows.remove(&call.community, &Target::Invitation(self.invitation))?;
+        Ok(invitation)
     }
 }
 

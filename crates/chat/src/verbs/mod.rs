@@ -28,7 +28,7 @@ mod seeing;
 
 pub use append::{Append, Appended, append_batch};
 pub use changing::{Changed, Delete, EditText, React};
-pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity};
+pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity, Resettled};
 pub use delivering::{
     CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
 };
@@ -38,7 +38,7 @@ pub use exporting::{Export, ExportPosition, Exported, Import};
 pub use following::{
     Advance, Advanced, Conversations, Cursors, Keep, ReadReceipts, Receipts, Tab, TabPosition,
 };
-pub use joining::{Invitations, Invite, Join, Joined, Leave, Withdraw};
+pub use joining::{Invitations, Invite, Invited, Join, Joined, Leave, Withdraw};
 pub use keys::{CreateKey, FindKey, Keys, RevokeKey};
 pub use listing::Listed;
 pub use moderating::{Lift, Punish, Remove, Sanctions, SetRole};

@@ -10,7 +10,7 @@ use crate::moment::Moment;
 use crate::permissions::{Action, Role};
 use crate::person::{Block, Person, Profile};
 use crate::problem::Problem;
-use crate::rows::Rows;
+use crate::rows::{Rows, block_between};
 use crate::{By, Call, Command, Failure, Refusal};
 
 /// Notes who the asker is: when they connect, and when their token or profile changes. Whoever was never met finds every
@@ -114,7 +114,8 @@ impl Command for People {
     }
 }
 
-/// Blocks somebody whom the asker can see: in a conversation of two, neither can write any more. Again is the same.
+/// Blocks somebody whom the asker can see: in a conversation of two, neither can write any more, and neither can open a
+/// group with the other or invite them. Again is the same.
 #[derive(Clone, Debug)]
 pub struct BlockPerson {
     /// Whom.
@@ -194,4 +195,18 @@ pub(super) fn visible(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result
         || asker.profile.role.is_some()
         || rows.share(&call.community, &asker.id, id)?;
     if may { rows.person(&call.community, id)?.ok_or(absent) } else { Err(absent) }
+}
+
+/// A person whom the asker may bring into a conversation: they may know of them, and neither blocks the other.
+///
+/// # Errors
+/// Absent: as [`visible`]. A block looks the same, so that nobody learns of it.
+pub(super) fn approachable(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result<Person, Failure> {
+    let person = visible(rows, call, id)?;
+    match &call.by {
+        By::Person(asker) if block_between(rows, &call.community, asker, id)? => {
+            Err(Failure::Absent(Thing::Person))
+        }
+        By::Person(_) | By::Service => Ok(person),
+    }
 }

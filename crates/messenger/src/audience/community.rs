@@ -1,5 +1,6 @@
 //! The people of one community who are here, and what they follow.
 
+mod abroad;
 mod following;
 mod reach;
 mod rooms;
@@ -7,10 +8,11 @@ mod rooms;
 pub(crate) use following::{Changed, Followed, Newer, Reading};
 pub(crate) use reach::Reach;
 
+use super::abroad::Abroad;
 use super::gathering::Gathering;
 use super::present::{Device, DeviceId, Present};
-use super::status::{Activity, Choice, Presence, Status};
-use super::{DEVICES_MAX, Due, Full, Overdue, PRESENCE_EACH_MAX};
+use super::status::{Activity, Choice, Presence, Status, merged};
+use super::{DEVICES_MAX, Due, Full, Overdue, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX};
 use crate::topics::person_topic;
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
@@ -30,6 +32,7 @@ pub(crate) struct Announcement {
 #[derive(Default)]
 pub(crate) struct Gathered {
     pub(super) people: HashMap<PersonId, Present>,
+    pub(super) abroad: Abroad,
     pub(super) conversations: HashMap<ConversationId, Gathering>,
     /// What was said of late, while somebody's conversations were read: what they are in is not known until then.
     recent: HashMap<ConversationId, (Seq, Instant)>,
@@ -42,7 +45,12 @@ const RECENT: Duration = Duration::from_secs(60);
 
 impl Gathered {
     pub(super) fn is_empty(&self) -> bool {
-        self.people.is_empty() && self.conversations.is_empty()
+        !self.is_active() && self.abroad.is_empty()
+    }
+
+    /// Whether somebody is here, or has something open.
+    pub(super) fn is_active(&self) -> bool {
+        !self.people.is_empty() || !self.conversations.is_empty()
     }
 
     pub(super) fn counts(&self) -> [u64; 3] {
@@ -59,7 +67,14 @@ impl Gathered {
         person: &PersonId,
         device: DeviceId,
     ) -> Result<Announcement, Full> {
-        let make = || Present::new(person_topic(community, person));
+        let make = || {
+            let mut present = Present::new(person_topic(community, person));
+            if let Some((chosen, choice)) = self.abroad.choice(person) {
+                present.adopt(chosen, choice);
+            }
+            present.told = self.abroad.told(person);
+            present
+        };
         let present = self.people.entry(person.clone()).or_insert_with(make);
         if present.devices.len() >= DEVICES_MAX {
             return Err(Full);
@@ -68,6 +83,7 @@ impl Gathered {
             present.devices.push(Device { id: device, activity: Activity::Active });
         }
         present.lease = None;
+        present.is_news = true;
         Ok(self.announce_if_new(person))
     }
 
@@ -80,6 +96,7 @@ impl Gathered {
     ) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
         present.devices.retain(|known| known.id != device);
+        present.is_news = true;
         if present.devices.is_empty() {
             present.lease = Some(lease_end);
             present.see(now);
@@ -96,6 +113,7 @@ impl Gathered {
         now: Moment,
     ) -> Announcement {
         let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
+        present.is_news = true;
         if let Some(activity) = activity
             && let Some(known) = present.devices.iter_mut().find(|known| known.id == device)
         {
@@ -108,55 +126,90 @@ impl Gathered {
     }
 
     pub(super) fn own_status(&self, person: &PersonId) -> Status {
-        self.people.get(person).map(Present::status).unwrap_or_default()
+        self.people.get(person).map(|present| self.status(person, present)).unwrap_or_default()
+    }
+
+    /// By their devices here and on other nodes.
+    fn status(&self, person: &PersonId, present: &Present) -> Status {
+        let is_there = present.is_here() || self.abroad.has(person);
+        merged(is_there, present.choice, present.activities().chain(self.abroad.activities(person)))
     }
 
     fn announce_if_new(&mut self, person: &PersonId) -> Announcement {
-        let Some(present) = self.people.get_mut(person) else { return Announcement::default() };
-        let status = present.status().for_others();
-        if std::mem::replace(&mut present.told, status) == status {
+        if !self.note_told(person) {
             return Announcement::default();
         }
-        let payload = json!(present.presence(person)).to_string();
-        Announcement { topics: self.acquaintances(person), payload }
+        let topics = self.acquaintances(person);
+        Announcement { topics, payload: json!(self.presence(person)).to_string() }
+    }
+
+    /// Notes what others are told of somebody's presence. Says whether that is something else than before.
+    fn note_told(&mut self, person: &PersonId) -> bool {
+        let status = self.presence(person).map(|presence| presence.status).unwrap_or_default();
+        let told = match self.people.get_mut(person) {
+            Some(present) => Some(&mut present.told),
+            None => self.abroad.told_mut(person),
+        };
+        told.is_some_and(|told| std::mem::replace(told, status) != status)
     }
 
     /// Their own devices are told, too, as they share every conversation with themselves.
     pub(super) fn acquaintances(&self, person: &PersonId) -> Vec<Arc<str>> {
-        let Some(present) = self.people.get(person) else { return Vec::new() };
-        let (mut rooms, mut people) = (Vec::new(), HashSet::from([person]));
-        for gathering in present.conversations.iter().filter_map(|id| self.conversations.get(id)) {
+        let mut places = self.abroad.conversations_of(person);
+        if let Some(present) = self.people.get(person) {
+            places.extend(&present.conversations);
+        }
+        self.acquaintances_in(person, &places)
+    }
+
+    /// The topics of those who share one of these conversations with somebody.
+    fn acquaintances_in(&self, person: &PersonId, places: &[ConversationId]) -> Vec<Arc<str>> {
+        let (mut rooms, mut people) = (HashSet::new(), HashSet::from([person]));
+        for (id, gathering) in places.iter().filter_map(|id| Some((id, self.conversations.get(id)?))) {
             if !gathering.is_room {
                 people.extend(&gathering.people);
-            } else if gathering.people.len() <= PRESENCE_EACH_MAX {
+            } else if self.online_count(*id) <= PRESENCE_EACH_MAX {
                 match &gathering.topic {
                     // Who only looks shares nothing with those who are in it.
                     Some(_) if gathering.visitors > 0 => people.extend(&gathering.people),
-                    Some(topic) => rooms.push(topic.clone()),
+                    Some(topic) => {
+                        rooms.insert(topic.clone());
+                    }
                     None => {}
                 }
             }
         }
-        rooms.extend(people.into_iter().filter_map(|person| self.topic_of(person)));
-        rooms
+        rooms.into_iter().chain(people.into_iter().filter_map(|person| self.topic_of(person))).collect()
+    }
+
+    fn online_count(&self, conversation: ConversationId) -> usize {
+        let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
+        let is_elsewhere = |person: &&PersonId| here.is_none_or(|people| !people.contains(*person));
+        here.map_or(0, HashSet::len) + self.abroad.people_in(conversation).filter(is_elsewhere).count()
+    }
+
+    /// Who is in a conversation and online, here or on another node.
+    fn online_in(&self, conversation: ConversationId) -> HashSet<&PersonId> {
+        let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
+        here.into_iter().flatten().chain(self.abroad.people_in(conversation)).collect()
     }
 
     pub(super) fn friends(&self, person: &PersonId) -> Vec<Presence> {
         let Some(present) = self.people.get(person) else { return Vec::new() };
-        let direct = present.conversations.iter().filter_map(|id| self.conversations.get(id));
-        let direct = direct.filter(|gathering| !gathering.is_room);
-        let people: HashSet<&PersonId> = direct.flat_map(|gathering| &gathering.people).collect();
+        let is_direct = |id: &&ConversationId| self.conversations.get(*id).is_some_and(|of| !of.is_room);
+        let direct = present.conversations.iter().filter(is_direct);
+        let people: HashSet<&PersonId> = direct.flat_map(|id| self.online_in(*id)).collect();
         people.into_iter().filter(|other| *other != person).filter_map(|other| self.presence(other)).collect()
     }
 
     pub(super) fn present_in(&self, conversation: ConversationId) -> (usize, Option<Vec<Presence>>) {
-        let Some(gathering) = self.conversations.get(&conversation) else { return (0, Some(Vec::new())) };
-        if gathering.people.len() > PRESENCE_EACH_MAX {
-            return (gathering.people.len(), None);
+        let count = self.online_count(conversation);
+        if count > PRESENCE_EACH_MAX {
+            return (count, None);
         }
-        let seen: Vec<Presence> = gathering
-            .people
-            .iter()
+        let seen: Vec<Presence> = self
+            .online_in(conversation)
+            .into_iter()
             .filter_map(|person| self.presence(person))
             .filter(|presence| presence.status != Status::Offline)
             .collect();
@@ -164,7 +217,10 @@ impl Gathered {
     }
 
     pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
-        self.people.get(person).map(|present| present.presence(person))
+        let Some(present) = self.people.get(person) else { return self.abroad.presence(person) };
+        let status = self.status(person, present).for_others();
+        let seen = if status == Status::Offline { present.seen.max(self.abroad.seen(person)) } else { None };
+        Some(Presence { person: person.clone(), status, seen })
     }
 
     // What is over.
@@ -184,6 +240,11 @@ impl Gathered {
             due.announcements.extend(announcement);
         }
         for (person, present) in &mut self.people {
+            if due.has_nodes && present.is_news && due.told.len() < TOLD_AT_ONCE_MAX {
+                present.is_news = false;
+                due.told.push((community.clone(), present.to_tell(person)));
+            }
+            due.has_more_to_tell |= present.is_news;
             present.end_bans(moment);
             let seen = present.sighting_due(moment);
             due.seen.extend(seen.map(|seen| (community.clone(), person.clone(), seen)));
@@ -245,6 +306,12 @@ impl Gathered {
         due.seen.extend(present.seen.map(|seen| (community.clone(), person.clone(), seen)));
         let announcement = self.announce_if_new(person);
         let present = self.people.remove(person)?;
+        if let Some(told) = self.abroad.told_mut(person) {
+            *told = present.told;
+        }
+        if due.has_nodes {
+            due.told.push((community.clone(), present.to_tell(person)));
+        }
         self.reading = self.reading.saturating_sub(present.reading);
         for conversation in present.conversations {
             self.remove_from(conversation, person);

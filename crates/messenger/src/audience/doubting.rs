@@ -1,4 +1,5 @@
-//! What is to be looked at again when this node may have missed what others did: everything that it keeps of who is here.
+//! What is to be looked at again when this node may have missed what others did, or when a community's settings let in others
+//! than before: everything that it keeps of who is here.
 
 use super::community::Gathered;
 use super::{Audience, Reach};
@@ -32,6 +33,11 @@ impl Audience {
             }
         }
         rooms
+    }
+
+    /// As [`Audience::doubt_everything`], for whoever is here of one community.
+    pub(crate) fn doubt_community(&self, community: &CommunityId) {
+        self.with(community, |gathered| drop(gathered.doubt_everything()));
     }
 
     /// So far conversations have come, as was read for somebody who is told that.

@@ -5,6 +5,7 @@
 //! or whose room is open, who they are. It is asked on shards and on the store's thread: under a lock each step is short,
 //! and nothing is told while it is held.
 
+mod abroad;
 mod community;
 mod doubting;
 mod gathering;
@@ -15,6 +16,7 @@ mod tests;
 
 pub use status::{Presence, Status};
 
+pub(crate) use abroad::Told;
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use present::DeviceId;
@@ -23,7 +25,8 @@ pub(crate) use status::{Activity, Choice};
 use crate::topics::room_topic;
 use chat::{CommunityId, ConversationId, Message, Moment, PersonId, Revision, RoomName, Seq};
 use community::Gathered;
-use std::collections::HashMap;
+use gateway::NodeId;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,6 +42,8 @@ pub(crate) const DEVICES_MAX: usize = 32;
 pub(crate) const TABS_EACH_MAX: usize = 200;
 /// In rooms with more people online than this, who is here is told as a number.
 pub(crate) const PRESENCE_EACH_MAX: usize = 500;
+/// People of whom the other nodes are told in one round, beside those who go.
+pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
 
 /// See the module.
 pub(crate) struct Audience {
@@ -318,9 +323,10 @@ impl Audience {
         self.with(community, |gathered| gathered.own_status(person))
     }
 
-    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs.
-    pub(crate) fn sweep(&self, now: Instant, moment: Moment) -> Due {
-        let mut due = Due::default();
+    /// Ends what is over, and takes what is due: announcements, lines for conversations tabs, and what other nodes are to be
+    /// told, if there are any.
+    pub(crate) fn sweep(&self, now: Instant, moment: Moment, has_nodes: bool) -> Due {
+        let mut due = Due { has_nodes, ..Due::default() };
         for part in &self.parts {
             let mut part = lock(part);
             part.retain(|community, gathered| {
@@ -354,13 +360,65 @@ impl Audience {
         overdue
     }
 
+    /// Another node told of one of its people. Says what is to be announced here.
+    pub(crate) fn hear(&self, community: &CommunityId, node: NodeId, told: Told) -> Announcement {
+        let mut part = self.part(community);
+        if told.here.is_none() && !part.contains_key(community) {
+            return Announcement::default();
+        }
+        let gathered = part.entry(community.clone()).or_default();
+        let announcement = gathered.hear(node, told);
+        if gathered.is_empty() {
+            part.remove(community);
+        }
+        announcement
+    }
+
+    /// The people of a node are gone: all of them, or those of whom it has not told again since they were in doubt.
+    pub(crate) fn lose(&self, node: NodeId, all: bool) -> Vec<Announcement> {
+        let mut announcements = Vec::new();
+        for part in &self.parts {
+            let mut part = lock(part);
+            part.retain(|_, gathered| {
+                gathered.lose(node, all, &mut announcements);
+                !gathered.is_empty()
+            });
+        }
+        announcements
+    }
+
+    /// What a node told of its people, or all did, is in doubt until it is told again.
+    pub(crate) fn doubt_abroad(&self, node: Option<NodeId>) {
+        for part in &self.parts {
+            lock(part).values_mut().for_each(|gathered| gathered.abroad.doubt(node));
+        }
+    }
+
+    /// The nodes that told of people who are there.
+    pub(crate) fn abroad(&self) -> HashSet<NodeId> {
+        let mut nodes = HashSet::new();
+        for part in &self.parts {
+            lock(part).values().for_each(|gathered| nodes.extend(gathered.abroad.nodes()));
+        }
+        nodes
+    }
+
+    /// The other nodes are to be told of everybody here, by the next rounds.
+    pub(crate) fn tell_everybody(&self) {
+        for part in &self.parts {
+            let mut part = lock(part);
+            let people = part.values_mut().flat_map(|gathered| gathered.people.values_mut());
+            people.for_each(|present| present.is_news = true);
+        }
+    }
+
     /// Communities, people, devices and open rooms.
     pub(crate) fn counts(&self) -> [u64; 4] {
         let mut counts = [0; 4];
         for part in &self.parts {
             for gathered in lock(part).values() {
                 let [people, devices, rooms] = gathered.counts();
-                counts[0] += 1;
+                counts[0] += u64::from(gathered.is_active());
                 counts[1] += people;
                 counts[2] += devices;
                 counts[3] += rooms;
@@ -411,6 +469,12 @@ pub(crate) struct Due {
     pub(crate) seen: Vec<(CommunityId, PersonId, Moment)>,
     /// Joins that end, by connection and topic.
     pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
+    /// Whether there are other nodes.
+    pub(crate) has_nodes: bool,
+    /// What they are to be told of people here.
+    pub(crate) told: Vec<(CommunityId, Told)>,
+    /// Whether they are to be told of others by the next rounds.
+    pub(crate) has_more_to_tell: bool,
 }
 
 /// What has to be read again.

@@ -1,6 +1,7 @@
 //! A person who is here.
 
-use super::status::{Activity, Choice, Presence, Status, merged};
+use super::abroad::{There, Told};
+use super::status::{Activity, Choice, Status};
 use chat::{ConversationId, Moment, PersonId};
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,6 +33,8 @@ pub(super) struct Present {
     pub(super) topic: Arc<str>,
     pub(super) devices: Vec<Device>,
     pub(super) choice: Choice,
+    /// When they chose that, wherever they did.
+    pub(super) chosen: Moment,
     /// What they are in, in order.
     pub(super) conversations: Vec<ConversationId>,
     /// How many are reading their conversations.
@@ -50,6 +53,8 @@ pub(super) struct Present {
     pub(super) noted: Option<Moment>,
     /// What others were told last.
     pub(super) told: Status,
+    /// Whether the other nodes are to be told of them.
+    pub(super) is_news: bool,
 }
 
 impl Present {
@@ -58,6 +63,7 @@ impl Present {
             topic,
             devices: Vec::new(),
             choice: Choice::Auto,
+            chosen: Moment::default(),
             conversations: Vec::new(),
             reading: 0,
             meanwhile: None,
@@ -67,18 +73,30 @@ impl Present {
             seen: None,
             noted: None,
             told: Status::Offline,
+            is_news: true,
         }
     }
 
-    pub(super) fn status(&self) -> Status {
-        let here = !self.devices.is_empty() || self.lease.is_some();
-        merged(here, self.choice, self.devices.iter().map(|device| device.activity))
+    /// Whether a device is here, or may come back in time.
+    pub(super) fn is_here(&self) -> bool {
+        !self.devices.is_empty() || self.lease.is_some()
     }
 
-    pub(super) fn presence(&self, person: &PersonId) -> Presence {
-        let status = self.status().for_others();
-        let seen = if status == Status::Offline { self.seen } else { None };
-        Presence { person: person.clone(), status, seen }
+    pub(super) fn activities(&self) -> impl Iterator<Item = Activity> {
+        self.devices.iter().map(|device| device.activity)
+    }
+
+    /// What the other nodes are told.
+    pub(super) fn to_tell(&self, person: &PersonId) -> Told {
+        let is_active = self.activities().any(|activity| activity == Activity::Active);
+        let activity = if is_active { Activity::Active } else { Activity::Idle };
+        let here = self.is_here().then(|| There {
+            activity: (!self.devices.is_empty()).then_some(activity),
+            choice: self.choice,
+            chosen: self.chosen,
+            conversations: self.conversations.clone(),
+        });
+        Told { person: person.clone(), here, seen: self.seen }
     }
 
     /// They are here at that moment, and others see it.
@@ -94,6 +112,14 @@ impl Present {
             self.see(now);
         }
         self.choice = choice;
+        self.chosen = now;
+    }
+
+    /// What they chose on another node, if that is newer.
+    pub(super) fn adopt(&mut self, chosen: Moment, choice: Choice) {
+        if chosen > self.chosen {
+            (self.chosen, self.choice) = (chosen, choice);
+        }
     }
 
     /// When they were seen, if that is to be stored now: they are here for long, and a crash would forget it.

@@ -4,7 +4,7 @@ use chat::{Moment, PersonId};
 use serde::{Deserialize, Serialize};
 
 /// What others see.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// No device is here, or they wish to look like that.
@@ -21,7 +21,7 @@ pub enum Status {
 }
 
 /// Whether a device is in use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Activity {
     /// It is.
@@ -32,7 +32,7 @@ pub(crate) enum Activity {
 }
 
 /// What a person chose for all their devices, until they are gone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Choice {
     /// As their devices are.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeRoom, Leave, Punish, Remove};
+use chat::verbs::{Append, ChangeRoom, Invite, Leave, Punish, Remove, Withdraw};
 use chat::{By, ConversationId, Draft, Kind, RoomName, SanctionKind, Ulid};
 
 fn conversation(number: u8) -> ConversationId {
@@ -63,8 +63,8 @@ fn somebody_is_gone_when_no_device_came_back_within_the_lease() {
     here(&audience, &["ann", "bob"], direct(1));
     let (start, seen) = (Instant::now(), Moment::from_millis(3 * 60_000 + 5));
     assert!(audience.depart(&id("one"), &somebody("bob"), DeviceId(1), seen).topics.is_empty());
-    assert!(audience.sweep(start, seen).announcements.is_empty());
-    let due = audience.sweep(start + 2 * LEASE, minute(9));
+    assert!(audience.sweep(start, seen, false).announcements.is_empty());
+    let due = audience.sweep(start + 2 * LEASE, minute(9), false);
     let told = &due.announcements[0].payload;
     assert!(told.contains(r#""status":"offline""#) && told.contains(r#""seen":180000"#), "{told}");
     assert_eq!(due.seen, [(id("one"), somebody("bob"), minute(3))]);
@@ -87,7 +87,7 @@ fn who_is_invisible_looks_as_if_they_had_gone_when_they_chose_it() {
         Some((one.clone(), bob.clone(), minute(2)))
     });
     audience.depart(&one, &bob, device, minute(7));
-    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(8));
+    let due = audience.sweep(Instant::now() + 2 * LEASE, minute(8), false);
     assert!(due.announcements.is_empty(), "nobody saw them");
     assert_eq!(due.seen, [(one, bob, minute(2))]);
 }
@@ -98,7 +98,7 @@ fn who_stays_is_noted_as_seen_now_and_then_unless_they_are_invisible() {
     here(&audience, &["ann", "bob"], direct(1));
     let invisible = Some(Choice::Invisible);
     audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), None, invisible, minute(1));
-    let sweep = |number| audience.sweep(Instant::now(), minute(number)).seen;
+    let sweep = |number| audience.sweep(Instant::now(), minute(number), false).seen;
     assert_eq!(sweep(1), []);
     assert_eq!(sweep(10), []);
     let mut seen = sweep(11);
@@ -115,7 +115,7 @@ fn nothing_is_left_of_a_community_when_all_are_gone() {
     for (number, name) in ["ann", "bob"].iter().enumerate() {
         audience.depart(&id("one"), &somebody(name), DeviceId(number as u64), Moment::default());
     }
-    audience.sweep(Instant::now() + 2 * LEASE, Moment::default());
+    audience.sweep(Instant::now() + 2 * LEASE, Moment::default(), false);
     assert_eq!(audience.counts(), [0; 4]);
 }
 
@@ -299,7 +299,7 @@ fn when_a_ban_is_over_conversations_are_read_again() {
         for until in bans {
             audience.ban(&id("one"), &somebody("ann"), conversation(1), until.map(moment));
         }
-        audience.sweep(Instant::now(), moment(now));
+        audience.sweep(Instant::now(), moment(now), false);
         audience.overdue().to_follow
     };
     let ann = vec![(id("one"), somebody("ann"))];
@@ -339,5 +339,53 @@ fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
         messenger.tick();
         messenger.catch_up().await;
         assert!(ann_hears().await);
+    });
+}
+
+#[test]
+fn who_is_invited_again_and_again_is_told_once() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann", "bob"], Followed::of(&lobby));
+        told.take();
+        let whom = Some(somebody("bob"));
+        let invite = Invite { conversation: lobby.id, person: whom, until: None, uses: 1 };
+        for _ in 0..3 {
+            messenger.ask(&id("one"), by("ann"), invite.clone()).await.expect("an invitation");
+        }
+        assert_eq!(told.events(), [("person:one/bob".to_owned(), "invitation".to_owned())]);
+    });
+}
+
+#[test]
+fn that_an_invitation_is_withdrawn_is_told_to_who_was_invited_whoever_withdraws_it() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let lobby = scene::community(&messenger, "one").await;
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        here(&messenger.inner.audience, &["ann", "bob"], Followed::of(&lobby));
+        let withdrawn = async |whom: Option<&str>, who: By| {
+            let person = whom.map(somebody);
+            let invite = Invite { conversation: lobby.id, person, until: None, uses: 1 };
+            let invited = messenger.ask(&id("one"), by("ann"), invite).await.expect("an invitation");
+            told.take();
+            let invitation = invited.invitation.id;
+            messenger.ask(&id("one"), who, Withdraw { invitation }).await.expect("withdrawn");
+            let payload = serde_json::json!({ "id": invitation }).to_string();
+            let to_bob = ("person:one/bob".to_owned(), "invitation:withdrawn".to_owned(), payload);
+            let events = told.take();
+            assert!(events.is_empty() || events == [to_bob], "{events:?}");
+            events.len()
+        };
+        for who in [By::Service, by("ann"), by("bob")] {
+            assert_eq!(withdrawn(Some("bob"), who).await, 1);
+        }
+        assert_eq!(withdrawn(None, by("ann")).await, 0, "it was nobody's");
     });
 }

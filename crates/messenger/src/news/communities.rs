@@ -2,7 +2,7 @@
 
 use super::{News, Told, news};
 use crate::bulletin::Bulletin;
-use chat::verbs::{ChangeCommunity, CreateCommunity, CreateKey, Expire, Expired, RevokeKey};
+use chat::verbs::{ChangeCommunity, CreateCommunity, CreateKey, Expire, Expired, Resettled, RevokeKey};
 use chat::{Asked, Community, CommunityId, Key};
 
 news! { CreateCommunity ChangeCommunity CreateKey RevokeKey }
@@ -14,8 +14,12 @@ impl Told for CreateCommunity {
 }
 
 impl Told for ChangeCommunity {
-    fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
+    /// Guests alone are in or out by a community's settings.
+    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
         bulletin.forget_community(&asked.call.community);
+        if answer.guests_changed {
+            bulletin.judge_everybody(&asked.call.community);
+        }
     }
 }
 

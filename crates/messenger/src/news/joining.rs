@@ -4,8 +4,8 @@ use super::{Told, news};
 use crate::bulletin::Bulletin;
 use crate::notice::Departure;
 use crate::witness::Happening;
-use chat::verbs::{Invite, Join, Joined, Leave, Withdraw};
-use chat::{Asked, By, Conversation, Invitation};
+use chat::verbs::{Invite, Invited, Join, Joined, Leave, Withdraw};
+use chat::{Asked, Conversation, Invitation};
 use serde_json::json;
 
 news! { Join Leave Invite Withdraw }
@@ -29,19 +29,20 @@ impl Told for Leave {
 }
 
 impl Told for Invite {
-    fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut Bulletin<'_>) {
-        if let Some(person) = &answer.person {
-            bulletin.person(&asked.call.community, person, "invitation", &json!(answer).to_string());
+    /// Who is invited again was told the first time.
+    fn told(asked: Asked<Self>, answer: &Invited, bulletin: &mut Bulletin<'_>) {
+        let Invited { invitation, repeated } = answer;
+        if let Some(person) = invitation.person.as_ref().filter(|_| !repeated) {
+            bulletin.person(&asked.call.community, person, "invitation", &json!(invitation).to_string());
         }
     }
 }
 
 impl Told for Withdraw {
-    /// Whose it was is not in the answer: the asker's own devices are told, the invited one's list shows it when it is
-    /// read again.
-    fn told(asked: Asked<Self>, (): &(), bulletin: &mut Bulletin<'_>) {
-        if let By::Person(person) = &asked.call.by {
-            let payload = json!({ "id": asked.command.invitation });
+    /// Of one for whoever knows it nobody was told.
+    fn told(asked: Asked<Self>, answer: &Invitation, bulletin: &mut Bulletin<'_>) {
+        if let Some(person) = &answer.person {
+            let payload = json!({ "id": answer.id });
             bulletin.person(&asked.call.community, person, "invitation:withdrawn", &payload.to_string());
         }
     }

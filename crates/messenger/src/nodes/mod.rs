@@ -6,22 +6,25 @@
 //! messenger, and know no engine of a bus.
 
 mod heard;
+mod people;
 mod voice;
 
 pub(crate) use voice::Voice;
 
+use crate::audience::Told;
 use crate::here::Here;
 use crate::messenger::{Inner, Messenger};
 use crate::notice::Notice;
 use chat::CommunityId;
 use gateway::{FromNodes, NodeId};
 use heard::Heard;
+use people::Roster;
 use serde::Deserialize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one node says to the others: what came of one answer, or only that it is here.
+/// What one node says to the others: what came of one answer, who is there, or only that it is here.
 #[derive(Deserialize)]
 struct Envelope {
     /// How many it has said before, and this.
@@ -30,6 +33,15 @@ struct Envelope {
     epoch: String,
     community: Option<CommunityId>,
     notices: Vec<Notice<'static>>,
+    /// Some of its people.
+    #[serde(default)]
+    people: Vec<Told>,
+    /// It has told of all of them.
+    #[serde(default)]
+    all_told: bool,
+    /// It asks who is there.
+    #[serde(default)]
+    asks: bool,
 }
 
 /// Where there are other nodes, nothing stays in the cache for longer: the bound for what neither of two nodes noticed.
@@ -41,6 +53,7 @@ const CACHE_AGE_AWAY_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Nodes {
     pub(crate) voice: Voice,
     heard: Mutex<Heard>,
+    roster: Roster,
     /// Whether something may have happened that this node was not told.
     missed: AtomicBool,
     heard_total: AtomicU64,
@@ -54,6 +67,7 @@ impl Nodes {
         Self {
             voice: Voice::new(epoch),
             heard: Mutex::default(),
+            roster: Roster::default(),
             missed: AtomicBool::new(false),
             heard_total: AtomicU64::new(0),
             missed_total: AtomicU64::new(0),
@@ -99,11 +113,16 @@ impl Messenger {
         match said {
             FromNodes::Up => {
                 inner.nodes.heard().up();
+                inner.nodes.roster.up(&inner.audience);
                 inner.miss_something("the bus was away");
                 inner.nodes.voice.say_hello(&inner.out);
             }
-            FromNodes::Down => inner.nodes.heard().down(),
+            FromNodes::Down => {
+                inner.nodes.heard().down();
+                inner.nodes.roster.down(Instant::now());
+            }
             FromNodes::Nodes(nodes) => {
+                inner.announce_all(&inner.nodes.roster.live(&inner.audience, nodes));
                 if inner.nodes.heard().live(nodes) {
                     inner.miss_something("a node is gone");
                 }
@@ -123,25 +142,34 @@ impl Messenger {
 
 impl Inner {
     fn take(&self, node: NodeId, words: &[u8]) {
-        let Envelope { number, epoch, community, notices } = match serde_json::from_slice(words) {
+        let envelope: Envelope = match serde_json::from_slice(words) {
             Ok(envelope) => envelope,
             Err(error) => {
                 tracing::warn!(%error, "what another node says cannot be read: do all run the same version?");
                 return self.miss_something("it could not be read");
             }
         };
+        let Envelope { number, epoch, community, notices, people, all_told, asks } = envelope;
         if epoch != self.nodes.voice.epoch() {
             return;
         }
         self.nodes.heard_total.fetch_add(1, Relaxed);
         if !self.nodes.heard().is_next(node, number) {
             self.miss_something("news of another node are missing");
+            self.nodes.doubt_people_of(&self.audience, node);
+        }
+        if asks {
+            self.nodes.roster.is_asked.store(true, Relaxed);
+        }
+        if all_told {
+            self.hear_all_told(node);
         }
         let Some(community) = community else { return };
         let mut here: Here<'_> = self.here();
         for notice in &notices {
             here.apply(&community, notice);
         }
+        self.hear_people(&community, node, people);
     }
 
     /// What is in the cache may be stale from now on; everything else is read again by and by.

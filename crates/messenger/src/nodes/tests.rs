@@ -1,16 +1,20 @@
 //! Two nodes over one store, and what one is told by the other.
 
-use crate::audience::{DeviceId, Followed, Reading};
+use crate::audience::{Activity, Choice, DeviceId, Due, Followed, LEASE, Reading, Status};
 use crate::entrance::Credentials;
 use crate::fault::Fault;
-use crate::messenger::{Messenger, Settings};
+use crate::messenger::{Messenger, Settings, now};
 use crate::outlet::Outlet;
 use crate::scene::{self, Told, by, claims, id, run, somebody, token};
-use chat::verbs::{Append, ChangeRoom, EditText, Join, OpenDirect, Punish, Remove};
-use chat::{By, Conversation, Draft, Failure, MemoryStore, RoomName, SanctionKind, Store};
+use chat::verbs::{Append, ChangeCommunity, ChangeRoom, EditText, Join, Meet, OpenDirect, Punish, Remove};
+use chat::{
+    By, Conversation, Draft, Failure, GuestPolicy, MemoryStore, Profile, RoomName, SanctionKind, Store,
+};
 use gateway::{FromNodes, NodeId};
 use identity::{Revoked, UnixSeconds};
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const ONE: NodeId = NodeId(1);
 const OTHER: NodeId = NodeId(2);
@@ -188,6 +192,59 @@ fn who_is_banned_on_one_node_is_out_on_the_other() {
 }
 
 #[test]
+fn when_a_community_takes_no_guests_any_more_those_who_are_here_hear_nothing_on_any_node() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        let one = id("one");
+        let profile = Profile { name: "Gus".to_owned(), avatar: None, guest: true, role: None };
+        here.messenger.ask(&one, by("gus"), Meet { profile }).await.expect("met");
+        let join = Join { conversation: lobby.id, invitation: None };
+        here.messenger.ask(&one, by("gus"), join).await.expect("a member");
+        let nodes = [&here, &there];
+        for node in nodes {
+            node.welcome("gus", 1, &lobby);
+            node.welcome("ann", 2, &lobby);
+        }
+        there.hear(&here);
+        let change = async |name: &str, guests| {
+            let settings = chat::Settings { guests, ..chat::Settings::named(name) };
+            here.messenger.ask(&one, By::Service, ChangeCommunity { settings }).await.expect("changed");
+            there.hear(&here);
+        };
+        change("Another name", GuestPolicy::Write).await;
+        for node in nodes {
+            let overdue = node.messenger.inner.audience.overdue();
+            assert!(
+                overdue.to_judge.is_empty() && overdue.to_follow.is_empty(),
+                "guests may what they might"
+            );
+            node.events();
+        }
+        change("Another name", GuestPolicy::Refused).await;
+        for node in nodes {
+            node.messenger.catch_up().await;
+            let audience = &node.messenger.inner.audience;
+            let is_in = |name| audience.is_in(&one, lobby.id, &somebody(name));
+            let is_evicted = |device| audience.is_evicted(&one, lobby.id, DeviceId(device));
+            assert_eq!([is_in("gus"), is_in("ann")], [false, true]);
+            assert_eq!([is_evicted(1), is_evicted(2)], [true, false]);
+            let events = [("room:one/lobby", "end_join"), ("person:one/gus", "conversations:changed")];
+            assert_eq!(node.events(), pairs(&events));
+        }
+        here.say("ann", &lobby, "among us").await;
+        there.hear(&here);
+        for node in nodes {
+            assert_eq!(node.events(), pairs(&[("room:one/lobby", "msg:new"), ("person:one/ann", "msg:new")]));
+        }
+        change("Another name", GuestPolicy::Read).await;
+        for node in nodes {
+            node.messenger.catch_up().await;
+            assert!(node.messenger.inner.audience.is_in(&one, lobby.id, &somebody("gus")), "he hears again");
+        }
+    });
+}
+
+#[test]
 fn a_token_that_is_revoked_on_one_node_is_refused_on_the_other_and_its_connections_end() {
     run(async {
         let (here, there, _) = begin().await;
@@ -321,5 +378,157 @@ fn who_is_met_on_one_node_is_seen_as_they_are_on_the_other() {
         let join = Join { conversation: lobby.id, invitation: None };
         here.messenger.ask(&id("one"), by("ann"), join).await.expect("a member already");
         assert_eq!(here.words().len(), 0);
+    });
+}
+
+/// Each round of both, and what each says in it is heard by the other.
+fn exchange(here: &Node, there: &Node) {
+    for _ in 0..3 {
+        here.messenger.tick();
+        there.messenger.tick();
+        there.hear(here);
+        here.hear(there);
+    }
+}
+
+/// Who is seen in the lobby by somebody on this node.
+fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
+    let (count, people) = node.messenger.present_in(&id("one"), lobby.id);
+    let people = people.expect("they are few").into_iter();
+    let mut seen: Vec<_> = people.map(|presence| (presence.person.to_string(), presence.status)).collect();
+    seen.sort();
+    assert_eq!(seen.len(), count);
+    seen
+}
+
+/// What was told of somebody's presence, by topic.
+fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
+    let told = node.ends.told.take().into_iter().filter(|(_, event, _)| event == "presence");
+    let payloads = told.map(|(topic, _, payload)| (topic, serde_json::from_str::<Value>(&payload).expect("JSON")));
+    let theirs = payloads.filter(|(_, payload)| payload["person"] == name);
+    theirs.map(|(topic, payload)| (topic, payload["status"].as_str().expect("a status").to_owned())).collect()
+}
+
+fn leave(node: &Node, name: &str, device: u64) {
+    let inner = &node.messenger.inner;
+    inner.audience.depart(&id("one"), &somebody(name), DeviceId(device), now());
+    let due = inner.audience.sweep(Instant::now() + 2 * LEASE, now(), true);
+    due.announcements.iter().for_each(|announcement| inner.here().announce(announcement));
+    inner.tell_roster(&due, Instant::now());
+}
+
+const ONLINE: Status = Status::Online;
+
+#[test]
+fn who_is_on_one_node_is_seen_on_the_other_with_what_changes() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        drop((here.events(), there.events()));
+        exchange(&here, &there);
+        for node in [&here, &there] {
+            assert_eq!(seen_in(node, &lobby), [("ann".to_owned(), ONLINE), ("bob".to_owned(), ONLINE)]);
+        }
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "online")]));
+        exchange(&here, &there);
+        assert!(told_of(&here, "bob").is_empty(), "nothing has changed");
+
+        let idle = Some(Activity::Idle);
+        there.messenger.inner.audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None, now());
+        exchange(&here, &there);
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "away")]));
+
+        leave(&there, "bob", 1);
+        here.hear(&there);
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
+        assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
+        assert!(here.messenger.inner.audience.abroad().is_empty());
+    });
+}
+
+#[test]
+fn devices_on_several_nodes_are_one_person_and_what_they_chose_on_one_counts_on_all() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        for node in [&here, &there] {
+            node.welcome("ann", 1, &lobby);
+        }
+        there.welcome("bob", 2, &lobby);
+        exchange(&here, &there);
+        drop((here.events(), there.events()));
+        let choose = |choice| {
+            let audience = &here.messenger.inner.audience;
+            audience.set_status(&id("one"), &somebody("ann"), DeviceId(1), None, Some(choice), now());
+        };
+        choose(Choice::Invisible);
+        exchange(&here, &there);
+        assert_eq!(told_of(&there, "ann"), pairs(&[("room:one/lobby", "offline"), ("person:one/ann", "offline")]));
+        let own = |node: &Node| node.messenger.inner.audience.own_status(&id("one"), &somebody("ann"));
+        assert_eq!([own(&here), own(&there)], [Status::Invisible; 2]);
+
+        leave(&here, "ann", 1);
+        there.hear(&here);
+        assert_eq!(own(&there), Status::Invisible, "they are still here");
+        leave(&there, "ann", 1);
+        exchange(&here, &there);
+        assert!(here.messenger.inner.audience.presence(&id("one"), &somebody("ann")).is_none());
+    });
+}
+
+#[test]
+fn a_node_that_is_gone_takes_its_people_with_it() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        drop(here.events());
+        here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
+        assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
+    });
+}
+
+#[test]
+fn who_missed_something_asks_and_is_told_who_is_there() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        for (device, name) in ["bob", "cat"].into_iter().enumerate() {
+            there.welcome(name, device as u64, &lobby);
+        }
+        exchange(&here, &there);
+        assert_eq!(seen_in(&here, &lobby).len(), 3);
+        leave(&there, "cat", 1);
+        there.welcome("dan", 3, &lobby);
+        there.messenger.tick();
+        assert!(!there.words().is_empty(), "what is lost");
+        drop(here.events());
+        there.say("bob", &lobby, "hi").await;
+        exchange(&here, &there);
+        let names: Vec<String> = seen_in(&here, &lobby).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["ann", "bob", "dan"]);
+        assert!(told_of(&here, "bob").is_empty(), "nothing changed for whom it was only in doubt");
+    });
+}
+
+#[test]
+fn while_the_bus_is_away_who_is_elsewhere_is_there_for_a_lease() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        here.messenger.hear(FromNodes::Down);
+        let inner = &here.messenger.inner;
+        for (later, seen) in [(Duration::ZERO, 2), (LEASE, 1)] {
+            inner.tell_roster(&Due::default(), Instant::now() + later);
+            assert_eq!(seen_in(&here, &lobby).len(), seen);
+        }
+        here.messenger.hear(FromNodes::Up);
+        here.messenger.hear(FromNodes::Nodes(&[ONE, OTHER]));
+        exchange(&here, &there);
+        assert_eq!(seen_in(&here, &lobby).len(), 2);
     });
 }

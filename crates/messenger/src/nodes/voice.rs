@@ -22,12 +22,23 @@ impl Voice {
 
     /// Tells the others what came of one answer: notices as JSON.
     pub(crate) fn tell(&self, out: &WayOut, community: &CommunityId, notices: &[String]) {
-        self.say(out, &json!(community).to_string(), &notices.join(","));
+        self.say(out, &json!(community).to_string(), &notices.join(","), "");
     }
 
-    /// Says that this node is here, so that the others see what they have missed of it.
+    /// Tells the others of people who are here: as JSON.
+    pub(super) fn tell_people(&self, out: &WayOut, community: &CommunityId, people: &[String]) {
+        let people = format!(r#","people":[{}]"#, people.join(","));
+        self.say(out, &json!(community).to_string(), "", &people);
+    }
+
+    /// Says that the others were told of everybody here.
+    pub(super) fn say_all_told(&self, out: &WayOut) {
+        self.say(out, "null", "", r#","all_told":true"#);
+    }
+
+    /// Says that this node is here, so that the others see what they have missed of it, and asks who is there.
     pub(super) fn say_hello(&self, out: &WayOut) {
-        self.say(out, "null", "");
+        self.say(out, "null", "", r#","asks":true"#);
     }
 
     /// Something could not be said: whoever hears the next sees that it is missing.
@@ -35,12 +46,13 @@ impl Voice {
         *self.number() += 1;
     }
 
-    fn say(&self, out: &WayOut, community: &str, notices: &str) {
+    fn say(&self, out: &WayOut, community: &str, notices: &str, more: &str) {
         let mut number = self.number();
         *number += 1;
         let epoch = json!(self.epoch);
-        let said =
-            format!(r#"{{"number":{number},"epoch":{epoch},"community":{community},"notices":[{notices}]}}"#);
+        let said = format!(
+            r#"{{"number":{number},"epoch":{epoch},"community":{community},"notices":[{notices}]{more}}}"#
+        );
         out.tell_nodes(said.into_bytes());
     }
 

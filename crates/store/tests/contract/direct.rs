@@ -4,7 +4,7 @@ use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
     BlockPerson, Blocks, Invite, Join, Leave, Members, OpenDirect, OpenGroup, ReadConversation, ReadPerson,
-    UnblockPerson,
+    UnblockPerson, Withdraw,
 };
 use chat::*;
 
@@ -51,6 +51,41 @@ pub(crate) const CASES: &[Case] = &[
         assert!(scene.try_send("bob", room, "x").is_ok(), "a room is no conversation of two");
         scene.ask("ann", UnblockPerson { person: person("bob") }).expect("she may");
         assert!(scene.try_send("bob", direct, "x").is_ok());
+    }),
+    ("with whom one blocks one opens no group, and nobody learns of it", |scene| {
+        let room = scene.lobby(&["ann", "bob", "cid"]);
+        scene.ask("ann", BlockPerson { person: person("bob") }).expect("she sees him");
+        let absent = || Failure::Absent(Thing::Person);
+        let group = |by: &str, with: &[&str]| {
+            let with = with.iter().map(|name| person(name)).collect();
+            scene.ask(by, OpenGroup { with, title: "Us".into() })
+        };
+        let invite = |by: &str, whom: &str| {
+            let whom = Some(person(whom));
+            scene.ask(by, Invite { conversation: room, person: whom, until: None, uses: 1 })
+        };
+        for (by, whom) in [("bob", "ann"), ("ann", "bob")] {
+            // As if there were no such person.
+            for whom in [whom, "nobody"] {
+                assert_eq!(group(by, &[whom]), Err(absent()));
+                assert_eq!(group(by, &["cid", whom]), Err(absent()));
+                assert_eq!(invite(by, whom), Err(absent()));
+            }
+            assert!(group(by, &["cid"]).is_ok() && invite(by, "cid").is_ok());
+        }
+        scene.invite(room, "bob");
+        scene.ask("ann", UnblockPerson { person: person("bob") }).expect("she may");
+        assert!(group("bob", &["ann"]).is_ok() && invite("bob", "ann").is_ok());
+    }),
+    ("who is invited already stays invited once", |scene| {
+        let room = scene.lobby(&["ann"]);
+        scene.people(&["bob"]);
+        let invite = Invite { conversation: room, person: Some(person("bob")), until: None, uses: 1 };
+        let [first, again] = [(); 2].map(|()| scene.service(invite.clone()).expect("a key may"));
+        assert_eq!((first.repeated, again.repeated), (false, true));
+        assert_eq!(first.invitation, again.invitation);
+        scene.service(Withdraw { invitation: first.invitation.id }).expect("a key may");
+        assert!(!scene.service(invite).expect("a key may").repeated);
     }),
     ("a block of somebody else changes nothing", |scene| {
         scene.lobby(&["ann", "bob", "cid"]);

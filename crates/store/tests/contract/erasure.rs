@@ -26,8 +26,6 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     scene
         .ask("zoe", React { conversation: direct, seq: Seq(2), emoji: "👍".into(), on: true })
         .expect("she may");
-    scene.ask("zoe", BlockPerson { person: person("bob") }).expect("she may");
-    scene.ask("bob", BlockPerson { person: person("zoe") }).expect("he may");
     let report = ReportMessage { conversation: room, seq: Seq(2), reason: "rude".into() };
     scene.ask("bob", report).expect("he may");
     let mute = Punish {
@@ -45,6 +43,9 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     scene.join("bob", hers);
     let invite = Invite { conversation: hers, person: Some(person("bob")), until: None, uses: 1 };
     scene.ask("zoe", invite).expect("she may");
+    // Whom one blocks one does not invite.
+    scene.ask("zoe", BlockPerson { person: person("bob") }).expect("she may");
+    scene.ask("bob", BlockPerson { person: person("zoe") }).expect("he may");
     room
 }
 

@@ -3,7 +3,7 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Conversations, Lift, Meet, Punish, ReadPage, Remove, ReportMessage,
+    Around, AuditLog, ChangeRoom, Conversations, Leave, Lift, Meet, Punish, ReadPage, Remove, ReportMessage,
     Reports, Sanctions, Settle,
 };
 use chat::*;
@@ -92,6 +92,28 @@ pub(crate) const CASES: &[Case] = &[
         assert!(scene.try_send("mod", room, "x").is_ok() && scene.try_send("mod", room, "y").is_ok());
         scene.wait_ms(retry_after_ms);
         assert!(scene.try_send("bob", room, "z").is_ok());
+    }),
+    ("who leaves a room in slow mode and comes back waits as before", |scene| {
+        let room = scene.lobby(&["bob", "mod"]);
+        scene.moderator("mod", room);
+        scene.service(ChangeRoom { slow_mode_s: Some(60), ..ChangeRoom::of(room) }).expect("a key may");
+        scene.send("bob", room, "x");
+        scene.ask("bob", Leave { conversation: room }).expect("he may");
+        scene.join("bob", room);
+        let Err(Failure::Refused(Refusal::SlowMode { retry_after_ms })) = scene.try_send("bob", room, "y")
+        else {
+            panic!("he has to wait");
+        };
+        scene.wait_ms(retry_after_ms);
+        assert!(scene.try_send("bob", room, "y").is_ok());
+        scene.ask("mod", Leave { conversation: room }).expect("they may");
+        scene.join("mod", room);
+        scene.moderator("mod", room);
+        assert!(scene.try_send("mod", room, "x").is_ok(), "moderators do not wait");
+        scene.service(ChangeRoom { slow_mode_s: Some(0), ..ChangeRoom::of(room) }).expect("a key may");
+        scene.ask("bob", Leave { conversation: room }).expect("he may");
+        scene.join("bob", room);
+        assert!(scene.try_send("bob", room, "z").is_ok(), "without slow mode nobody waits");
     }),
     ("a report is open until it is settled once", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);

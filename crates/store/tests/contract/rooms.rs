@@ -89,15 +89,15 @@ pub(crate) const CASES: &[Case] = &[
         let until = Some(scene.now().after_ms(60_000));
         let open =
             scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
-        let join = Join { conversation: den, invitation: Some(open.id) };
+        let join = Join { conversation: den, invitation: Some(open.invitation.id) };
         assert!(scene.ask("ann", join).is_ok() && scene.ask("bob", join).is_ok());
         let over = Err(Failure::Absent(Thing::Invitation));
         assert_eq!(scene.ask("cid", join), over);
         let late =
             scene.service(Invite { conversation: den, person: None, until, uses: 2 }).expect("a key may");
         scene.wait_ms(60_000);
-        assert_eq!(scene.ask("cid", Join { conversation: den, invitation: Some(late.id) }), over);
-        scene.service(Withdraw { invitation: late.id }).expect("a key may");
+        assert_eq!(scene.ask("cid", Join { conversation: den, invitation: Some(late.invitation.id) }), over);
+        scene.service(Withdraw { invitation: late.invitation.id }).expect("a key may");
     }),
     ("the last owner stays while others are there", |scene| {
         scene.people(&["ann", "bob"]);

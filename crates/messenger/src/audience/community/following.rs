@@ -101,8 +101,10 @@ impl Gathered {
     fn introduce(&self, person: &PersonId, new: bool) -> Announcement {
         // Somebody who has just come is told of to those with whom they share these.
         let seen = self.people.get(person).filter(|present| new && present.told != Status::Offline);
-        let Some(present) = seen else { return Announcement::default() };
-        let payload = json!(present.presence(person)).to_string();
+        if seen.is_none() {
+            return Announcement::default();
+        }
+        let payload = json!(self.presence(person)).to_string();
         Announcement { topics: self.acquaintances(person), payload }
     }
 
@@ -110,6 +112,7 @@ impl Gathered {
         let Some(present) = self.people.get_mut(person) else { return false };
         let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
         present.conversations.insert(place, followed.id);
+        present.is_news = true;
         present.banned.retain(|(id, _)| *id != followed.id);
         if let Some(meanwhile) = &mut present.meanwhile {
             meanwhile.came.push(followed.id);
@@ -131,6 +134,7 @@ impl Gathered {
         }
         if let Ok(place) = present.conversations.binary_search(&conversation) {
             present.conversations.remove(place);
+            present.is_news = true;
             self.remove_from(conversation, person);
         }
     }

@@ -67,7 +67,7 @@ async fn known(messenger: &Messenger, conversation: Conversation, text: &str) ->
         messenger.room(&one, &name("board")).await.expect("the board")
     };
     let invite = Invite { conversation: into, person: None, until: None, uses: 9 };
-    let invitation = messenger.ask(&one, By::Service, invite).await.expect("an invitation").id;
+    let invitation = messenger.ask(&one, By::Service, invite).await.expect("an invitation").invitation.id;
     Known { conversation, invitation, report }
 }
 

@@ -3,7 +3,7 @@
 use super::{Answering, Asker, payload};
 use crate::fault::{ErrorCode, Fault};
 use chat::verbs::{
-    ChangeRoom, CreateRoom, Invitations, Invite, Join, Joined, Leave, OpenDirect, OpenGroup,
+    ChangeRoom, CreateRoom, Invitations, Invite, Invited, Join, Joined, Leave, OpenDirect, OpenGroup,
     ReadConversation, Withdraw,
 };
 use chat::{By, Conversation, ConversationId, Invitation, InvitationId, Kind, Moment, PersonId, RoomName};
@@ -142,7 +142,7 @@ pub(super) fn invite(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, 
     let InviteRequest { conversation, person, until, uses } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     let invite = Invite { conversation, person, until, uses };
-    Ok(asker.ask_about(conversation, invite, |invitation: Invitation| json!({ "invitation": invitation })))
+    Ok(asker.ask_about(conversation, invite, |invited: Invited| json!({ "invitation": invited.invitation })))
 }
 
 /// Those into the room, or one's own.
@@ -165,5 +165,5 @@ struct WithdrawRequest {
 pub(super) fn withdraw(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let WithdrawRequest { invitation } = payload(body)?;
     asker.require_all_rooms()?;
-    Ok(asker.ask(Withdraw { invitation }, |()| json!({})))
+    Ok(asker.ask(Withdraw { invitation }, |_| json!({})))
 }

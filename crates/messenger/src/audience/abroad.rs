@@ -1,0 +1,267 @@
+//! People of one community who are on other nodes, as those told of them.
+//!
+//! A node tells of its own people alone: what they chose, whether they are active, what they follow. What it told last
+//! counts; when it is gone, so are its people. Somebody may be here and on other nodes at the same time: their devices
+//! everywhere merge as those of one node do.
+
+use super::status::{Activity, Choice, Presence, Status, merged};
+use chat::{ConversationId, Moment, PersonId};
+use gateway::NodeId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What a node tells of one of its people.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Told {
+    pub(crate) person: PersonId,
+    /// `None`: they have no device there any more, and are gone.
+    pub(crate) here: Option<There>,
+    /// When they were seen last, to the minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seen: Option<Moment>,
+}
+
+/// How somebody is there on a node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct There {
+    /// Whether one of their devices is in use; `None` between two connections.
+    pub(crate) activity: Option<Activity>,
+    pub(crate) choice: Choice,
+    /// When they chose that; the newest choice counts, wherever it was made.
+    pub(crate) chosen: Moment,
+    /// What they are in.
+    pub(crate) conversations: Vec<ConversationId>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Abroad {
+    people: HashMap<PersonId, Traveller>,
+    /// Who of them is in a conversation.
+    conversations: HashMap<ConversationId, HashSet<PersonId>>,
+}
+
+/// Somebody who is on other nodes.
+#[derive(Debug, Default)]
+struct Traveller {
+    nodes: BTreeMap<NodeId, Stay>,
+    /// When they were seen last on any of them.
+    seen: Option<Moment>,
+    /// What people here were told last, while the person is not here.
+    told: Status,
+}
+
+#[derive(Debug)]
+struct Stay {
+    there: There,
+    /// Whether the node has told of them since this one asked everybody who is there.
+    is_confirmed: bool,
+}
+
+/// What came of what a node told.
+pub(super) struct Heard {
+    /// What the person is in, or was until now.
+    pub(super) places: Vec<ConversationId>,
+    /// What they are in since then.
+    pub(super) new: Vec<ConversationId>,
+}
+
+impl Abroad {
+    pub(super) fn is_empty(&self) -> bool {
+        self.people.is_empty()
+    }
+
+    /// A node told of somebody.
+    pub(super) fn hear(&mut self, node: NodeId, told: Told) -> Heard {
+        let Told { person, here, seen } = told;
+        let before: HashSet<ConversationId> = self.conversations_of(&person).into_iter().collect();
+        let mut new = Vec::new();
+        if let Some(there) = here {
+            new.extend(there.conversations.iter().filter(|place| !before.contains(place)));
+            let traveller = self.people.entry(person.clone()).or_default();
+            traveller.seen = traveller.seen.max(seen);
+            traveller.nodes.insert(node, Stay { there, is_confirmed: true });
+        } else if let Some(traveller) = self.people.get_mut(&person) {
+            traveller.seen = traveller.seen.max(seen);
+            traveller.nodes.remove(&node);
+        }
+        let places: Vec<ConversationId> = before.into_iter().chain(new.iter().copied()).collect();
+        self.reindex(&person, &places);
+        Heard { places, new }
+    }
+
+    /// What a node told of its people is in doubt until it has told of them again; without one, of all nodes.
+    pub(super) fn doubt(&mut self, node: Option<NodeId>) {
+        for traveller in self.people.values_mut() {
+            for (of, stay) in &mut traveller.nodes {
+                stay.is_confirmed &= node.is_some_and(|node| node != *of);
+            }
+        }
+    }
+
+    /// Whom a node is to forget because it is gone (`all`), or of whom it has not told again.
+    pub(super) fn lost_by(&self, node: NodeId, all: bool) -> Vec<PersonId> {
+        let is_lost = |stay: &Stay| all || !stay.is_confirmed;
+        let lost = self.people.iter().filter(|(_, of)| of.nodes.get(&node).is_some_and(is_lost));
+        lost.map(|(person, _)| person.clone()).collect()
+    }
+
+    /// The nodes that told of somebody.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.people.values().flat_map(|traveller| traveller.nodes.keys().copied())
+    }
+
+    /// Somebody is on no other node any more, and people here know that.
+    pub(super) fn forget_if_gone(&mut self, person: &PersonId) {
+        if self.people.get(person).is_some_and(|traveller| traveller.nodes.is_empty()) {
+            self.people.remove(person);
+        }
+    }
+
+    /// What people here were told last of somebody who was not here then.
+    pub(super) fn told(&self, person: &PersonId) -> Status {
+        self.people.get(person).map(|traveller| traveller.told).unwrap_or_default()
+    }
+
+    /// What people here were told last of somebody who is not here.
+    pub(super) fn told_mut(&mut self, person: &PersonId) -> Option<&mut Status> {
+        self.people.get_mut(person).map(|traveller| &mut traveller.told)
+    }
+
+    pub(super) fn people_in(&self, conversation: ConversationId) -> impl Iterator<Item = &PersonId> {
+        self.conversations.get(&conversation).into_iter().flatten()
+    }
+
+    pub(super) fn conversations_of(&self, person: &PersonId) -> Vec<ConversationId> {
+        let stays = self.people.get(person).into_iter().flat_map(|traveller| traveller.nodes.values());
+        let all: HashSet<_> = stays.flat_map(|stay| &stay.there.conversations).copied().collect();
+        all.into_iter().collect()
+    }
+
+    /// Whether somebody is on another node, between two connections at least.
+    pub(super) fn has(&self, person: &PersonId) -> bool {
+        self.people.get(person).is_some_and(|traveller| !traveller.nodes.is_empty())
+    }
+
+    /// The newest choice that was made elsewhere.
+    pub(super) fn choice(&self, person: &PersonId) -> Option<(Moment, Choice)> {
+        let stays = self.people.get(person)?.nodes.values();
+        stays.map(|stay| (stay.there.chosen, stay.there.choice)).max_by_key(|(chosen, _)| *chosen)
+    }
+
+    pub(super) fn activities(&self, person: &PersonId) -> impl Iterator<Item = Activity> {
+        let stays = self.people.get(person).into_iter().flat_map(|traveller| traveller.nodes.values());
+        stays.filter_map(|stay| stay.there.activity)
+    }
+
+    pub(super) fn seen(&self, person: &PersonId) -> Option<Moment> {
+        self.people.get(person)?.seen
+    }
+
+    /// Of somebody who is not here.
+    pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
+        self.people.get(person)?;
+        let choice = self.choice(person).map(|(_, choice)| choice).unwrap_or_default();
+        let status = merged(self.has(person), choice, self.activities(person)).for_others();
+        let seen = if status == Status::Offline { self.seen(person) } else { None };
+        Some(Presence { person: person.clone(), status, seen })
+    }
+
+    /// Notes in which of these conversations somebody is.
+    fn reindex(&mut self, person: &PersonId, places: &[ConversationId]) {
+        let current: HashSet<_> = self.conversations_of(person).into_iter().collect();
+        for place in places {
+            if current.contains(place) {
+                self.conversations.entry(*place).or_default().insert(person.clone());
+            } else if let Some(people) = self.conversations.get_mut(place) {
+                people.remove(person);
+                if people.is_empty() {
+                    self.conversations.remove(place);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::Ulid;
+
+    const ONE: NodeId = NodeId(1);
+    const TWO: NodeId = NodeId(2);
+
+    fn ann() -> PersonId {
+        PersonId::parse("ann").expect("a name")
+    }
+
+    fn place(number: u8) -> ConversationId {
+        ConversationId(Ulid::from_bytes([number; 16]))
+    }
+
+    fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> Told {
+        let conversations = places.iter().copied().map(place).collect();
+        let there = There { activity: Some(activity), choice, chosen: Moment::from_millis(chosen), conversations };
+        Told { person: ann(), here: Some(there), seen: None }
+    }
+
+    fn gone() -> Told {
+        Told { person: ann(), here: None, seen: None }
+    }
+
+    fn status(abroad: &Abroad) -> Status {
+        abroad.presence(&ann()).map(|presence| presence.status).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_nodes_tell_merges_and_the_newest_choice_counts() {
+        let mut abroad = Abroad::default();
+        abroad.hear(ONE, there(Activity::Idle, Choice::Auto, 0, &[]));
+        assert_eq!(status(&abroad), Status::Away);
+        abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[]));
+        assert_eq!(status(&abroad), Status::Online);
+        abroad.hear(ONE, there(Activity::Idle, Choice::Invisible, 2, &[]));
+        assert_eq!(status(&abroad), Status::Offline);
+        abroad.hear(TWO, there(Activity::Active, Choice::Busy, 3, &[]));
+        assert_eq!(status(&abroad), Status::Busy);
+        for node in [ONE, TWO] {
+            abroad.hear(node, gone());
+        }
+        assert!(!abroad.has(&ann()) && status(&abroad) == Status::Offline);
+        abroad.forget_if_gone(&ann());
+        assert!(abroad.is_empty());
+    }
+
+    #[test]
+    fn somebody_is_in_what_any_of_their_nodes_says() {
+        let mut abroad = Abroad::default();
+        abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[1, 2]));
+        abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[2, 3]));
+        let places = |abroad: &Abroad| [1, 2, 3].map(|number| abroad.people_in(place(number)).count());
+        assert_eq!(places(&abroad), [1, 1, 1]);
+        let mut heard = abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[3, 4]));
+        heard.places.sort_unstable();
+        assert_eq!((heard.places, heard.new), ([1, 2, 3, 4].map(place).into(), vec![place(4)]));
+        assert_eq!(places(&abroad), [0, 1, 1]);
+        abroad.hear(TWO, gone());
+        assert_eq!(places(&abroad), [0, 0, 1]);
+        abroad.hear(ONE, gone());
+        assert_eq!(places(&abroad), [0, 0, 0]);
+        assert!(abroad.conversations.is_empty());
+    }
+
+    #[test]
+    fn who_is_not_told_of_again_is_lost() {
+        let mut abroad = Abroad::default();
+        for node in [ONE, TWO] {
+            abroad.hear(node, there(Activity::Active, Choice::Auto, 0, &[]));
+        }
+        assert!(abroad.lost_by(ONE, false).is_empty() && abroad.lost_by(ONE, true) == [ann()]);
+        abroad.doubt(Some(ONE));
+        assert!(abroad.lost_by(ONE, false) == [ann()] && abroad.lost_by(TWO, false).is_empty());
+        abroad.doubt(None);
+        abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[]));
+        assert!(abroad.lost_by(ONE, false).is_empty() && abroad.lost_by(TWO, false) == [ann()]);
+        assert_eq!(abroad.nodes().collect::<HashSet<_>>(), HashSet::from([ONE, TWO]));
+    }
+}

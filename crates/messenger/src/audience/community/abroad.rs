@@ -1,0 +1,44 @@
+//! What other nodes tell of their people, as it is told to those who are here.
+
+use super::{Announcement, Gathered};
+use crate::audience::abroad::{Heard, Told};
+use crate::audience::status::Status;
+use chat::PersonId;
+use gateway::NodeId;
+use serde_json::json;
+
+impl Gathered {
+    /// A node told of somebody. Says what is to be announced here.
+    pub(in crate::audience) fn hear(&mut self, node: NodeId, told: Told) -> Announcement {
+        let person = told.person.clone();
+        if let (Some(there), Some(present)) = (&told.here, self.people.get_mut(&person)) {
+            present.adopt(there.chosen, there.choice);
+        }
+        let heard = self.abroad.hear(node, told);
+        let announcement = self.announce_heard(&person, &heard);
+        self.abroad.forget_if_gone(&person);
+        announcement
+    }
+
+    /// To whom they share something with, if they are seen otherwise than before; else to those with whom they share
+    /// something new.
+    fn announce_heard(&mut self, person: &PersonId, heard: &Heard) -> Announcement {
+        let is_other = self.note_told(person);
+        let Some(presence) = self.presence(person) else { return Announcement::default() };
+        let topics = match (is_other, self.people.contains_key(person)) {
+            (true, true) => self.acquaintances(person),
+            (true, false) => self.acquaintances_in(person, &heard.places),
+            (false, _) if presence.status == Status::Offline || heard.new.is_empty() => Vec::new(),
+            (false, _) => self.acquaintances_in(person, &heard.new),
+        };
+        Announcement { topics, payload: json!(presence).to_string() }
+    }
+
+    /// The people of a node are gone: all of them, or those of whom it has not told again.
+    pub(in crate::audience) fn lose(&mut self, node: NodeId, all: bool, announcements: &mut Vec<Announcement>) {
+        for person in self.abroad.lost_by(node, all) {
+            let announcement = self.hear(node, Told { person, here: None, seen: None });
+            announcements.extend((!announcement.topics.is_empty()).then_some(announcement));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Who is where: each node tells the others of its own people, and forgets those of nodes that are gone.
+//!
+//! A node tells what changed once a second. Who comes, or has missed something, asks; then everybody tells of all their people,
+//! and says when that is all: of whom a node has not told by then is not there any more.
+
+use super::Nodes;
+use crate::audience::{Announcement, Audience, Due, LEASE, Told};
+use crate::messenger::Inner;
+use chat::CommunityId;
+use gateway::NodeId;
+use serde_json::json;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Bytes of one message to the other nodes: one person may take more.
+const MESSAGE_BYTES_MAX: usize = 48 << 10;
+
+/// What is to be said, and of whom this node knows.
+#[derive(Default)]
+pub(super) struct Roster {
+    /// Another node asked who is here.
+    pub(super) is_asked: AtomicBool,
+    /// This node has missed something, and asks who is there.
+    pub(super) asks: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    live: HashSet<NodeId>,
+    /// Since when nobody is heard.
+    away_since: Option<Instant>,
+    /// Somebody asked, and it has not been said that all are told.
+    is_telling: bool,
+}
+
+impl Roster {
+    /// The bus is there.
+    pub(super) fn up(&self, audience: &Audience) {
+        *self.state() = State::default();
+        audience.doubt_abroad(None);
+    }
+
+    /// The bus is away: who is elsewhere is there for a lease yet.
+    pub(super) fn down(&self, now: Instant) {
+        self.state().away_since.get_or_insert(now);
+    }
+
+    /// Who lives. Says what is to be announced of the people of those who do not.
+    pub(super) fn live(&self, audience: &Audience, nodes: &[NodeId]) -> Vec<Announcement> {
+        let live: HashSet<NodeId> = nodes.iter().copied().collect();
+        let mut state = self.state();
+        if !live.is_subset(&state.live) {
+            self.asks.store(true, Relaxed);
+        }
+        state.live = live;
+        let gone = audience.abroad().into_iter().filter(|node| !state.live.contains(node));
+        gone.flat_map(|node| audience.lose(node, true)).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Nodes {
+    /// Something of this node is missing: what it told of its people is in doubt, and it is asked.
+    pub(super) fn doubt_people_of(&self, audience: &Audience, node: NodeId) {
+        audience.doubt_abroad(Some(node));
+        self.roster.asks.store(true, Relaxed);
+    }
+}
+
+impl Inner {
+    /// Before a round: who was asked for is told.
+    pub(crate) fn prepare_roster(&self) {
+        let roster = &self.nodes.roster;
+        if roster.is_asked.swap(false, Relaxed) {
+            roster.state().is_telling = true;
+            self.audience.tell_everybody();
+        }
+    }
+
+    /// Behind a round: the other nodes are told what is due, and asked what is missing.
+    pub(crate) fn tell_roster(&self, due: &Due, now: Instant) {
+        self.forget_when_away(now);
+        if !due.has_nodes {
+            return;
+        }
+        let roster = &self.nodes.roster;
+        for (community, people) in messages(&due.told) {
+            self.nodes.voice.tell_people(&self.out, community, &people);
+        }
+        if !due.has_more_to_tell && std::mem::take(&mut roster.state().is_telling) {
+            self.nodes.voice.say_all_told(&self.out);
+        }
+        if roster.asks.swap(false, Relaxed) {
+            self.nodes.voice.say_hello(&self.out);
+        }
+    }
+
+    fn forget_when_away(&self, now: Instant) {
+        let mut state = self.nodes.roster.state();
+        let is_over = state.away_since.is_some_and(|since| now.saturating_duration_since(since) >= LEASE);
+        if !is_over {
+            return;
+        }
+        state.away_since = None;
+        drop(state);
+        for node in self.audience.abroad() {
+            self.announce_all(&self.audience.lose(node, true));
+        }
+    }
+
+    /// What a node told of its people.
+    pub(super) fn hear_people(&self, community: &CommunityId, node: NodeId, people: Vec<Told>) {
+        for told in people {
+            let announcement = self.audience.hear(community, node, told);
+            self.here().announce(&announcement);
+        }
+    }
+
+    /// A node has told of all its people.
+    pub(super) fn hear_all_told(&self, node: NodeId) {
+        self.announce_all(&self.audience.lose(node, false));
+    }
+
+    pub(super) fn announce_all(&self, announcements: &[Announcement]) {
+        announcements.iter().for_each(|announcement| self.here().announce(announcement));
+    }
+}
+
+/// Divides what is told into messages, each of one community.
+fn messages(told: &[(CommunityId, Told)]) -> Vec<(&CommunityId, Vec<String>)> {
+    let mut messages: Vec<(&CommunityId, Vec<String>)> = Vec::new();
+    let mut bytes = 0;
+    for (community, person) in told {
+        let person = json!(person).to_string();
+        bytes += person.len();
+        match messages.last_mut() {
+            Some((of, people)) if *of == community && bytes <= MESSAGE_BYTES_MAX => people.push(person),
+            _ => {
+                bytes = person.len();
+                messages.push((community, vec![person]));
+            }
+        }
+    }
+    messages
+}
