@@ -300,7 +300,12 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "store.url",
         default: r#""file""#,
-        about: "Where the messenger keeps communities, rooms and messages: \"file\" is a file below `data_dir`; or the URL of a\nPostgreSQL database, 15 or newer, such as \"postgres://throng@localhost/throng\".",
+        about: "Where the messenger keeps communities, rooms and messages: \"file\" is a file below `data_dir`; or the URL of a\nPostgreSQL database, 15 or newer, such as \"postgres://throng@localhost/throng\", or with TLS\n\"postgres://throng:PASSWORD@db.example/throng?sslmode=require\".",
+    },
+    Key {
+        path: "store.certificate_authority",
+        default: r#""system""#,
+        about: "PEM file with the certificates by which that database is known, or \"system\" for those of the system.",
     },
     Key {
         path: "store.cache",
