@@ -15,6 +15,7 @@ pub struct Address {
 #[derive(Clone)]
 pub(crate) enum Server {
     Redis(Box<ConnectionInfo>),
+    RedisCluster(Box<ConnectionInfo>),
     Nats(ServerAddr),
 }
 
@@ -31,14 +32,18 @@ pub enum BadAddress {
 
 impl Address {
     /// Reads `redis://[name[:password]@]host[:port][/database]` or `nats://[name:password@|token@]host[:port]`; with TLS it is
-    /// `rediss://…` or `tls://…`. `valkey://…` and `valkeys://…` are Redis, too.
+    /// `rediss://…` or `tls://…`. `redis-cluster://…` and `rediss-cluster://…` are a server of a Redis Cluster. `valkey` and
+    /// `valkeys` in place of `redis` and `rediss` are the same.
     pub fn parse(url: &str) -> Result<Address, BadAddress> {
         let (scheme, _) = url.split_once("://").ok_or(BadAddress::NotAUrl)?;
         if url.contains('#') {
             return Err(BadAddress::Insecure);
         }
         let server = match scheme {
-            "redis" | "rediss" | "valkey" | "valkeys" => redis_server(url)?,
+            "redis" | "rediss" | "valkey" | "valkeys" => Server::Redis(redis_server(url)?),
+            "redis-cluster" | "rediss-cluster" | "valkey-cluster" | "valkeys-cluster" => {
+                Server::RedisCluster(redis_server(&url.replacen("-cluster://", "://", 1))?)
+            }
             "nats" | "tls" => Server::Nats(url.parse().map_err(|_| BadAddress::NotAUrl)?),
             _ => return Err(BadAddress::UnknownScheme),
         };
@@ -46,11 +51,11 @@ impl Address {
     }
 }
 
-fn redis_server(url: &str) -> Result<Server, BadAddress> {
+fn redis_server(url: &str) -> Result<Box<ConnectionInfo>, BadAddress> {
     let info = url.into_connection_info().map_err(|_| BadAddress::NotAUrl)?;
     // Publications come beside answers on one connection, which the older protocol cannot do.
     let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
-    Ok(Server::Redis(Box::new(info.set_redis_settings(settings))))
+    Ok(Box::new(info.set_redis_settings(settings)))
 }
 
 /// Whether it is spoken to by TLS.
@@ -85,7 +90,7 @@ impl fmt::Display for BadAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             BadAddress::NotAUrl => "not a URL: write redis://HOST:PORT or nats://HOST:PORT",
-            BadAddress::UnknownScheme => "of an unknown engine: write redis://, rediss://, nats:// or tls://",
+            BadAddress::UnknownScheme => "of an unknown engine: write redis://, rediss://, redis-cluster://, nats:// or tls://",
             BadAddress::Insecure => {
                 "with a fragment: a certificate that nobody checks is none; give `bus.certificate_authority`"
             }
@@ -106,6 +111,7 @@ mod tests {
             ("rediss://ann:s3cret@bus.example:6380/2", "rediss://…@bus.example:6380/2"),
             ("redis://:p%40ss@[::1]:6379", "redis://…@[::1]:6379"),
             ("valkey://host", "valkey://host"),
+            ("rediss-cluster://ann:s3cret@host:6379", "rediss-cluster://…@host:6379"),
             ("nats://ann:s3cret@host:4222", "nats://…@host:4222"),
         ] {
             let address = Address::parse(url).expect(url);
@@ -123,6 +129,7 @@ mod tests {
             ("127.0.0.1:6379", BadAddress::NotAUrl),
             ("redis://", BadAddress::NotAUrl),
             ("redis://host:port", BadAddress::NotAUrl),
+            ("redis-cluster://", BadAddress::NotAUrl),
             ("nats://host:port", BadAddress::NotAUrl),
             ("http://127.0.0.1", BadAddress::UnknownScheme),
             ("rediss://host/#insecure", BadAddress::Insecure),

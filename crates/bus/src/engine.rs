@@ -26,18 +26,20 @@ impl Engine {
         prefix: &str,
         certificate_authority: Option<PathBuf>,
     ) -> Result<Engine, BadSettings> {
-        let (mut redis, mut nats) = (Vec::new(), Vec::new());
+        let (mut redis, mut cluster, mut nats) = (Vec::new(), Vec::new(), Vec::new());
         for address in addresses {
             match address.server {
                 Server::Redis(info) => redis.push(*info),
+                Server::RedisCluster(info) => cluster.push(*info),
                 Server::Nats(server) => nats.push(server),
             }
         }
-        match (redis.is_empty(), nats.is_empty()) {
-            (true, true) => Err(BadSettings::NoInstance),
-            (false, false) => Err(BadSettings::SeveralEngines),
-            (false, true) => Redis::new(redis, prefix, certificate_authority).map(Engine::Redis),
-            (true, false) => Nats::new(nats, prefix, certificate_authority).map(Engine::Nats),
+        match (redis.is_empty(), cluster.is_empty(), nats.is_empty()) {
+            (true, true, true) => Err(BadSettings::NoInstance),
+            (false, true, true) => Redis::new(redis, prefix, certificate_authority).map(Engine::Redis),
+            (true, false, true) => Redis::cluster(cluster, prefix, certificate_authority).map(Engine::Redis),
+            (true, true, false) => Nats::new(nats, prefix, certificate_authority).map(Engine::Nats),
+            _ => Err(BadSettings::SeveralEngines),
         }
     }
 

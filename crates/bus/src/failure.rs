@@ -30,6 +30,12 @@ pub(crate) enum Failure {
     Behind,
     /// This node's lease was over: it had stopped, or the engine had.
     LeaseOver,
+    /// What a master of a cluster had is another one's now, or is on its way there.
+    Moved(String),
+    /// One server was expected, and it is one of a cluster.
+    IsCluster,
+    /// A cluster was expected, and it is one server.
+    IsNoCluster,
     /// It answered something else, or refused.
     Refused(String),
 }
@@ -58,6 +64,9 @@ impl fmt::Display for Failure {
                 f.write_str("this node is too slow for it: too much waited here, and was dropped")
             }
             Failure::LeaseOver => f.write_str("this node's lease was over: it or the engine had stopped"),
+            Failure::Moved(detail) => write!(f, "its slots have moved: {detail}"),
+            Failure::IsCluster => f.write_str("it is one of a Redis Cluster: write redis-cluster://… in `bus.url`"),
+            Failure::IsNoCluster => f.write_str("it is no Redis Cluster: write redis://… in `bus.url`"),
             Failure::Refused(detail) => write!(f, "it refused: {detail}"),
         }
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Servers of one engine. Of Redis, independent ones among which topics are divided by their names, so that the order of
-    /// the list counts; of NATS, those of one cluster.
+    /// the list counts, or those of one cluster; of NATS, those of one cluster.
     pub instances: Vec<Address>,
     /// What the names of keys and channels begin with, so that clusters can share an engine.
     pub prefix: String,

@@ -87,7 +87,7 @@ pub(crate) fn open(
     outbound: Outbound,
 ) -> Result<Durable, DurableError> {
     let (lock, secret, node) = (lock(data_dir)?, secret(data_dir)?, node(data_dir)?);
-    let store = store::open(config.url.as_deref(), data_dir).map_err(DurableError::Store)?;
+    let store = store::open(config.database(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
     let messenger = Messenger::new(store, Settings { cache_bytes_max, secret, outbound: Some(outbound) });
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;

@@ -60,14 +60,13 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Opens the store that `url` names, `postgres://…` or `postgresql://…`; without one, the file `messenger.sqlite3` under
-/// the data directory. It waits for disk and network: not on a thread of an async runtime.
+/// Opens the store in a PostgreSQL database; without one, in the file `messenger.sqlite3` under the data directory. It waits for disk and network: not on a thread of an async runtime.
 ///
 /// # Errors
 /// See [`OpenError`].
-pub fn open(url: Option<&str>, data_directory: &Path) -> Result<Arc<dyn Store>, OpenError> {
-    match url {
-        Some(url) => Ok(Arc::new(PostgresStore::open(PostgresOptions::new(url))?)),
+pub fn open(database: Option<PostgresOptions>, data_directory: &Path) -> Result<Arc<dyn Store>, OpenError> {
+    match database {
+        Some(options) => Ok(Arc::new(PostgresStore::open(options)?)),
         None => Ok(Arc::new(SqliteStore::open(SqliteOptions::new(data_directory.join(FILE_NAME)))?)),
     }
 }

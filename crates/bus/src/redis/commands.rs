@@ -57,14 +57,14 @@ pub(crate) fn encode(
     match effect {
         BusEffect::Publish(publication) => {
             let message = frame::published(desk.node, &publication.event, &publication.payload);
-            ask(publish(&keys.channel(&publication.topic), message), Question::Done);
+            ask(publish(instance, &keys.channel(&publication.topic), message), Question::Done);
         }
         BusEffect::Append { draft, token } => {
             ask(append(instance, desk, &draft), Question::Append { shard, token });
         }
         BusEffect::Interest { topic, on: None } => {
             instance.inbox.forget(&topic);
-            ask(cmd("UNSUBSCRIBE").arg(keys.channel(&topic)).to_owned(), Question::Done);
+            ask(cmd(instance.channels.unsubscribe()).arg(keys.channel(&topic)).to_owned(), Question::Done);
         }
         BusEffect::Interest { topic, on: Some(subscription) } => {
             instance.inbox.expect(&topic, subscription);
@@ -75,7 +75,7 @@ pub(crate) fn encode(
                 head.arg(kept_ms(retention.age_us_max));
                 head
             });
-            let subscribe = cmd("SUBSCRIBE").arg(keys.channel(&topic)).to_owned();
+            let subscribe = cmd(instance.channels.subscribe()).arg(keys.channel(&topic)).to_owned();
             ask(subscribe, Question::Subscribe { topic, subscription, recoverable });
             commands.extend(head);
         }
@@ -84,20 +84,20 @@ pub(crate) fn encode(
         }
         BusEffect::Heads(heads) => {
             for (topic, position) in heads {
-                ask(publish(&keys.channel(&topic), frame::head(desk.node, &position)), Question::Done);
+                ask(publish(instance, &keys.channel(&topic), frame::head(desk.node, &position)), Question::Done);
             }
         }
         BusEffect::PresenceHeads(heads) => {
             for (topic, version) in heads {
                 let message = frame::presence_head(desk.node, version);
-                ask(publish(&keys.channel(&topic), message), Question::Done);
+                ask(publish(instance, &keys.channel(&topic), message), Question::Done);
             }
         }
         BusEffect::Dismiss(dismissal) => {
-            ask(publish(&keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
+            ask(publish(instance, &keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
         }
         BusEffect::Tell(words) => {
-            ask(publish(&keys.everybody(), frame::told(desk.node, &words)), Question::Done)
+            ask(publish(instance, &keys.everybody(), frame::told(desk.node, &words)), Question::Done)
         }
         BusEffect::Present { topic, version, previous, change } => {
             let message = frame::present(desk.node, version, previous, &change);
@@ -114,8 +114,8 @@ pub(crate) fn encode(
     }
 }
 
-fn publish(channel: &str, message: Vec<u8>) -> Cmd {
-    cmd("PUBLISH").arg(channel).arg(message).to_owned()
+fn publish(instance: &Instance, channel: &str, message: Vec<u8>) -> Cmd {
+    cmd(instance.channels.publish()).arg(channel).arg(message).to_owned()
 }
 
 fn append(instance: &Instance, desk: &Desk, draft: &Draft) -> Cmd {

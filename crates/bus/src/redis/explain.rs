@@ -55,6 +55,10 @@ fn refused(code: &str, detail: &str) -> Failure {
         || says("user executing the script can't")
     {
         Failure::Forbidden(text)
+    } else if ["MOVED", "ASK", "TRYAGAIN"].contains(&code) {
+        Failure::Moved(text)
+    } else if says("cluster support disabled") {
+        Failure::IsNoCluster
     } else if says("NOPROTO") || says("unknown command") {
         Failure::TooOld { found: text, needed: NEEDED }
     } else {

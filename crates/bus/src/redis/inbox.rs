@@ -24,10 +24,14 @@ pub(crate) struct Inbox {
     /// Which run of the server this is, from when that is known: before the first subscription.
     run: OnceLock<Box<str>>,
     topics: Mutex<HashMap<Arc<str>, Feed>>,
+    /// How often each channel was given up and that has not been confirmed.
+    leaving: Mutex<HashMap<Box<str>, u32>>,
     /// A node came or went.
     pub(crate) nodes_changed: Notify,
     /// The connection is gone.
     pub(crate) lost: Notify,
+    /// The server takes back a channel that was not given up: the slot is another master's now.
+    pub(crate) moved: Notify,
 }
 
 /// How a subscribed topic's publications are handed on.
@@ -47,8 +51,10 @@ impl Inbox {
             witness,
             run: OnceLock::new(),
             topics: Mutex::default(),
+            leaving: Mutex::default(),
             nodes_changed: Notify::new(),
             lost: Notify::new(),
+            moved: Notify::new(),
         }
     }
 
@@ -74,8 +80,14 @@ impl Inbox {
         }
     }
 
-    /// Nothing is wanted of the topic any more.
+    /// A channel is being given up.
+    pub(crate) fn leaves(&self, channel: &str) {
+        *self.leaving().entry(channel.into()).or_default() += 1;
+    }
+
+    /// Nothing is wanted of the topic any more: its channel is being given up.
     pub(crate) fn forget(&self, topic: &str) {
+        self.leaves(&self.keys.channel(topic));
         if self.topics().remove(topic).is_some() {
             self.desk.numbers.subscriptions.fetch_sub(1, Relaxed);
         }
@@ -98,9 +110,21 @@ impl Inbox {
 
     pub(crate) fn take(&self, push: PushInfo) {
         match push.kind {
-            PushKind::Message => self.message(push.data),
+            PushKind::Message | PushKind::SMessage => self.message(push.data),
+            PushKind::Unsubscribe | PushKind::SUnsubscribe => self.left(push.data.first()),
             PushKind::Disconnection => self.lost.notify_one(),
             _ => {}
+        }
+    }
+
+    fn left(&self, channel: Option<&Value>) {
+        let Some(Value::BulkString(channel)) = channel else { return };
+        let mut leaving = self.leaving();
+        let expected = std::str::from_utf8(channel).ok().and_then(|channel| leaving.get_key_value(channel));
+        match expected.map(|(channel, count)| (channel.clone(), *count)) {
+            None => self.moved.notify_one(),
+            Some((channel, 1)) => drop(leaving.remove(&channel)),
+            Some((channel, count)) => drop(leaving.insert(channel, count - 1)),
         }
     }
 
@@ -147,6 +171,10 @@ impl Inbox {
             Some(event) => self.desk.tell(event),
             None => self.undecodable(),
         }
+    }
+
+    fn leaving(&self) -> MutexGuard<'_, HashMap<Box<str>, u32>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn topics(&self) -> MutexGuard<'_, HashMap<Arc<str>, Feed>> {

@@ -1,14 +1,17 @@
 //! One server: its connection, and everything that can be wrong with it.
 
+use super::Place;
+use super::channels::Channels;
+use super::clients::{connect, patience};
 use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
 use super::keys::Keys;
-use super::scripts::{SOURCES, Scripts, call};
+use super::scripts::{Scripts, call, sources};
 use crate::failure::Failure;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
-use ::redis::{AsyncConnectionConfig, Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
+use ::redis::{Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use std::sync::Arc;
 
 /// The oldest version with everything that the scripts use.
@@ -17,6 +20,7 @@ const MAJOR_VERSION_MIN: u32 = 7;
 pub(crate) struct Instance {
     connection: MultiplexedConnection,
     pub(crate) keys: Keys,
+    pub(crate) channels: Channels,
     pub(crate) scripts: Scripts,
     pub(crate) inbox: Arc<Inbox>,
 }
@@ -24,30 +28,21 @@ pub(crate) struct Instance {
 impl Instance {
     /// Connects, and does everything that has to be done before the first wish.
     pub(crate) async fn connect(
-        (client, is_encrypted): (&::redis::Client, bool),
-        keys: Keys,
+        place: Place,
         witness: Arc<Witness>,
         desk: &Desk,
     ) -> Result<Instance, Failure> {
+        let Place { client, keys, channels } = place;
         let inbox = Arc::new(Inbox::new(desk, keys.clone(), witness.clone()));
         let pushed = inbox.clone();
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(desk.times.connect_max))
-            .set_response_timeout(Some(desk.times.answer_max))
-            .set_push_sender(move |push: PushInfo| -> Result<(), std::convert::Infallible> {
+        let config =
+            patience(desk).set_push_sender(move |push: PushInfo| -> Result<(), std::convert::Infallible> {
                 pushed.take(push);
                 Ok(())
             });
-        let connecting = client.get_multiplexed_async_connection_with_config(&config);
-        let connection = connecting.await.map_err(|error| match explain(&error) {
-            // A server without TLS waits for the end of what it takes for a line.
-            Failure::Late if is_encrypted => {
-                Failure::Tls("the handshake was not answered in time".to_owned())
-            }
-            failure => failure,
-        })?;
-        let mut instance = Instance { connection, keys, scripts: Scripts::new(), inbox };
-        let run = instance.check_version().await?;
+        let connection = connect(&client, &config).await?;
+        let mut instance = Instance { connection, keys, channels, scripts: Scripts::new(channels), inbox };
+        let run = instance.check_server().await?;
         instance.load_scripts().await?;
         instance.try_rights().await?;
         instance.begin_run(&run, &witness).await?;
@@ -76,7 +71,7 @@ impl Instance {
     }
 
     /// Returns which run of the server this is.
-    async fn check_version(&mut self) -> Result<String, Failure> {
+    async fn check_server(&mut self) -> Result<String, Failure> {
         let answer = self.ask(cmd("INFO").arg("server").to_owned()).await?;
         let info: String = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -85,21 +80,25 @@ impl Instance {
         if major.is_none_or(|major| major < MAJOR_VERSION_MIN) {
             return Err(Failure::TooOld { found: format!("its version is {version}"), needed: NEEDED });
         }
+        if self.channels == Channels::Plain && field("redis_mode") == Some("cluster") {
+            return Err(Failure::IsCluster);
+        }
         Ok(field("run_id").unwrap_or_default().to_owned())
     }
 
     async fn load_scripts(&mut self) -> Result<(), Failure> {
-        let load = |source: &&str| cmd("SCRIPT").arg("LOAD").arg(source).to_owned();
-        self.exchange(SOURCES.iter().map(load).collect()).await.map(drop)
+        let load = |source: String| cmd("SCRIPT").arg("LOAD").arg(source).to_owned();
+        self.exchange(sources(self.channels).into_iter().map(load).collect()).await.map(drop)
     }
 
     async fn try_rights(&mut self) -> Result<(), Failure> {
         let name = self.keys.rights();
         let mut rights = call(&self.scripts.rights, std::slice::from_ref(&name));
         rights.arg(&name);
-        let (subscribe, unsubscribe) =
-            (cmd("SUBSCRIBE").arg(&name).to_owned(), cmd("UNSUBSCRIBE").arg(&name).to_owned());
-        let listen = cmd("SUBSCRIBE").arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
+        let subscribe = cmd(self.channels.subscribe()).arg(&name).to_owned();
+        let unsubscribe = cmd(self.channels.unsubscribe()).arg(&name).to_owned();
+        self.inbox.leaves(&name);
+        let listen = cmd(self.channels.subscribe()).arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }
 

@@ -14,6 +14,11 @@ impl Keys {
         Keys { prefix: format!("{prefix}:{VERSION}:") }
     }
 
+    /// Those that a cluster keeps in the slot of `tag`.
+    pub(crate) fn tagged(prefix: &str, tag: &str) -> Keys {
+        Keys { prefix: format!("{prefix}:{{{tag}}}:{VERSION}:") }
+    }
+
     /// What the orders have in common.
     pub(crate) fn marks(&self) -> String {
         format!("{}marks", self.prefix)
@@ -108,6 +113,9 @@ mod tests {
         for channel in [keys.nodes(), keys.everybody()] {
             assert_eq!(keys.topic_of(&channel), None);
         }
+        let tagged = Keys::tagged("throng", "31");
+        assert_eq!(tagged.channel("a{b}"), "throng:{31}:v1:topic:a{b}");
+        assert_eq!(tagged.topic_of(&tagged.channel("a{b}")), Some("a{b}"));
         assert_eq!(Keys::new("other").topic_of(&keys.channel("a")), None);
         assert_eq!(node(&name(NodeId(7))), Some(NodeId(7)));
     }

@@ -1,8 +1,11 @@
-//! Redis 7.0 and later, and Valkey. Ephemeral topics are channels; a recoverable one is a channel and a stream, which one
-//! script appends to; people are hashes under leases. One connection to each instance carries everything, publications
-//! beside answers.
+//! Redis 7.0 and later, and Valkey: one server, several independent ones, or a cluster. Ephemeral topics are channels; a
+//! recoverable one is a channel and a stream, which one script appends to; people are hashes under leases. One connection to
+//! each instance carries everything, publications beside answers.
 
 mod answers;
+mod channels;
+mod clients;
+mod cluster;
 mod commands;
 mod explain;
 mod held;
@@ -14,61 +17,84 @@ mod own_lease;
 mod pump;
 mod scripts;
 mod session;
+mod slots;
 
-use crate::address::is_encrypted;
 use crate::announced::announced;
 use crate::failure::Failure;
 use crate::session::Desk;
 use crate::settings::BadSettings;
 use crate::witness::Witness;
-use ::redis::ConnectionAddr;
+use ::redis::{Client, ConnectionAddr, ConnectionInfo};
+use channels::Channels;
+use clients::Clients;
+use cluster::Cluster;
 use instance::Instance;
 use keys::Keys;
 use leases::Leases;
 pub(crate) use session::Session as RedisSession;
 use session::Session;
-use std::fs;
+use slots::PARTITIONS;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The instances among which topics are divided.
+/// The instances among which topics are divided: servers, or the partitions of a cluster.
 pub(crate) struct Redis {
-    clients: Vec<::redis::Client>,
-    keys: Keys,
+    layout: Layout,
     /// By instance; they outlive sessions.
     witnesses: Vec<Arc<Witness>>,
 }
 
+enum Layout {
+    Servers(Vec<Place>),
+    Cluster(Cluster),
+}
+
+/// Where an instance is, and how it is spoken to.
+#[derive(Clone)]
+pub(crate) struct Place {
+    client: Client,
+    keys: Keys,
+    channels: Channels,
+}
+
 impl Redis {
+    /// Independent servers.
     pub(crate) fn new(
-        instances: Vec<::redis::ConnectionInfo>,
+        servers: Vec<ConnectionInfo>,
         prefix: &str,
         certificate_authority: Option<PathBuf>,
     ) -> Result<Redis, BadSettings> {
-        let path = certificate_authority.clone().unwrap_or_default();
-        let bad =
-            |error: &dyn std::fmt::Display| BadSettings::BadCertificates(path.clone(), error.to_string());
-        let root_cert = certificate_authority.map(fs::read).transpose().map_err(|error| bad(&error))?;
-        let certificates = ::redis::TlsCertificates { client_tls: None, root_cert };
-        let client = |info: ::redis::ConnectionInfo| match is_encrypted(&info) {
-            true => ::redis::Client::build_with_tls(info, certificates.clone()),
-            false => ::redis::Client::open(info),
-        };
-        let clients = instances.into_iter().map(client).collect::<Result<Vec<_>, _>>();
-        let clients = clients.map_err(|error| bad(&error))?;
-        let witnesses = clients.iter().map(|_| Arc::default()).collect();
-        Ok(Redis { clients, keys: Keys::new(prefix), witnesses })
+        let clients = Clients::new(certificate_authority)?;
+        let place = |info| Ok(Place { client: clients.client(info)?, keys: Keys::new(prefix), channels: Channels::Plain });
+        let places = servers.into_iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        let witnesses = places.iter().map(|_| Arc::default()).collect();
+        Ok(Redis { layout: Layout::Servers(places), witnesses })
+    }
+
+    /// Some servers of a cluster, of which one at least can be asked for the others.
+    pub(crate) fn cluster(
+        seeds: Vec<ConnectionInfo>,
+        prefix: &str,
+        certificate_authority: Option<PathBuf>,
+    ) -> Result<Redis, BadSettings> {
+        let clients = Clients::new(certificate_authority)?;
+        // What is wrong with the certificates is said at once.
+        seeds.iter().try_for_each(|seed| clients.client(seed.clone()).map(drop))?;
+        let cluster = Cluster::new(seeds, prefix, clients);
+        Ok(Redis { layout: Layout::Cluster(cluster), witnesses: (0..PARTITIONS).map(|_| Arc::default()).collect() })
     }
 
     /// Connects to every instance and begins the node's lease there.
     pub(crate) async fn open(&self, desk: &Desk) -> Result<Session, Failure> {
-        let leases = Arc::new(Leases::new(self.clients.len()));
-        let mut instances = Vec::with_capacity(self.clients.len());
+        let places = match &self.layout {
+            Layout::Servers(places) => places.clone(),
+            Layout::Cluster(cluster) => cluster.places(desk).await?,
+        };
+        let leases = Arc::new(Leases::new(places.len()));
+        let mut instances = Vec::with_capacity(places.len());
         let announced = announced(desk, &self.servers()).await;
-        for (index, (client, witness)) in self.clients.iter().zip(&self.witnesses).enumerate() {
-            let is_encrypted = is_encrypted(client.get_connection_info());
-            let (keys, witness) = (self.keys.clone(), witness.clone());
-            let mut instance = Instance::connect((client, is_encrypted), keys, witness, desk).await?;
+        for (index, (place, witness)) in places.into_iter().zip(&self.witnesses).enumerate() {
+            let mut instance = Instance::connect(place, witness.clone(), desk).await?;
             leases.stand(index, instance.begin_lease(desk, announced.as_ref()).await?);
             instances.push(instance);
         }
@@ -77,9 +103,13 @@ impl Redis {
 
     /// Hosts and ports; those that are reached by a socket of this machine have none.
     fn servers(&self) -> Vec<(&str, u16)> {
-        let addresses = self.clients.iter().map(|client| client.get_connection_info().addr());
-        addresses
-            .filter_map(|address| match address {
+        let infos: Vec<&ConnectionInfo> = match &self.layout {
+            Layout::Servers(places) => places.iter().map(|place| place.client.get_connection_info()).collect(),
+            Layout::Cluster(cluster) => cluster.seeds().iter().collect(),
+        };
+        infos
+            .into_iter()
+            .filter_map(|info| match info.addr() {
                 ConnectionAddr::Tcp(host, port) | ConnectionAddr::TcpTls { host, port, .. } => {
                     Some((host.as_str(), *port))
                 }

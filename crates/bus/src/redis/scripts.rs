@@ -3,6 +3,7 @@
 //! Those that say `allow-oom` write where it is full, too: what they write is small, and as much as there are nodes and
 //! people. Those that write histories and places do not say so.
 
+use super::channels::Channels;
 use ::redis::{Cmd, Script, cmd};
 
 macro_rules! scripts {
@@ -12,13 +13,15 @@ macro_rules! scripts {
         }
 
         impl Scripts {
-            pub(crate) fn new() -> Scripts {
-                Scripts { $($name: Script::new(source::$name),)+ }
+            pub(crate) fn new(channels: Channels) -> Scripts {
+                Scripts { $($name: Script::new(&channels.in_script(source::$name)),)+ }
             }
         }
 
         /// What an instance loads.
-        pub(crate) const SOURCES: &[&str] = &[$(source::$name),+];
+        pub(crate) fn sources(channels: Channels) -> Vec<String> {
+            vec![$(channels.in_script(source::$name)),+]
+        }
 
         #[allow(non_upper_case_globals, reason = "a script's name")]
         mod source {

@@ -38,7 +38,8 @@ pub(crate) fn more_than_a_queue_holds_is_answered_and_counted_and_the_rest_is_do
     // The queue's bound of bytes is met long before its bound of messages.
     let large = "x".repeat(1 << 19);
     for _ in 0..400 {
-        node.publish("rooms:a", json(&large));
+        // In a cluster it is in the same partition as the other.
+        node.publish("rooms:k", json(&large));
     }
     let token = node.asks_to_append(TOPIC, "1");
     assert_eq!(node.append_answer(token), Err(AppendError::Overloaded));

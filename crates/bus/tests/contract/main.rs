@@ -22,6 +22,15 @@ macro_rules! contract {
             )* })*
         }
 
+        mod redis_cluster {
+            $(mod $module { $(
+                #[test]
+                fn $test() {
+                    crate::$module::$test(crate::node::redis_cluster::start());
+                }
+            )* })*
+        }
+
         mod nats {
             $(mod $module { $(
                 #[test]

@@ -275,7 +275,7 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "bus.url",
         default: r#""off""#,
-        about: "The bus between nodes: \"redis://USER:PASSWORD@HOST:6379\" (Redis 7.0 or Valkey; \"rediss://…\" for TLS), or a list\nof them among which topics are divided; or \"nats://…\" (NATS 2.9, with JetStream where topics have a history;\n\"tls://…\"), or the servers of one cluster. All nodes write the same. \"off\" is one node.",
+        about: "The bus between nodes: \"redis://USER:PASSWORD@HOST:6379\" (Redis 7.0 or Valkey; \"rediss://…\" for TLS), or a list\nof them among which topics are divided, or servers of a Redis Cluster (\"redis-cluster://…\"); or \"nats://…\" (NATS 2.9,\nwith JetStream where topics have a history; \"tls://…\"), or the servers of one cluster. All nodes write the same. \"off\"\nis one node.",
     },
     Key {
         path: "bus.listen",
@@ -300,7 +300,12 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "store.url",
         default: r#""file""#,
-        about: "Where the messenger keeps communities, rooms and messages: \"file\" is a file below `data_dir`; or the URL of a\nPostgreSQL database, 15 or newer, such as \"postgres://throng@localhost/throng\".",
+        about: "Where the messenger keeps communities, rooms and messages: \"file\" is a file below `data_dir`; or the URL of a\nPostgreSQL database, 15 or newer, such as \"postgres://throng@localhost/throng\", or with TLS\n\"postgres://throng:PASSWORD@db.example/throng?sslmode=require\".",
+    },
+    Key {
+        path: "store.certificate_authority",
+        default: r#""system""#,
+        about: "PEM file with the certificates by which that database is known, or \"system\" for those of the system.",
     },
     Key {
         path: "store.cache",

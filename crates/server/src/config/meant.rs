@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use store::PostgresOptions;
 
 /// What `throng serve` is to do.
 #[derive(Clone, Debug)]
@@ -129,8 +130,18 @@ pub(crate) struct BusConfig {
 pub(crate) struct StoreConfig {
     /// `None`: a file below the data directory.
     pub(crate) url: Option<String>,
+    /// `None`: the system's.
+    pub(crate) certificate_authority: Option<PathBuf>,
     /// Memory for what was read lately.
     pub(crate) cache: usize,
+}
+
+impl StoreConfig {
+    /// The database, if it is in one.
+    pub(crate) fn database(&self) -> Option<PostgresOptions> {
+        let options = PostgresOptions::new(self.url.as_deref()?);
+        Some(PostgresOptions { certificate_authority: self.certificate_authority.clone(), ..options })
+    }
 }
 
 /// A URL may have a password in it.
@@ -138,6 +149,7 @@ impl fmt::Debug for StoreConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoreConfig")
             .field("url", &self.url.as_ref().map(|_| "…"))
+            .field("certificate_authority", &self.certificate_authority)
             .field("cache", &self.cache)
             .finish()
     }

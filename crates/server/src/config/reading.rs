@@ -138,6 +138,7 @@ impl<'a> Reader<'a> {
     fn store(&mut self) -> StoreConfig {
         StoreConfig {
             url: self.read("store.url", &Or("file", DatabaseUrl)),
+            certificate_authority: self.read("store.certificate_authority", &Or("system", File)),
             cache: self.read("store.cache", &Or("off", Bytes(MIB..=64 * GIB))).unwrap_or(0),
         }
     }

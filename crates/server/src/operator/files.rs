@@ -121,8 +121,8 @@ pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String
 }
 
 fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
-    let store: Arc<dyn Store> = match &config.store.url {
-        Some(url) => store::open(Some(url), &config.data_dir)?,
+    let store: Arc<dyn Store> = match config.store.database() {
+        Some(database) => store::open(Some(database), &config.data_dir)?,
         None => Arc::new(existing(config)?),
     };
     let mut progress = Progress::new();
@@ -141,7 +141,7 @@ fn export(config: &Config, file: &Path) -> Result<String, FilesError> {
 
 fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
     let _lock = lock(&config.data_dir)?;
-    let store: Arc<dyn Store> = store::open(config.store.url.as_deref(), &config.data_dir)?;
+    let store: Arc<dyn Store> = store::open(config.store.database(), &config.data_dir)?;
     let mut progress = Progress::new();
     let failed = |error| FilesError::File { path: file.to_owned(), error };
     let count = if file.as_os_str() == "-" {

@@ -3,10 +3,12 @@
 use super::errors::trouble;
 use super::session::{PostgresSession, Statements};
 use super::store::PostgresOptions;
+use super::tls::connector;
 use crate::group::{Database, Kind};
 use crate::sql::SqlRows;
 use chat::rows::Found;
 use chat::{Rows, Trouble, TroubleKind};
+use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls};
 use std::time::Duration;
 
@@ -96,7 +98,8 @@ impl Database for Reconnecting {
 /// # Errors
 /// The URL is none, the server is away, or refuses.
 pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
-    let config: Result<Config, _> = options.url.parse();
+    // What it asks for beyond `require` is done for that, too.
+    let config: Result<Config, _> = options.url.replace("sslmode=verify-full", "sslmode=require").parse();
     let mut config =
         config.map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
     config.connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS));
@@ -104,7 +107,12 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     if config.get_application_name().is_none() {
         config.application_name("throng");
     }
-    let mut client = config.connect(NoTls).map_err(|error| trouble(&error))?;
+    let connected = match config.get_ssl_mode() {
+        SslMode::Require => config.connect(connector(options.certificate_authority.as_deref())?),
+        // Encrypted without knowing for whom is no better: that is asked for, or left.
+        _ => config.ssl_mode(SslMode::Disable).connect(NoTls),
+    };
+    let mut client = connected.map_err(|error| trouble(&error))?;
     // An acknowledgement means that it is on the disk, whatever the server's default is.
     let settings = format!(
         "SET synchronous_commit = on; SET statement_timeout = {STATEMENT_TIMEOUT_MS}; SET TIME ZONE 'UTC'"

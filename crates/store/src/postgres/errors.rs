@@ -52,5 +52,5 @@ fn is_io(error: &Error) -> bool {
         }
         cause = error.source();
     }
-    error.to_string().contains("connecting")
+    ["connecting", "TLS"].iter().any(|step| error.to_string().contains(step))
 }

@@ -6,5 +6,6 @@ mod errors;
 mod migrations;
 mod session;
 mod store;
+mod tls;
 
 pub use store::{PostgresOptions, PostgresStore};

@@ -7,6 +7,7 @@ use crate::opening::OpenError;
 use crate::workers::Workers;
 use chat::{Request, Store};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The oldest version that is supported, as `server_version_num`.
 const VERSION_MIN: i32 = 150_000;
@@ -14,8 +15,12 @@ const VERSION_MIN: i32 = 150_000;
 /// Where the database is and how much of it the store may use.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user:password@host:port/database`, or the key-value form; see PostgreSQL's manual, 34.1.1.
+    /// `postgres://user:password@host:port/database`, or the key-value form; see PostgreSQL's manual, 34.1.1. With
+    /// `sslmode=require` or `sslmode=verify-full` the connection is encrypted, and the server's certificate and name are
+    /// checked; else it is not encrypted.
     pub url: String,
+    /// A PEM file with the certificates by which the server is known; without one, the system's.
+    pub certificate_authority: Option<PathBuf>,
     /// Connections that read; one more writes.
     pub readers: usize,
     /// Requests that wait, for the writer and for the readers each; see [`SqliteOptions`](crate::SqliteOptions).
@@ -33,7 +38,7 @@ impl fmt::Debug for PostgresOptions {
 impl PostgresOptions {
     /// For that database, everything else by default.
     pub fn new(url: &str) -> Self {
-        Self { url: url.to_owned(), readers: 4, queue_max: 10_000 }
+        Self { url: url.to_owned(), certificate_authority: None, readers: 4, queue_max: 10_000 }
     }
 }
 

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// PostgreSQL refuses to run as root; there is this user on every Debian.
@@ -26,6 +28,16 @@ pub(crate) struct PostgresServer {
 impl PostgresServer {
     /// Starts one on a free port of 127.0.0.1.
     pub(crate) fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    /// Starts one that lets only encrypted connections in.
+    #[allow(dead_code, reason = "only some tests need it")]
+    pub(crate) fn start_encrypted(certificate: &Path, key: &Path) -> Self {
+        Self::start_with(Some((certificate, key)))
+    }
+
+    fn start_with(encryption: Option<(&Path, &Path)>) -> Self {
         let folder =
             tempfile::Builder::new().prefix("throng-postgres").tempdir().expect("a folder can be made");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -47,6 +59,9 @@ impl PostgresServer {
             .stdout(Stdio::null())
             .status();
         assert!(made.is_ok_and(|status| status.success()), "initdb failed: see above");
+        if let Some((certificate, key)) = encryption {
+            encrypt(&data, certificate, key);
+        }
         let port = free_port();
         let process = start(&data, port);
         let server = Self { folder, port, process };
@@ -79,6 +94,10 @@ impl PostgresServer {
     fn wait(&self) {
         let begun = Instant::now();
         while let Err(error) = postgres::Client::connect(&self.url(), postgres::NoTls) {
+            // It is there, and wants TLS.
+            if error.code() == Some(&postgres::error::SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {
+                return;
+            }
             assert!(begun.elapsed() < START_TIMEOUT, "PostgreSQL does not answer: {error}");
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -114,6 +133,20 @@ fn start(data: &Path, port: u16) -> Child {
         .expect("PostgreSQL starts")
 }
 
+fn encrypt(data: &Path, certificate: &Path, key: &Path) {
+    for (from, name) in [(certificate, "server.crt"), (key, "server.key")] {
+        let to = data.join(name);
+        fs::copy(from, &to).expect("it is ours");
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        if is_root() {
+            chown(&to, Some(NOBODY), Some(NOBODY)).expect("root may");
+        }
+    }
+    let settings = data.join("postgresql.auto.conf");
+    fs::write(settings, "ssl = on\n").expect("it is ours");
+    fs::write(data.join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n").expect("it is ours");
+}
+
 fn as_somebody(program: &str) -> Command {
     let mut command = Command::new(find(program));
     command.stdin(Stdio::null()).current_dir("/");
@@ -133,7 +166,15 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
+/// A port that nobody listens on, and that is given once. It is below those that Linux gives to outgoing connections, one
+/// of which would else take the server's between two starts.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-    listener.local_addr().expect("it is bound").port()
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let next = std::process::id().wrapping_mul(61).wrapping_add(GIVEN.fetch_add(1, Relaxed));
+        let port = 10_000 + u16::try_from(next % 22_000).expect("it is small");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }

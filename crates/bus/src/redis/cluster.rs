@@ -1,0 +1,169 @@
+//! A Redis Cluster: which master has which partition, asked of any of its servers at the begin of each session. When a slot
+//! has moved, or a master is another one, the session ends, and the next one finds out.
+
+use super::Place;
+use super::channels::Channels;
+use super::clients::{Clients, connect, patience};
+use super::explain::explain;
+use super::keys::Keys;
+use super::slots::{PARTITIONS, slot, tag};
+use crate::failure::Failure;
+use crate::session::Desk;
+use ::redis::{ConnectionAddr, ConnectionInfo, Value, cmd, from_redis_value};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) struct Cluster {
+    clients: Clients,
+    /// The servers that were configured; all others are spoken to as these.
+    seeds: Vec<ConnectionInfo>,
+    /// All servers as they were found last: those that were configured may be gone.
+    found: Mutex<Vec<ConnectionAddr>>,
+    /// By partition.
+    tags: Vec<String>,
+    prefix: String,
+}
+
+/// Slots that are together.
+struct Range {
+    first: u16,
+    last: u16,
+    /// The master, and its replicas.
+    servers: Vec<ConnectionAddr>,
+}
+
+impl Cluster {
+    pub(crate) fn new(seeds: Vec<ConnectionInfo>, prefix: &str, clients: Clients) -> Cluster {
+        let tags = (0..PARTITIONS).map(tag).collect();
+        Cluster { clients, seeds, found: Mutex::default(), tags, prefix: prefix.to_owned() }
+    }
+
+    pub(crate) fn seeds(&self) -> &[ConnectionInfo] {
+        &self.seeds
+    }
+
+    /// Where each partition is now, as the first server says that can be asked.
+    pub(crate) async fn places(&self, desk: &Desk) -> Result<Vec<Place>, Failure> {
+        let mut failure = Failure::Unreachable("no server is known".to_owned());
+        for server in self.servers() {
+            match self.ask(&server, desk).await {
+                Ok(ranges) => return self.places_in(&server, &ranges),
+                Err(why) => failure = why,
+            }
+        }
+        Err(failure)
+    }
+
+    /// Those that were configured, and behind them those that were found.
+    fn servers(&self) -> Vec<ConnectionInfo> {
+        let mut servers = self.seeds.clone();
+        for address in self.found().iter() {
+            if servers.iter().all(|server| server.addr() != address) {
+                servers.push(self.seeds[0].clone().set_addr(address.clone()));
+            }
+        }
+        servers
+    }
+
+    async fn ask(&self, server: &ConnectionInfo, desk: &Desk) -> Result<Vec<Range>, Failure> {
+        let client = self.clients.client(server.clone()).map_err(|bad| Failure::Tls(bad.to_string()))?;
+        let mut connection = connect(&client, &patience(desk)).await?;
+        let answer: Value =
+            cmd("CLUSTER").arg("SLOTS").query_async(&mut connection).await.map_err(|error| explain(&error))?;
+        let ranges = ranges(answer, server.addr())
+            .ok_or_else(|| Failure::Refused("what it says of its slots cannot be read".to_owned()))?;
+        let mut found: Vec<ConnectionAddr> = Vec::new();
+        for address in ranges.iter().flat_map(|range| &range.servers) {
+            if !found.contains(address) {
+                found.push(address.clone());
+            }
+        }
+        *self.found() = found;
+        Ok(ranges)
+    }
+
+    fn places_in(&self, server: &ConnectionInfo, ranges: &[Range]) -> Result<Vec<Place>, Failure> {
+        let place = |tag: &String| {
+            let has_it = |range: &&Range| (range.first..=range.last).contains(&slot(tag));
+            let master = ranges.iter().find(has_it).and_then(|range| range.servers.first());
+            let master = master.ok_or_else(|| Failure::Refused(format!("no master has slot {}", slot(tag))))?;
+            let client = self.clients.client(server.clone().set_addr(master.clone()));
+            let client = client.map_err(|bad| Failure::Tls(bad.to_string()))?;
+            Ok(Place { client, keys: Keys::tagged(&self.prefix, tag), channels: Channels::Sharded })
+        };
+        self.tags.iter().map(place).collect()
+    }
+
+    fn found(&self) -> MutexGuard<'_, Vec<ConnectionAddr>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What `CLUSTER SLOTS` answers; `asked` is who answered, and how it is spoken to. `None` if it is something else.
+fn ranges(answer: Value, asked: &ConnectionAddr) -> Option<Vec<Range>> {
+    let ranges: Vec<Vec<Value>> = from_redis_value(answer).ok()?;
+    let range = |values: Vec<Value>| {
+        let mut values = values.into_iter();
+        let mut edge = || from_redis_value::<u16>(values.next()?).ok();
+        let (first, last) = (edge()?, edge()?);
+        let servers = values.map(|server| address(server, asked)).collect::<Option<Vec<_>>>()?;
+        Some(Range { first, last, servers })
+    };
+    ranges.into_iter().map(range).collect()
+}
+
+/// Host and port begin what is said of a server. One that does not know its own host is where it was asked.
+fn address(server: Value, asked: &ConnectionAddr) -> Option<ConnectionAddr> {
+    let mut values = from_redis_value::<Vec<Value>>(server).ok()?.into_iter();
+    let host: Option<String> = from_redis_value(values.next()?).ok()?;
+    let port: u16 = from_redis_value(values.next()?).ok()?;
+    let host = host.filter(|host| !host.is_empty());
+    match asked {
+        ConnectionAddr::Tcp(asked_host, _) => Some(ConnectionAddr::Tcp(host.unwrap_or_else(|| asked_host.clone()), port)),
+        ConnectionAddr::TcpTls { host: asked_host, insecure, tls_params, .. } => Some(ConnectionAddr::TcpTls {
+            host: host.unwrap_or_else(|| asked_host.clone()),
+            port,
+            insecure: *insecure,
+            tls_params: tls_params.clone(),
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    fn server(host: Value, port: i64) -> Value {
+        Value::Array(vec![host, Value::Int(port), text("id"), Value::Array(vec![])])
+    }
+
+    #[test]
+    fn ranges_are_read_with_masters_before_replicas() {
+        let one = vec![Value::Int(0), Value::Int(8191), server(text("10.0.0.1"), 6379), server(text("10.0.0.2"), 6380)];
+        let two = vec![Value::Int(8192), Value::Int(16383), server(Value::Nil, 6381)];
+        let asked = ConnectionAddr::Tcp("asked".to_owned(), 1);
+        let ranges = ranges(Value::Array(vec![Value::Array(one), Value::Array(two)]), &asked).expect("they are ranges");
+        let tcp = |host: &str, port| ConnectionAddr::Tcp(host.to_owned(), port);
+        assert_eq!((ranges[0].first, ranges[0].last), (0, 8191));
+        assert_eq!(ranges[0].servers, [tcp("10.0.0.1", 6379), tcp("10.0.0.2", 6380)]);
+        assert_eq!(ranges[1].servers, [tcp("asked", 6381)]);
+    }
+
+    #[test]
+    fn what_is_no_range_is_not_read() {
+        let asked = ConnectionAddr::Tcp("asked".to_owned(), 1);
+        for wrong in [
+            Value::Okay,
+            Value::Array(vec![Value::Int(1)]),
+            Value::Array(vec![Value::Array(vec![Value::Int(0)])]),
+            Value::Array(vec![Value::Array(vec![Value::Int(0), Value::Int(70_000)])]),
+            Value::Array(vec![Value::Array(vec![Value::Int(0), Value::Int(1), text("host")])]),
+        ] {
+            assert!(ranges(wrong, &asked).is_none());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A PostgreSQL that only encrypted connections may use.
+
+mod postgres_server;
+
+use chat::verbs::CreateCommunity;
+use chat::*;
+use postgres_server::PostgresServer;
+use rcgen::{CertificateParams, KeyPair};
+use std::fs;
+use std::path::{Path, PathBuf};
+use store::{OpenError, PostgresOptions, PostgresStore};
+
+/// A certificate for that name, which is its own authority.
+fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
+    let certificate = params.self_signed(&key).expect("a certificate").pem();
+    let paths = (folder.join(format!("{name}.pem")), folder.join(format!("{name}.key")));
+    fs::write(&paths.0, certificate).expect("a file");
+    fs::write(&paths.1, key.serialize_pem()).expect("a file");
+    paths
+}
+
+fn options(url: &str, authority: Option<&Path>) -> PostgresOptions {
+    PostgresOptions { certificate_authority: authority.map(Path::to_owned), ..PostgresOptions::new(url) }
+}
+
+fn refusal(options: PostgresOptions) -> String {
+    match PostgresStore::open(options) {
+        Err(OpenError::Trouble(trouble)) if trouble.kind == TroubleKind::Away => trouble.to_string(),
+        Err(other) => panic!("it is {other:?}"),
+        Ok(_) => panic!("it opened"),
+    }
+}
+
+#[test]
+fn who_asks_for_tls_gets_it_and_whoever_the_server_is_not_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (authority, key) = certificate(folder.path(), "localhost");
+    let server = PostgresServer::start_encrypted(&authority, &key);
+    let by_name = server.url().replace("127.0.0.1", "localhost");
+
+    for mode in ["require", "verify-full"] {
+        let url = format!("{by_name}?sslmode={mode}");
+        let store = PostgresStore::open(options(&url, Some(&authority))).expect("both speak TLS");
+        let call = Call {
+            community: CommunityId::parse(mode).expect("it is a name"),
+            by: By::Service,
+            now: Moment::from_millis(1_700_000_000_000),
+            entropy: Entropy([0; 16]),
+        };
+        store.ask(call.ask(CreateCommunity { settings: Settings::named("Acme") })).expect("it is new");
+    }
+
+    let required = format!("{by_name}?sslmode=require");
+    assert!(refusal(options(&required, None)).contains("certificate"), "the system does not know it");
+    let (other, _) = certificate(folder.path(), "other");
+    assert!(refusal(options(&required, Some(&other))).contains("certificate"));
+    let by_address = format!("{}?sslmode=require", server.url());
+    assert!(refusal(options(&by_address, Some(&authority))).contains("certificate"), "it is for a name");
+    let missing = folder.path().join("missing.pem");
+    assert!(refusal(options(&required, Some(&missing))).contains("holds no PEM certificates"));
+    // Who does not ask for it is not let in by this server.
+    assert!(refusal(options(&by_name, None)).contains("no encryption"));
+}
+
+#[test]
+fn a_server_without_tls_is_refused_to_who_asks_for_it() {
+    let server = PostgresServer::start();
+    let url = format!("{}?sslmode=require", server.url());
+    assert!(refusal(options(&url, None)).contains("TLS"));
+}
