@@ -90,7 +90,9 @@ impl fmt::Display for BadAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             BadAddress::NotAUrl => "not a URL: write redis://HOST:PORT or nats://HOST:PORT",
-            BadAddress::UnknownScheme => "of an unknown engine: write redis://, rediss://, redis-cluster://, nats:// or tls://",
+            BadAddress::UnknownScheme => {
+                "of an unknown engine: write redis://, rediss://, redis-cluster://, nats:// or tls://"
+            }
             BadAddress::Insecure => {
                 "with a fragment: a certificate that nobody checks is none; give `bus.certificate_authority`"
             }

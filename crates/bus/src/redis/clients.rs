@@ -1,10 +1,10 @@
 //! How servers are reached.
 
+use super::explain::explain;
 use crate::address::is_encrypted;
 use crate::failure::Failure;
 use crate::session::Desk;
 use crate::settings::BadSettings;
-use super::explain::explain;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Client, ConnectionInfo, RedisResult, TlsCertificates};
 use std::fs;
@@ -21,7 +21,8 @@ impl Clients {
     pub(crate) fn new(certificate_authority: Option<PathBuf>) -> Result<Clients, BadSettings> {
         let path = certificate_authority.clone().unwrap_or_default();
         let read = certificate_authority.map(fs::read).transpose();
-        let root_cert = read.map_err(|error| BadSettings::BadCertificates(path.clone(), error.to_string()))?;
+        let root_cert =
+            read.map_err(|error| BadSettings::BadCertificates(path.clone(), error.to_string()))?;
         Ok(Clients { certificates: TlsCertificates { client_tls: None, root_cert }, path })
     }
 

@@ -67,8 +67,11 @@ impl Cluster {
     async fn ask(&self, server: &ConnectionInfo, desk: &Desk) -> Result<Vec<Range>, Failure> {
         let client = self.clients.client(server.clone()).map_err(|bad| Failure::Tls(bad.to_string()))?;
         let mut connection = connect(&client, &patience(desk)).await?;
-        let answer: Value =
-            cmd("CLUSTER").arg("SLOTS").query_async(&mut connection).await.map_err(|error| explain(&error))?;
+        let answer: Value = cmd("CLUSTER")
+            .arg("SLOTS")
+            .query_async(&mut connection)
+            .await
+            .map_err(|error| explain(&error))?;
         let ranges = ranges(answer, server.addr())
             .ok_or_else(|| Failure::Refused("what it says of its slots cannot be read".to_owned()))?;
         let mut found: Vec<ConnectionAddr> = Vec::new();
@@ -85,7 +88,8 @@ impl Cluster {
         let place = |tag: &String| {
             let has_it = |range: &&Range| (range.first..=range.last).contains(&slot(tag));
             let master = ranges.iter().find(has_it).and_then(|range| range.servers.first());
-            let master = master.ok_or_else(|| Failure::Refused(format!("no master has slot {}", slot(tag))))?;
+            let master =
+                master.ok_or_else(|| Failure::Refused(format!("no master has slot {}", slot(tag))))?;
             let client = self.clients.client(server.clone().set_addr(master.clone()));
             let client = client.map_err(|bad| Failure::Tls(bad.to_string()))?;
             Ok(Place { client, keys: Keys::tagged(&self.prefix, tag), channels: Channels::Sharded })
@@ -100,31 +104,49 @@ impl Cluster {
 
 /// What `CLUSTER SLOTS` answers; `asked` is who answered, and how it is spoken to. `None` if it is something else.
 fn ranges(answer: Value, asked: &ConnectionAddr) -> Option<Vec<Range>> {
-    let ranges: Vec<Vec<Value>> = from_redis_value(answer).ok()?;
-    let range = |values: Vec<Value>| {
-        let mut values = values.into_iter();
-        let mut edge = || from_redis_value::<u16>(values.next()?).ok();
+    let range = |values: Value| {
+        let mut values = array(values)?.into_iter();
+        let mut edge = || small(values.next()?);
         let (first, last) = (edge()?, edge()?);
         let servers = values.map(|server| address(server, asked)).collect::<Option<Vec<_>>>()?;
         Some(Range { first, last, servers })
     };
-    ranges.into_iter().map(range).collect()
+    array(answer)?.into_iter().map(range).collect()
+}
+
+/// A slot, or a port. The crate would cut off what is too large.
+fn small(value: Value) -> Option<u16> {
+    match value {
+        Value::Int(number) => u16::try_from(number).ok(),
+        _ => None,
+    }
+}
+
+fn array(value: Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(values) => Some(values),
+        _ => None,
+    }
 }
 
 /// Host and port begin what is said of a server. One that does not know its own host is where it was asked.
 fn address(server: Value, asked: &ConnectionAddr) -> Option<ConnectionAddr> {
-    let mut values = from_redis_value::<Vec<Value>>(server).ok()?.into_iter();
+    let mut values = array(server)?.into_iter();
     let host: Option<String> = from_redis_value(values.next()?).ok()?;
-    let port: u16 = from_redis_value(values.next()?).ok()?;
+    let port = small(values.next()?)?;
     let host = host.filter(|host| !host.is_empty());
     match asked {
-        ConnectionAddr::Tcp(asked_host, _) => Some(ConnectionAddr::Tcp(host.unwrap_or_else(|| asked_host.clone()), port)),
-        ConnectionAddr::TcpTls { host: asked_host, insecure, tls_params, .. } => Some(ConnectionAddr::TcpTls {
-            host: host.unwrap_or_else(|| asked_host.clone()),
-            port,
-            insecure: *insecure,
-            tls_params: tls_params.clone(),
-        }),
+        ConnectionAddr::Tcp(asked_host, _) => {
+            Some(ConnectionAddr::Tcp(host.unwrap_or_else(|| asked_host.clone()), port))
+        }
+        ConnectionAddr::TcpTls { host: asked_host, insecure, tls_params, .. } => {
+            Some(ConnectionAddr::TcpTls {
+                host: host.unwrap_or_else(|| asked_host.clone()),
+                port,
+                insecure: *insecure,
+                tls_params: tls_params.clone(),
+            })
+        }
         _ => None,
     }
 }
@@ -143,10 +165,16 @@ mod tests {
 
     #[test]
     fn ranges_are_read_with_masters_before_replicas() {
-        let one = vec![Value::Int(0), Value::Int(8191), server(text("10.0.0.1"), 6379), server(text("10.0.0.2"), 6380)];
+        let one = vec![
+            Value::Int(0),
+            Value::Int(8191),
+            server(text("10.0.0.1"), 6379),
+            server(text("10.0.0.2"), 6380),
+        ];
         let two = vec![Value::Int(8192), Value::Int(16383), server(Value::Nil, 6381)];
         let asked = ConnectionAddr::Tcp("asked".to_owned(), 1);
-        let ranges = ranges(Value::Array(vec![Value::Array(one), Value::Array(two)]), &asked).expect("they are ranges");
+        let ranges = ranges(Value::Array(vec![Value::Array(one), Value::Array(two)]), &asked)
+            .expect("they are ranges");
         let tcp = |host: &str, port| ConnectionAddr::Tcp(host.to_owned(), port);
         assert_eq!((ranges[0].first, ranges[0].last), (0, 8191));
         assert_eq!(ranges[0].servers, [tcp("10.0.0.1", 6379), tcp("10.0.0.2", 6380)]);

@@ -84,7 +84,10 @@ pub(crate) fn encode(
         }
         BusEffect::Heads(heads) => {
             for (topic, position) in heads {
-                ask(publish(instance, &keys.channel(&topic), frame::head(desk.node, &position)), Question::Done);
+                ask(
+                    publish(instance, &keys.channel(&topic), frame::head(desk.node, &position)),
+                    Question::Done,
+                );
             }
         }
         BusEffect::PresenceHeads(heads) => {
@@ -94,7 +97,10 @@ pub(crate) fn encode(
             }
         }
         BusEffect::Dismiss(dismissal) => {
-            ask(publish(instance, &keys.everybody(), frame::dismissed(desk.node, &dismissal)), Question::Done);
+            ask(
+                publish(instance, &keys.everybody(), frame::dismissed(desk.node, &dismissal)),
+                Question::Done,
+            );
         }
         BusEffect::Tell(words) => {
             ask(publish(instance, &keys.everybody(), frame::told(desk.node, &words)), Question::Done)

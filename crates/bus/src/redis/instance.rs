@@ -98,7 +98,8 @@ impl Instance {
         let subscribe = cmd(self.channels.subscribe()).arg(&name).to_owned();
         let unsubscribe = cmd(self.channels.unsubscribe()).arg(&name).to_owned();
         self.inbox.leaves(&name);
-        let listen = cmd(self.channels.subscribe()).arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
+        let listen =
+            cmd(self.channels.subscribe()).arg(&[self.keys.nodes(), self.keys.everybody()]).to_owned();
         self.exchange(vec![rights, subscribe, unsubscribe, listen]).await.map(drop)
     }
 

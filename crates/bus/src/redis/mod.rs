@@ -65,7 +65,9 @@ impl Redis {
         certificate_authority: Option<PathBuf>,
     ) -> Result<Redis, BadSettings> {
         let clients = Clients::new(certificate_authority)?;
-        let place = |info| Ok(Place { client: clients.client(info)?, keys: Keys::new(prefix), channels: Channels::Plain });
+        let place = |info| {
+            Ok(Place { client: clients.client(info)?, keys: Keys::new(prefix), channels: Channels::Plain })
+        };
         let places = servers.into_iter().map(place).collect::<Result<Vec<_>, _>>()?;
         let witnesses = places.iter().map(|_| Arc::default()).collect();
         Ok(Redis { layout: Layout::Servers(places), witnesses })
@@ -81,7 +83,10 @@ impl Redis {
         // What is wrong with the certificates is said at once.
         seeds.iter().try_for_each(|seed| clients.client(seed.clone()).map(drop))?;
         let cluster = Cluster::new(seeds, prefix, clients);
-        Ok(Redis { layout: Layout::Cluster(cluster), witnesses: (0..PARTITIONS).map(|_| Arc::default()).collect() })
+        Ok(Redis {
+            layout: Layout::Cluster(cluster),
+            witnesses: (0..PARTITIONS).map(|_| Arc::default()).collect(),
+        })
     }
 
     /// Connects to every instance and begins the node's lease there.
@@ -104,7 +109,9 @@ impl Redis {
     /// Hosts and ports; those that are reached by a socket of this machine have none.
     fn servers(&self) -> Vec<(&str, u16)> {
         let infos: Vec<&ConnectionInfo> = match &self.layout {
-            Layout::Servers(places) => places.iter().map(|place| place.client.get_connection_info()).collect(),
+            Layout::Servers(places) => {
+                places.iter().map(|place| place.client.get_connection_info()).collect()
+            }
             Layout::Cluster(cluster) => cluster.seeds().iter().collect(),
         };
         infos

@@ -15,7 +15,8 @@ const SLOTS_PER_PARTITION: u16 = SLOTS / PARTITIONS as u16;
 /// of all slots, so that the partitions are spread over masters that divide the slots in order.
 pub(crate) fn tag(partition: usize) -> String {
     let mut tags = (0u32..).map(|number| number.to_string());
-    tags.find(|tag| usize::from(slot(tag) / SLOTS_PER_PARTITION) == partition).expect("every slot has numbers")
+    tags.find(|tag| usize::from(slot(tag) / SLOTS_PER_PARTITION) == partition)
+        .expect("every slot has numbers")
 }
 
 /// The slot of what has this between its braces: CRC-16/XMODEM, as Redis Cluster's specification says.

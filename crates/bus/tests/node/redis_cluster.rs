@@ -31,7 +31,10 @@ impl Cluster {
         }
         let (first, others) = members.split_first().expect("there is a master");
         for (server, bus_port) in others {
-            does(&first.0, &["CLUSTER", "MEET", "127.0.0.1", &server.port.to_string(), &bus_port.to_string()]);
+            does(
+                &first.0,
+                &["CLUSTER", "MEET", "127.0.0.1", &server.port.to_string(), &bus_port.to_string()],
+            );
         }
         let edge = |index: usize| u16::try_from(16_384 * index / masters).expect("a slot");
         for (index, (server, _)) in members[..masters].iter().enumerate() {
@@ -39,7 +42,9 @@ impl Cluster {
         }
         let known = masters + replicas;
         for (server, _) in &members {
-            waits_until("all know each other", || info(server).contains(&format!("cluster_known_nodes:{known}\r")));
+            waits_until("all know each other", || {
+                info(server).contains(&format!("cluster_known_nodes:{known}\r"))
+            });
             is_whole(server);
         }
         for (index, (server, _)) in members[masters..].iter().enumerate() {
@@ -72,7 +77,9 @@ pub(crate) fn has_followed(replica: &Server, master: &Server) {
     };
     waits_until("the replica has followed", || {
         let (at, reached) = (offset(master, "master_repl_offset:"), offset(replica, "slave_repl_offset:"));
-        ask(replica, &["INFO", "replication"]).contains("master_link_status:up") && at.is_some() && at == reached
+        ask(replica, &["INFO", "replication"]).contains("master_link_status:up")
+            && at.is_some()
+            && at == reached
     });
 }
 

@@ -29,7 +29,11 @@ fn hear_each_other(ann: &Node, bob: &Node) {
 }
 
 fn orders(server: &Server) -> Vec<String> {
-    ask(server, &["KEYS", "test:*:order:*"]).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    ask(server, &["KEYS", "test:*:order:*"])
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -83,7 +87,11 @@ fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had
     }
     let mut taken = orders(&cluster.replicas[0]);
     taken.sort();
-    assert_eq!(taken, { let mut kept = kept; kept.sort(); kept });
+    assert_eq!(taken, {
+        let mut kept = kept;
+        kept.sort();
+        kept
+    });
     ann.sees_leases(&[ann.id, bob.id]);
     for topic in topics() {
         bob.subscribe(&topic);
@@ -99,7 +107,8 @@ fn what_is_no_cluster_and_what_is_one_are_named() {
     let as_cluster = alone.url().replace("redis://", "redis-cluster://");
     Node::start(settings(&[&as_cluster])).is_away_because("it is no Redis Cluster: write redis://");
     let as_server = member.url().replace("redis-cluster://", "redis://");
-    Node::start(settings(&[&as_server])).is_away_because("it is one of a Redis Cluster: write redis-cluster://");
+    Node::start(settings(&[&as_server]))
+        .is_away_because("it is one of a Redis Cluster: write redis-cluster://");
     let error = bus::Bus::new(settings(&[&alone.url(), &member.url()])).err();
     assert_eq!(error, Some(bus::BadSettings::SeveralEngines));
 }

@@ -201,7 +201,8 @@ mod tests {
 
     fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> Told {
         let conversations = places.iter().copied().map(place).collect();
-        let there = There { activity: Some(activity), choice, chosen: Moment::from_millis(chosen), conversations };
+        let there =
+            There { activity: Some(activity), choice, chosen: Moment::from_millis(chosen), conversations };
         Told { person: ann(), here: Some(there), seen: None }
     }
 

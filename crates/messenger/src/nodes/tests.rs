@@ -404,7 +404,8 @@ fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
 /// What was told of somebody's presence, by topic.
 fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
     let told = node.ends.told.take().into_iter().filter(|(_, event, _)| event == "presence");
-    let payloads = told.map(|(topic, _, payload)| (topic, serde_json::from_str::<Value>(&payload).expect("JSON")));
+    let payloads =
+        told.map(|(topic, _, payload)| (topic, serde_json::from_str::<Value>(&payload).expect("JSON")));
     let theirs = payloads.filter(|(_, payload)| payload["person"] == name);
     theirs.map(|(topic, payload)| (topic, payload["status"].as_str().expect("a status").to_owned())).collect()
 }
@@ -435,7 +436,14 @@ fn who_is_on_one_node_is_seen_on_the_other_with_what_changes() {
         assert!(told_of(&here, "bob").is_empty(), "nothing has changed");
 
         let idle = Some(Activity::Idle);
-        there.messenger.inner.audience.set_status(&id("one"), &somebody("bob"), DeviceId(1), idle, None, now());
+        there.messenger.inner.audience.set_status(
+            &id("one"),
+            &somebody("bob"),
+            DeviceId(1),
+            idle,
+            None,
+            now(),
+        );
         exchange(&here, &there);
         assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "away")]));
 
@@ -463,7 +471,10 @@ fn devices_on_several_nodes_are_one_person_and_what_they_chose_on_one_counts_on_
         };
         choose(Choice::Invisible);
         exchange(&here, &there);
-        assert_eq!(told_of(&there, "ann"), pairs(&[("room:one/lobby", "offline"), ("person:one/ann", "offline")]));
+        assert_eq!(
+            told_of(&there, "ann"),
+            pairs(&[("room:one/lobby", "offline"), ("person:one/ann", "offline")])
+        );
         let own = |node: &Node| node.messenger.inner.audience.own_status(&id("one"), &somebody("ann"));
         assert_eq!([own(&here), own(&there)], [Status::Invisible; 2]);
 

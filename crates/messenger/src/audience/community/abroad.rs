@@ -35,7 +35,12 @@ impl Gathered {
     }
 
     /// The people of a node are gone: all of them, or those of whom it has not told again.
-    pub(in crate::audience) fn lose(&mut self, node: NodeId, all: bool, announcements: &mut Vec<Announcement>) {
+    pub(in crate::audience) fn lose(
+        &mut self,
+        node: NodeId,
+        all: bool,
+        announcements: &mut Vec<Announcement>,
+    ) {
         for person in self.abroad.lost_by(node, all) {
             let announcement = self.hear(node, Told { person, here: None, seen: None });
             announcements.extend((!announcement.topics.is_empty()).then_some(announcement));
