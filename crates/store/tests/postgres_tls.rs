@@ -25,12 +25,14 @@ fn options(url: &str, authority: Option<&Path>) -> PostgresOptions {
     PostgresOptions { certificate_authority: authority.map(Path::to_owned), ..PostgresOptions::new(url) }
 }
 
-fn refusal(options: PostgresOptions) -> String {
-    match PostgresStore::open(options) {
+/// The server is refused, or refuses, and that is said in these words.
+fn is_refused(options: PostgresOptions, words: &str) {
+    let why = match PostgresStore::open(options) {
         Err(OpenError::Trouble(trouble)) if trouble.kind == TroubleKind::Away => trouble.to_string(),
         Err(other) => panic!("it is {other:?}"),
         Ok(_) => panic!("it opened"),
-    }
+    };
+    assert!(why.contains(words), "{why}");
 }
 
 #[test]
@@ -53,20 +55,20 @@ fn who_asks_for_tls_gets_it_and_whoever_the_server_is_not_is_refused() {
     }
 
     let required = format!("{by_name}?sslmode=require");
-    assert!(refusal(options(&required, None)).contains("certificate"), "the system does not know it");
+    is_refused(options(&required, None), "certificate");
     let (other, _) = certificate(folder.path(), "other");
-    assert!(refusal(options(&required, Some(&other))).contains("certificate"));
+    is_refused(options(&required, Some(&other)), "certificate");
     let by_address = format!("{}?sslmode=require", server.url());
-    assert!(refusal(options(&by_address, Some(&authority))).contains("certificate"), "it is for a name");
+    is_refused(options(&by_address, Some(&authority)), "certificate");
     let missing = folder.path().join("missing.pem");
-    assert!(refusal(options(&required, Some(&missing))).contains("holds no PEM certificates"));
+    is_refused(options(&required, Some(&missing)), "holds no PEM certificates");
     // Who does not ask for it is not let in by this server.
-    assert!(refusal(options(&by_name, None)).contains("no encryption"));
+    is_refused(options(&by_name, None), "no encryption");
 }
 
 #[test]
 fn a_server_without_tls_is_refused_to_who_asks_for_it() {
     let server = PostgresServer::start();
     let url = format!("{}?sslmode=require", server.url());
-    assert!(refusal(options(&url, None)).contains("TLS"));
+    is_refused(options(&url, None), "TLS");
 }

@@ -7,7 +7,7 @@ use postgres::error::SqlState;
 pub(super) fn trouble(error: &Error) -> Trouble {
     let detail = match error.as_db_error() {
         Some(error) => format!("{}: {}", error.code().code(), error.message()),
-        None => error.to_string(),
+        None => with_causes(error),
     };
     Trouble::new(kind(error), detail)
 }
@@ -42,6 +42,20 @@ fn kind(error: &Error) -> TroubleKind {
         "58" => TroubleKind::Io,
         _ => TroubleKind::Corrupt,
     }
+}
+
+/// The error with what it says were its causes, where it does not say them itself.
+fn with_causes(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
 }
 
 fn is_io(error: &Error) -> bool {
