@@ -136,9 +136,8 @@ mod tests {
     #[test]
     fn no_more_waits_than_has_room() {
         let (mut reached, now) = (Reached::new(0), Instant::now());
-        let told: Vec<Ordered> = (0..=HELD_LEN_MAX as u64)
-            .flat_map(|n| reached.take(ordered(n + 2), Some(n + 1), now))
-            .collect();
+        let told: Vec<Ordered> =
+            (0..=HELD_LEN_MAX as u64).flat_map(|n| reached.take(ordered(n + 2), Some(n + 1), now)).collect();
         assert_eq!(told.len(), HELD_LEN_MAX + 1);
     }
 
