@@ -54,6 +54,7 @@ impl World {
         let reference = self.number();
         let key = self.random.percent(50).then(|| format!("person {}", self.random.below(3)));
         self.clients[client].ask(reference, None);
+        self.clients[client].stays = false;
         self.clients[client].tracks = key.clone().map(|key| (key, Mark(reference)));
         let payload = json!({ "recover": position, "key": key, "mark": reference });
         self.say(client, seat, reference, "phx_join", &payload)

@@ -150,6 +150,11 @@ impl World {
                 return violated(format!("client {} asked for a join and was never answered", client.index));
             }
         }
+        for client in self.clients.iter_mut().filter(|client| !client.is_recoverable()) {
+            let node = client.seat.and_then(|seat| self.nodes[seat.node].as_ref());
+            client.check_outages(node.map_or(0, |node| node.connects))?;
+        }
+        self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
         for shard in self.nodes.iter().flatten().flat_map(|node| &node.shards) {
             let bytes = shard.hub.memory().histories;
             // Tables and what follows an order come on top.

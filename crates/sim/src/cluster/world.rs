@@ -74,6 +74,7 @@ impl World {
     pub(super) fn connect_bus(&mut self, node: usize) {
         if let Some(node) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
             self.engine.connect(node.id);
+            node.connects += 1;
             node.bus_event(None, &BusEvent::Up);
         }
     }
