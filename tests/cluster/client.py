@@ -139,7 +139,7 @@ class Client:
                 self._stand(epoch=start["epoch"], offset=start["offset"], publisher=start["publisher"])
             return
         self.told.append((event, payload))
-        if event == "gap":
+        if event == "gap" and "epoch" in payload:
             self._stand(epoch=payload["epoch"], offset=payload["to"])
         elif "phx_offset" in payload:
             self._stand(offset=payload["phx_offset"])

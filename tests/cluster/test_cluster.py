@@ -232,6 +232,52 @@ class Deaths(Cluster):
         reply = there.connect(servers[0].port)
         self.assertEqual((reply["response"]["recover"]["recovered"], reply["response"]["recover"]["reason"]), (False, "epoch"))
 
+    def test_an_engine_killed_amid_traffic_loses_nothing_that_is_kept_and_members_of_other_rooms_are_told_once(self) -> None:
+        engine, servers = self.start(2)
+        fleeting, kept = ([self.client(server, topic) for server in servers] for topic in (FLEETING, KEPT))
+        accepted: list[str] = []
+        done = threading.Event()
+        with ThreadPoolExecutor() as pool:
+            speaking = [pool.submit(self.speak_until, done, speaker, accepted) for speaker in (*fleeting, *kept)]
+            try:
+                wait_until("some were accepted", lambda: len(accepted) > 50)
+                engine.process.kill()
+                for server in servers:
+                    server.wait_until_bus_is_away()
+                meanwhile = self.client(servers[0], FLEETING)
+                engine.start()
+                for client in (*fleeting, meanwhile):
+                    client.wait_for_event("gap")
+                before = len(accepted)
+                wait_until("some were accepted again", lambda: len(accepted) > before + 50)
+            finally:
+                done.set()
+            for speaker in speaking:
+                speaker.result()
+        late = self.client(servers[1], FLEETING)
+        fleeting[0].say("after")
+        for client in (*fleeting, meanwhile, late):
+            client.wait_for_bodies(["after"])
+        for client in (*fleeting, meanwhile):
+            self.assertEqual(client.events("gap"), [{"reason": "bus"}])
+        self.assertEqual(late.events("gap"), [], "who came when it was over missed nothing")
+        for member in kept:
+            member.wait_for_bodies(accepted)
+            heard = member.bodies()
+            self.assertEqual(len(heard), len(set(heard)), "nothing is heard twice")
+            self.assertEqual(member.events("gap"), [])
+        for server in servers:
+            self.assertGreaterEqual(server.metric("throng_gaps_told_total"), 1)
+
+    def speak_until(self, done: threading.Event, speaker: Client, accepted: list[str]) -> None:
+        """Notes what is accepted for the history."""
+        number = 0
+        while not done.wait(0.01):
+            body = f"{speaker.port} {number}"
+            if speaker.say(body)["status"] == "ok" and speaker.topic == KEPT:
+                accepted.append(body)
+            number += 1
+
     def test_while_the_engine_is_away_rooms_go_on_within_a_node_and_ordered_ones_say_so(self) -> None:
         engine, servers = self.start(2)
         fleeting = [self.client(servers[0], FLEETING) for _ in range(2)]
@@ -304,6 +350,32 @@ class Partitions(Cluster):
             client.wait_for_people({"near", "far"})
             heard = [body for body in client.bodies() if not body.startswith("after")]
             self.assertEqual(heard, said)
+
+    def test_an_engine_that_falls_silent_is_noticed_and_only_its_side_is_told_what_may_be_lost(self) -> None:
+        engine = self.start_engine()
+        proxy = Proxy(engine)
+        self.addCleanup(proxy.end)
+        servers = [self.start_server("near", engine.url), self.start_server("far", proxy.url)]
+        for server in servers:
+            server.wait_for_bus()
+        near, far = (self.client(server, FLEETING) for server in servers)
+        speaker, listener = (self.client(server, KEPT) for server in servers)
+        near.say("before")
+        far.wait_for_bodies(["before"])
+        proxy.cut()
+        # Within two seconds by the bus's limits, which the compiler adds up.
+        servers[1].wait_until_bus_is_away("it does not answer in time")
+        near.say("unheard")
+        speaker.say("kept")
+        proxy.heal()
+        far.wait_for_event("gap")
+        listener.wait_for_bodies(["kept"])
+        near.say("after")
+        far.wait_for_bodies(["after"])
+        self.assertEqual(far.bodies(), ["before", "after"])
+        self.assertEqual(far.events("gap"), [{"reason": "bus"}])
+        for client in (near, speaker, listener):
+            self.assertEqual(client.events("gap"), [])
 
 
 class Deployments(Cluster):

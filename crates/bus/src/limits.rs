@@ -33,11 +33,14 @@ pub(crate) const READ_BYTES_MAX: usize = 1 << 20;
 /// How long an engine may take to accept a connection. Past it the engine is away.
 pub(crate) const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
 /// How long an engine may take to answer. Past it the engine is away.
-pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
+pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_millis(1500);
 /// How long a node's lease stands without being renewed: how long the people of a node that was killed are seen.
 pub(crate) const LEASE_TIME: Duration = Duration::from_secs(7);
-/// How often it is renewed, and the other nodes' are looked at.
-pub(crate) const LEASE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it is renewed, and the other nodes' are looked at. So often an engine must answer at the least.
+pub(crate) const LEASE_INTERVAL: Duration = Duration::from_millis(400);
+/// How long an engine may be silent, while its connection stands, before that is noticed: members then learn soon that they
+/// may have missed something.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(2);
 /// Topics of a node whose lease is over that are cleared at a time.
 pub(crate) const REAPED_TOPICS_MAX: usize = 1000;
 /// How long the version of a node's people is kept on a topic where it has none any more.
@@ -53,6 +56,10 @@ pub(crate) const BACKOFF_MIN: Duration = Duration::from_millis(100);
 const _: () = assert!(QUEUE_LEN_SOFT_MAX < QUEUE_LEN_MAX);
 const _: () = assert!(LEASE_INTERVAL.as_millis() * 3 + ANSWER_TIME_MAX.as_millis() < LEASE_TIME.as_millis());
 const _: () = assert!(
-    LEASE_TIME.as_secs() + ANSWER_TIME_MAX.as_secs() + LEASE_INTERVAL.as_secs() <= 10,
+    LEASE_TIME.as_millis() + ANSWER_TIME_MAX.as_millis() + LEASE_INTERVAL.as_millis() <= 10_000,
     "nobody of a node that was killed is seen for longer than ten seconds"
+);
+const _: () = assert!(
+    LEASE_INTERVAL.as_millis() + ANSWER_TIME_MAX.as_millis() < SILENCE_MAX.as_millis(),
+    "an engine that falls silent right after an answer is asked after an interval, and then has its time to answer"
 );

@@ -1,5 +1,6 @@
 //! How a shard follows a recoverable topic's order: what comes is queued for the members in its order, and what is
-//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`.
+//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`, and so is an outage of the bus on
+//! topics that are ephemeral.
 
 use crate::effect::{Class, Effects};
 use crate::event::{ShardMessage, Wanted};
@@ -21,6 +22,8 @@ const TOO_OLD: &str = "too_old";
 const UNAVAILABLE: &str = "unavailable";
 /// The topic's order began anew.
 const NEW_EPOCH: &str = "epoch";
+/// What the members of an ephemeral topic are told: nobody counts what they missed, or whether it was anything.
+const SEVERED: &str = r#"{"reason":"bus"}"#;
 
 impl Hub {
     /// A publication with a place came from the topic's home.
@@ -179,20 +182,12 @@ impl Hub {
     /// Tells the members that they will not be given what stands above `from` and up to `to`, and goes on from there.
     /// `false` if the queue has no room.
     pub(crate) fn tell_gap(&mut self, id: TopicId, from: u64, to: Position, reason: &str) -> bool {
-        let topic = &self.topics[id.0 as usize];
         let json = format!(
             "{{\"epoch\":\"{}\",\"from\":{from},\"to\":{},\"reason\":\"{reason}\"}}",
             to.epoch.as_str(),
             to.offset
         );
-        let publication = Publication {
-            topic: topic.name.clone(),
-            event: GAP_EVENT.into(),
-            payload: Outgoing::Json(json.into()),
-            received: self.now,
-            place: None,
-        };
-        if topic.members() > 0 && !self.enqueue(id, Arc::new(publication), None, None) {
+        if !self.queue_gap(id, json) {
             return false;
         }
         self.counters.gaps_told += 1;
@@ -200,5 +195,33 @@ impl Hub {
             follow.reached = Some(to);
         }
         true
+    }
+
+    /// The bus was away: what other nodes published on an ephemeral topic meanwhile is lost to the members here.
+    pub(crate) fn severed(&mut self, topic: &str) {
+        let Some(&id) = self.topic_ids.get(topic) else { return };
+        if self.topics[id.0 as usize].members() == 0 {
+            return;
+        }
+        self.counters.gaps += 1;
+        if self.queue_gap(id, SEVERED.into()) {
+            self.counters.gaps_told += 1;
+        } else {
+            self.counters.publications += 1;
+            self.counters.publications_dropped += 1;
+        }
+    }
+
+    /// Queues the news of a loss for the members, if there are any. `false` if there is no room.
+    fn queue_gap(&mut self, id: TopicId, json: String) -> bool {
+        let topic = &self.topics[id.0 as usize];
+        let publication = Publication {
+            topic: topic.name.clone(),
+            event: GAP_EVENT.into(),
+            payload: Outgoing::Json(json.into()),
+            received: self.now,
+            place: None,
+        };
+        topic.members() == 0 || self.enqueue(id, Arc::new(publication), None, None)
     }
 }

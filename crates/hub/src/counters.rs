@@ -58,7 +58,8 @@ counters! {
     appends,
     /// Those that were not: too much waited, or the bus was away.
     appends_refused,
-    /// How often a shard saw that publications of a recoverable topic were missing.
+    /// How often a shard saw that publications of a recoverable topic were missing, or that those of an ephemeral one may be,
+    /// since the bus was away.
     gaps,
     /// How often everything that was missing was there in the end.
     gaps_healed,

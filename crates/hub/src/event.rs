@@ -145,6 +145,11 @@ pub enum ShardMessage {
         /// Its newest publication.
         position: Position,
     },
+    /// From an ephemeral topic's home: the bus was away while there were members, and is back.
+    Severed {
+        /// The topic.
+        topic: Arc<str>,
+    },
     /// To a topic's home: someone is here.
     Track {
         /// The topic.

@@ -60,6 +60,15 @@ pub(crate) struct Link {
     pub(crate) state: LinkState,
     /// Shards that wait to hear that publications reach this node.
     pub(crate) waiting: Vec<(ShardIndex, InterestEpoch)>,
+    /// Whether there were members while the bus was away. Those of an ephemeral topic are told when it is back.
+    pub(crate) was_severed: bool,
+}
+
+impl Link {
+    /// Of a topic with members while the bus is away.
+    pub(crate) fn severed() -> Link {
+        Link { was_severed: true, ..Link::default() }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

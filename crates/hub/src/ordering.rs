@@ -128,6 +128,7 @@ impl Hub {
             | ShardMessage::HistoryWanted { .. }
             | ShardMessage::History { .. }
             | ShardMessage::Head { .. }
+            | ShardMessage::Severed { .. }
             | ShardMessage::Track { .. }
             | ShardMessage::Untrack { .. }
             | ShardMessage::PresenceWanted { .. }

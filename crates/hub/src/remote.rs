@@ -27,6 +27,7 @@ impl ShardMessage {
             | ShardMessage::PublishNow { topic, .. }
             | ShardMessage::HistoryWanted { topic, .. }
             | ShardMessage::History { topic, .. }
+            | ShardMessage::Severed { topic }
             | ShardMessage::Head { topic, .. } => topic,
             ShardMessage::Append { draft, .. } => &draft.topic,
             ShardMessage::PresenceState { .. } | ShardMessage::Appended { .. } | ShardMessage::Dismiss(_) => {
@@ -59,6 +60,7 @@ impl Hub {
                 self.history_told(&topic, wanted, *excerpt, out);
             }
             ShardMessage::Head { topic, position } => self.head(&topic, &position),
+            ShardMessage::Severed { topic } => self.severed(&topic),
             ShardMessage::Track { topic, key, reference, previous, meta } => {
                 let track = |presence: &mut Presence| presence.track(&key, reference, previous, &meta);
                 self.presence_changed(&topic, track, out);

@@ -49,7 +49,8 @@ impl Hub {
         out: &mut Effects,
     ) {
         if self.directory.home_mut(topic).link.is_none() {
-            self.directory.home_mut(topic).link = Some(Box::default());
+            let link = if self.bus.up { Link::default() } else { Link::severed() };
+            self.directory.home_mut(topic).link = Some(Box::new(link));
             self.subscribe(topic, out);
         }
         match self.directory.home_mut(topic).link.as_deref_mut() {
@@ -156,10 +157,23 @@ impl Hub {
         }
         link.state = LinkState::On;
         let waiting = std::mem::take(&mut link.waiting);
+        // Before those who wait are members: they miss nothing.
+        if std::mem::take(&mut link.was_severed) && !self.is_recoverable(topic) {
+            self.tell_severed_shards(topic, out);
+        }
         if let Some(position) = position {
             self.adopt(topic, position, out);
         }
         self.confirm_waiting(topic, waiting, out);
+    }
+
+    /// Publications of other nodes may be lost to members of an ephemeral topic, and nobody keeps them.
+    fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
+        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.clone());
+        for shard in interested {
+            let message = ShardMessage::Severed { topic: topic.clone() };
+            self.send_to_shard(shard, message, Class::Control, out);
+        }
     }
 
     fn bus_up(&mut self) {
@@ -187,8 +201,8 @@ impl Hub {
         }
         let topics: Vec<Arc<str>> = self.directory.linked().collect();
         for topic in topics {
-            let link = self.directory.home_mut(&topic).link.as_deref_mut();
-            let Link { waiting, .. } = link.map(std::mem::take).unwrap_or_default();
+            let Some(link) = self.directory.home_mut(&topic).link.as_deref_mut() else { continue };
+            let Link { waiting, .. } = std::mem::replace(link, Link::severed());
             self.disconnect_history(&topic, out);
             self.disconnect_people(&topic, out);
             self.confirm_waiting(&topic, waiting, out);

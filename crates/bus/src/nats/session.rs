@@ -57,7 +57,7 @@ impl Session {
 }
 
 impl Line {
-    /// Says each second that this node lives, and looks whether the server does.
+    /// Says again and again that this node lives, and looks whether the server does.
     async fn live(self: Arc<Line>) {
         let times = self.desk.times;
         let mut beat = interval(times.lease_interval);

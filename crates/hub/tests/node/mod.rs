@@ -1,9 +1,9 @@
 //! One node under test: hubs with mailboxes between them, and clients that are sent texts without framing.
 
 use hub::{
-    Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Event, Histories, Hub, HubConfig,
-    Joining, Limits, Micros, MountIndex, NewConnection, Outgoing, Pattern, Reach, Retention, ShardIndex,
-    ShardMessage, Ticket, Transport,
+    BusEffect, BusEvent, Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Event, Histories,
+    Hub, HubConfig, Joining, Limits, Micros, MountIndex, NewConnection, NodeId, Outgoing, Pattern, Reach,
+    Retention, ShardIndex, ShardMessage, Ticket, Transport,
 };
 use proto::phoenix::{FrameKind, Payload, Version};
 use serde_json::{Value, json};
@@ -52,6 +52,8 @@ pub struct Node {
     /// Mail that a mailbox takes before it refuses what may be refused.
     pub mailbox_max: usize,
     told: BTreeMap<(usize, u32), Vec<Value>>,
+    /// What the hubs wanted of the bus.
+    pub wanted: Vec<BusEffect>,
     slots: u32,
 }
 
@@ -61,6 +63,15 @@ pub fn retention() -> Retention {
 
 impl Node {
     pub fn new(shards: u16, retention: Retention, limits: &Limits) -> Node {
+        Node::with(shards, retention, limits, None)
+    }
+
+    /// One of several, with a bus between them that is away.
+    pub fn on_bus(shards: u16) -> Node {
+        Node::with(shards, retention(), &Limits::default(), Some(NodeId(1)))
+    }
+
+    fn with(shards: u16, retention: Retention, limits: &Limits, bus: Option<NodeId>) -> Node {
         let histories: Histories =
             [(Pattern::parse("kept:*").expect("a pattern"), retention)].into_iter().collect();
         let hub = |shard| {
@@ -69,7 +80,7 @@ impl Node {
                 shards,
                 secret: 1,
                 salt: 1,
-                bus: None,
+                bus,
                 histories: histories.clone(),
                 limits: limits.clone(),
             });
@@ -82,6 +93,7 @@ impl Node {
             now: Micros(0),
             mailbox_max: usize::MAX,
             told: BTreeMap::new(),
+            wanted: Vec::new(),
             slots: 0,
         }
     }
@@ -117,6 +129,14 @@ impl Node {
     /// What a client was told since the last time: `[event, payload]`.
     pub fn told(&mut self, client: Client) -> Vec<Value> {
         self.told.remove(&(client.shard, client.key.slot)).unwrap_or_default()
+    }
+
+    /// Tells every shard what the bus says.
+    pub fn bus_says(&mut self, event: &BusEvent) {
+        for shard in 0..self.hubs.len() {
+            self.handle(shard, Event::Bus(event.clone()));
+        }
+        self.settle();
     }
 
     pub fn handle(&mut self, shard: usize, event: Event<'_>) {
@@ -164,6 +184,10 @@ impl Node {
                         Class::Ephemeral if mail.len() >= self.mailbox_max => {}
                         Class::Control | Class::Durable | Class::Ephemeral => mail.push_back(message),
                     }
+                    continue;
+                }
+                Effect::Bus(effect) => {
+                    self.wanted.push(*effect);
                     continue;
                 }
                 Effect::Walked { .. } => continue,

@@ -160,7 +160,11 @@ fn recovery(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
             "Those that were refused: too much waited, or the bus was away.",
             snapshot.appends_refused_total,
         ),
-        ("throng_gaps", "Times that a shard missed part of a recoverable topic.", snapshot.gaps_total),
+        (
+            "throng_gaps",
+            "Times that a shard missed part of a topic, or may have while the bus was away.",
+            snapshot.gaps_total,
+        ),
         ("throng_gaps_healed", "Times that it got everything that it missed.", snapshot.gaps_healed_total),
         ("throng_gaps_told", "Times that members were told of a loss.", snapshot.gaps_told_total),
         ("throng_recoveries", "Joins that were given what they missed.", snapshot.recoveries_total),

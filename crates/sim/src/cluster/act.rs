@@ -16,6 +16,9 @@ impl World {
     pub(super) fn client_acts(&mut self) -> Checked {
         let client = self.random.below(self.clients.len());
         let Some(seat) = self.clients[client].seat else { return self.client_comes(client) };
+        if self.stands_still(seat.node) {
+            return Ok(());
+        }
         match self.random.below(100) {
             0..70 => self.client_speaks(client, seat, false),
             70..85 => self.client_speaks(client, seat, true),
@@ -27,7 +30,8 @@ impl World {
 
     /// Connects to any node that is there, and joins.
     fn client_comes(&mut self, client: usize) -> Checked {
-        let there: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.nodes[node].is_some()).collect();
+        let goes_on = |&node: &usize| self.nodes[node].is_some() && !self.stands_still(node);
+        let there: Vec<usize> = (0..self.nodes.len()).filter(goes_on).collect();
         if there.is_empty() {
             return Ok(());
         }
@@ -54,6 +58,7 @@ impl World {
         let reference = self.number();
         let key = self.random.percent(50).then(|| format!("person {}", self.random.below(3)));
         self.clients[client].ask(reference, None);
+        self.clients[client].stays = false;
         self.clients[client].tracks = key.clone().map(|key| (key, Mark(reference)));
         let payload = json!({ "recover": position, "key": key, "mark": reference });
         self.say(client, seat, reference, "phx_join", &payload)
@@ -89,26 +94,43 @@ impl World {
         self.handle(seat.node, seat.shard, Event::Closed(seat.key))
     }
 
-    /// A link is cut or mended, a node dies or starts, the bus restarts.
+    /// A link is cut or mended, a node dies, starts, stands still or goes on, the bus restarts.
     pub(super) fn danger(&mut self) -> Checked {
         let node = self.random.below(self.nodes.len());
-        match (self.random.below(12), self.nodes[node].is_some()) {
+        match (self.random.below(14), self.nodes[node].is_some()) {
             (_, false) => self.start_node(node),
             (0..4, true) => self.cut_bus(node),
             (4..7, true) => self.connect_bus_again(node),
             (7, true) => self.kill(node),
-            (8..10, true) => self.engine.expire_leases(),
+            (8..10, true) => self.expire_leases(),
             (10, true) => return self.restart_bus(false),
-            _ => return self.restart_bus(true),
+            (11, true) => return self.restart_bus(true),
+            _ => self.stop_or_go_on(node),
         }
         Ok(())
     }
 
+    /// Also a node that stood still for longer than its lease finds out, and begins anew.
     pub(super) fn connect_bus_again(&mut self, node: usize) {
-        let id = self.nodes[node].as_ref().map(|node| node.id);
-        let up = id.and_then(|id| self.engine.links.get(&id)).is_some_and(|link| link.up);
-        if !up {
+        let Some(id) = self.nodes[node].as_ref().filter(|node| !node.is_still).map(|node| node.id) else {
+            return;
+        };
+        if !self.engine.is_with(id) {
+            self.cut_bus(node);
             self.connect_bus(node);
+        }
+    }
+
+    pub(super) fn expire_leases(&mut self) {
+        let still = self.nodes.iter().flatten().filter(|node| node.is_still).map(|node| node.id).collect();
+        self.engine.expire_leases(&still);
+    }
+
+    /// A node that stands still does nothing. What comes waits for it, and its lease may end meanwhile.
+    fn stop_or_go_on(&mut self, node: usize) {
+        if let Some(place) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
+            place.is_still = !place.is_still;
+            self.trace.line(format_args!("{} node {node} stands still: {}", self.now.0, place.is_still));
         }
     }
 

@@ -42,6 +42,10 @@ pub(super) struct Client {
     /// Messages that are not answered yet, by ref; none for joins.
     asked: BTreeMap<u64, Option<MessageId>>,
     pub(super) recoveries: u64,
+    /// How often it was told that the bus had been away, since the last rest or since it came.
+    outages: u64,
+    /// Whether it has been a member, by one join, since the last rest.
+    pub(super) stays: bool,
     /// Whom its join tracks.
     pub(super) tracks: Option<(String, Mark)>,
     pub(super) view: View,
@@ -62,6 +66,8 @@ impl Client {
             stretches: Vec::new(),
             asked: BTreeMap::new(),
             recoveries: 0,
+            outages: 0,
+            stays: false,
             tracks: None,
             view: View::default(),
             presence_is_stale: false,
@@ -77,7 +83,7 @@ impl Client {
     }
 
     pub(super) fn leave_seat(&mut self) -> Option<Seat> {
-        self.joined = false;
+        (self.joined, self.stays, self.outages) = (false, false, 0);
         self.asked.clear();
         self.seat.take()
     }
@@ -201,6 +207,13 @@ impl Client {
     }
 
     fn gap(&mut self, gap: &Value) -> Checked {
+        if !self.is_recoverable() {
+            if *gap != json!({ "reason": "bus" }) {
+                return self.violated(format!("was told {gap}"));
+            }
+            self.outages += 1;
+            return Ok(());
+        }
         let (Some(epoch), Some(from), Some(to)) =
             (gap["epoch"].as_str(), gap["from"].as_u64(), gap["to"].as_u64())
         else {
@@ -259,6 +272,18 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// Nothing is on its way any more, and its node's bus came so often since the last rest: it was told at most each time,
+    /// and at least once if it was there all the while.
+    pub(super) fn check_outages(&mut self, connects: u64) -> Checked {
+        let outages = std::mem::take(&mut self.outages);
+        let was_there = std::mem::replace(&mut self.stays, self.joined);
+        let at_least = u64::from(was_there && connects > 0);
+        match (at_least..=connects).contains(&outages) {
+            true => Ok(()),
+            false => self.violated(format!("was told {outages} times of a bus that came {connects} times")),
+        }
     }
 
     fn violated(&self, what: String) -> Checked {

@@ -4,7 +4,8 @@
 use super::plan::Plan;
 use crate::random::Random;
 use hub::{
-    AppendError, BusEffect, BusEvent, BusHistory, Draft, Epoch, NodeId, NodePeople, Ordered, Position, Span,
+    AppendError, BusEffect, BusEvent, BusHistory, Draft, Epoch, Micros, NodeId, NodePeople, Ordered,
+    Position, Span,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -55,7 +56,13 @@ impl Engine {
     }
 
     /// Takes one request of a node. `None` if there is none.
-    pub(super) fn serve(&mut self, node: NodeId, plan: &Plan, random: &mut Random) -> Option<Option<Kept>> {
+    pub(super) fn serve(
+        &mut self,
+        node: NodeId,
+        now: Micros,
+        plan: &Plan,
+        random: &mut Random,
+    ) -> Option<Option<Kept>> {
         let (shard, effect) = self.links.get_mut(&node)?.requests.pop_front()?;
         let mut kept = None;
         match effect {
@@ -68,7 +75,7 @@ impl Engine {
                 self.answer(node, shard, BusEvent::Appended { token, result });
             }
             BusEffect::Append { draft, token } => {
-                let ordered = self.append(*draft, plan, random);
+                let ordered = self.append(*draft, now, plan, random);
                 let (position, draft) = (ordered.position.clone(), ordered.draft.clone());
                 let topic = draft.topic.clone();
                 self.publish(&topic, &BusEvent::Ordered(Box::new(ordered)), plan, random);
@@ -85,6 +92,7 @@ impl Engine {
                 self.answer(node, shard, BusEvent::Subscribed { topic, subscription, position });
             }
             BusEffect::ReadHistory { topic, span, token } => {
+                self.log(&topic).trim(now, plan);
                 let history = (!random.percent(3)).then(|| Box::new(self.log(&topic).read(span, random)));
                 self.answer(node, shard, BusEvent::History { topic, token, history });
             }
@@ -93,6 +101,8 @@ impl Engine {
                     self.publish(&topic.clone(), &BusEvent::Head { topic, position }, plan, random);
                 }
             }
+            // The lease is over, which the node is told by the end of its link.
+            BusEffect::Present { .. } | BusEffect::People { .. } if !self.leases.contains(&node) => {}
             BusEffect::Present { topic, version, previous, change } => {
                 let empty = NodePeople { node, version: 0, people: Vec::new() };
                 let of = self.people.entry((topic.clone(), node)).or_insert(empty);
@@ -141,16 +151,14 @@ impl Engine {
         })
     }
 
-    fn append(&mut self, draft: Draft, plan: &Plan, random: &mut Random) -> Ordered {
+    fn append(&mut self, draft: Draft, now: Micros, plan: &Plan, random: &mut Random) -> Ordered {
         let step = random.pick(&[1, 1, 1, 4]);
         let log = self.log(&draft.topic.clone());
         let previous = log.newest;
         log.newest += step;
         let ordered = Ordered { position: log.position(), previous, draft };
         log.kept.push_back(ordered.clone());
-        while log.kept.len() > plan.retention.messages_max {
-            log.floor = log.kept.pop_front().map_or(log.floor, |oldest| oldest.position.offset);
-        }
+        log.trim(now, plan);
         ordered
     }
 
@@ -198,18 +206,25 @@ impl Engine {
         self.links.insert(node, Link::default());
     }
 
-    /// The leases of nodes that are away are over.
-    pub(super) fn expire_leases(&mut self) {
+    /// The leases of nodes that are away, or stand still, are over. The latter keep their links until they find out.
+    pub(super) fn expire_leases(&mut self, still: &BTreeSet<NodeId>) {
         let links = &self.links;
-        let up = |node: &NodeId| links.get(node).is_some_and(|link| link.up);
-        self.leases.retain(up);
-        self.people.retain(|(_, node), _| up(node));
+        let renews = |node: &NodeId| links.get(node).is_some_and(|link| link.up) && !still.contains(node);
+        self.leases.retain(renews);
+        let leases = &self.leases;
+        self.people.retain(|(_, node), _| leases.contains(node));
         self.tell_leases();
+    }
+
+    /// Whether a node's link is up and its lease stands.
+    pub(super) fn is_with(&self, node: NodeId) -> bool {
+        self.leases.contains(&node) && self.links.get(&node).is_some_and(|link| link.up)
     }
 
     fn tell_leases(&mut self) {
         let leases: Vec<NodeId> = self.leases.iter().copied().collect();
-        for link in self.links.values_mut().filter(|link| link.up) {
+        let with = self.links.iter_mut().filter(|(node, link)| link.up && self.leases.contains(node));
+        for (_, link) in with {
             link.published.push_back((None, BusEvent::Leases(leases.clone())));
         }
     }
@@ -262,6 +277,15 @@ impl Link {
 impl Log {
     fn position(&self) -> Position {
         Position { epoch: self.epoch.clone(), offset: self.newest }
+    }
+
+    /// Ends what is too much or too old.
+    fn trim(&mut self, now: Micros, plan: &Plan) {
+        let retention = &plan.retention;
+        let too_old = |oldest: &Ordered| oldest.draft.received + retention.age_us_max < now;
+        while self.kept.len() > retention.messages_max || self.kept.front().is_some_and(too_old) {
+            self.floor = self.kept.pop_front().map_or(self.floor, |oldest| oldest.position.offset);
+        }
     }
 
     fn read(&self, span: Span, random: &mut Random) -> BusHistory {

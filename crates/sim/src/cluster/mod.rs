@@ -2,9 +2,10 @@
 //! everything that can go wrong on the way.
 //!
 //! A run draws nodes, shards, bounds and dangers from its seed: mailboxes and pub/sub lose what they may lose, links are
-//! cut, the bus restarts with or without its newest, nodes are killed. In between, and at the end, everything is mended
-//! and comes to rest, and each client must have been given everything since it stood where the server said, once and in
-//! order, or been told what not. With one node there may be no bus.
+//! cut, the bus restarts with or without its newest, nodes are killed, or stand still for longer than their leases and go on,
+//! and what is kept grows too old. In between, and at the end, everything is mended and comes to rest, and each client must
+//! have been given everything since it stood where the server said, once and in order, or been told what not; of topics that
+//! nobody keeps, that the bus had been away. With one node there may be no bus.
 
 mod act;
 mod client;

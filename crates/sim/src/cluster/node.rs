@@ -12,6 +12,10 @@ pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) config: HubConfig,
     pub(super) shards: Vec<Shard>,
+    /// Whether its processes were stopped, and will go on where they were.
+    pub(super) is_still: bool,
+    /// How often its bus came since the last rest.
+    pub(super) connects: u64,
 }
 
 pub(super) struct Shard {
@@ -44,7 +48,7 @@ impl Node {
             hub.route(MountIndex(0), pattern("*"), Box::new(Room::default));
             Shard { hub, effects: Effects::default(), mailbox: VecDeque::new(), bus_mail: VecDeque::new() }
         };
-        Node { id, shards: (0..plan.shards).map(shard).collect(), config }
+        Node { id, shards: (0..plan.shards).map(shard).collect(), config, is_still: false, connects: 0 }
     }
 
     /// Gives a shard, the topic's home or every shard what the bus says.

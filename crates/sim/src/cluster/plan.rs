@@ -35,7 +35,7 @@ impl Plan {
             mailbox_max: random.pick(&[1, 3, 10, usize::MAX, usize::MAX]),
             retention: Retention {
                 messages_max: random.pick(&[3, 10, 50, 1000]),
-                age_us_max: 3_600_000_000,
+                age_us_max: random.pick(&[2_000_000, 20_000_000, 3_600_000_000, 3_600_000_000]),
                 bytes_max: random.pick(&[2_000, 1 << 20, 1 << 20]),
             },
             history_bytes_max: random.pick(&[3_000, 1 << 20, 1 << 20]),

@@ -66,6 +66,9 @@ impl World {
     fn server_step(&mut self) -> Checked {
         let node = self.random.below(self.nodes.len());
         let shard = self.random.below(self.plan.shards);
+        if self.stands_still(node) {
+            return self.serve(node).map(drop);
+        }
         match self.random.below(100) {
             0..40 => self.read_mail(node, shard).map(drop),
             40..60 => {
@@ -82,13 +85,14 @@ impl World {
 
     /// Every node is there, and every link.
     fn mend(&mut self) {
+        self.nodes.iter_mut().flatten().for_each(|node| node.is_still = false);
         for node in 0..self.nodes.len() {
             if self.nodes[node].is_none() {
                 self.start_node(node);
             }
             self.connect_bus_again(node);
         }
-        self.engine.expire_leases();
+        self.expire_leases();
         self.trace.line(format_args!("{} everything is mended", self.now.0));
     }
 
@@ -150,6 +154,11 @@ impl World {
                 return violated(format!("client {} asked for a join and was never answered", client.index));
             }
         }
+        for client in self.clients.iter_mut().filter(|client| !client.is_recoverable()) {
+            let node = client.seat.and_then(|seat| self.nodes[seat.node].as_ref());
+            client.check_outages(node.map_or(0, |node| node.connects))?;
+        }
+        self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
         for shard in self.nodes.iter().flatten().flat_map(|node| &node.shards) {
             let bytes = shard.hub.memory().histories;
             // Tables and what follows an order come on top.

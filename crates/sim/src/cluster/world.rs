@@ -74,8 +74,13 @@ impl World {
     pub(super) fn connect_bus(&mut self, node: usize) {
         if let Some(node) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
             self.engine.connect(node.id);
+            node.connects += 1;
             node.bus_event(None, &BusEvent::Up);
         }
+    }
+
+    pub(super) fn stands_still(&self, node: usize) -> bool {
+        self.nodes[node].as_ref().is_some_and(|node| node.is_still)
     }
 
     /// What the node still had from the bus it has; what was under way is gone.
@@ -173,7 +178,9 @@ impl World {
     /// Takes one request of a node to the bus. `false` if there is none.
     pub(super) fn serve(&mut self, node: usize) -> Checked<bool> {
         let Some(id) = self.nodes[node].as_ref().map(|node| node.id) else { return Ok(false) };
-        let Some(kept) = self.engine.serve(id, &self.plan, &mut self.random) else { return Ok(false) };
+        let Some(kept) = self.engine.serve(id, self.now, &self.plan, &mut self.random) else {
+            return Ok(false);
+        };
         if let Some(kept) = kept {
             self.trace
                 .line(format_args!("{} the bus orders {:?} {:?}", self.now.0, kept.position, kept.draft));
