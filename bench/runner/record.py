@@ -89,7 +89,7 @@ def bare(plan: Plan, server: Floor | Throng, driver: Driver) -> dict:
 
 def play(plan: Plan, throng: Throng, binary: Path, folder: Path) -> Record:
     """Lets the crowd come, hear, be cut, come back, and grow until the machine is full."""
-    with throng.start(plan) as server, Watch(server.metrics_url, server.pid) as watch:
+    with throng.start(plan) as server, Watch([server]) as watch:
         with _main_run(plan, server, binary, folder / "crowd") as crowd:
             watch.generators.append(crowd.pid)
             record = _follow(plan, server, binary, folder, watch, crowd)
