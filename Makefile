@@ -244,7 +244,7 @@ competition-smoke: programs-for-tests ## Let the competition's runner, its progr
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
 .PHONY: record-smoke
-record-smoke: programs-for-tests ## The record with 0.2 % of its people: judges counts
+record-smoke: programs-for-tests ## The record with 0.1 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: seeds-smoke

@@ -3,12 +3,15 @@
 import re
 import urllib.request
 
-COMPONENT = re.compile(r'^throng_memory_bytes\{component="(\w+)"\} (\S+)$', re.MULTILINE)
-
-
 def memory_by_component(url: str) -> dict[str, float]:
     """Bytes that each component of the server holds."""
-    return {name: float(value) for name, value in COMPONENT.findall(text(url))}
+    return components_in(text(url), "throng_memory_bytes")
+
+
+def components_in(page: str, name: str) -> dict[str, float]:
+    """A figure by component, of a text that was read."""
+    found = re.findall(rf'^{re.escape(name)}\{{component="(\w+)"\}} (\S+)$', page, re.MULTILINE)
+    return {component: float(value) for component, value in found}
 
 
 def value(url: str, name: str) -> float:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runner import processes, stampede, talk
+from runner import metrics, processes, stampede, talk
 from runner.driver import Driver
 from runner.servers import Floor, Running, Throng
 from runner.watch import Row, Watch
@@ -77,6 +77,8 @@ class Record:
     run: Path
     most: int
     stopped_by: str
+    # The server's metrics when all had joined.
+    page: str
     # Looks at the machine that failed because a process had just ended.
     failed_looks: list[str] = field(default_factory=list)
 
@@ -89,7 +91,7 @@ def bare(plan: Plan, server: Floor | Throng, driver: Driver) -> dict:
 
 def play(plan: Plan, throng: Throng, binary: Path, folder: Path) -> Record:
     """Lets the crowd come, hear, be cut, come back, and grow until the machine is full."""
-    with throng.start(plan) as server, Watch(server.metrics_url, server.pid) as watch:
+    with throng.start(plan) as server, Watch([server]) as watch:
         with _main_run(plan, server, binary, folder / "crowd") as crowd:
             watch.generators.append(crowd.pid)
             record = _follow(plan, server, binary, folder, watch, crowd)
@@ -109,6 +111,7 @@ def _follow(
     _tell("the crowd comes")
     here = watch.until(f"{plan.crowd} joins", lambda row: row.joined >= plan.crowd, PATIENCE_S, alive)
     moments["joined"] = here.at_s
+    page = metrics.text(server.metrics_url)
     _tell(f"{here.joined:,.0f} have joined after {here.at_s - moments['begin']:.0f} s; broadcasts follow")
     with _pair_run(server, binary, folder / "pair") as pair:
         alive = lambda: crowd.poll() is None and pair.poll() is None  # noqa: E731
@@ -128,7 +131,7 @@ def _follow(
     moments["most"] = max(watch.rows, key=lambda row: row.connections).at_s
     pair_run = stampede.only_run(folder / "pair")
     pair_verdict = stampede.summary(pair_run)["verdict"]
-    return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by)
+    return Record([], [], moments, broadcasts, talk.read(pair_run), {}, pair_verdict, folder, most, stopped_by, page)
 
 
 def _broadcast(plan: Plan, watch: Watch, alive) -> tuple[Row, Row]:

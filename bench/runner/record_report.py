@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from runner import talk
+from runner import record_memory, talk
 from runner.record import Plan, Record
 from runner.watch import Row
 
@@ -55,6 +55,8 @@ def figures(plan: Plan, record: Record) -> dict:
         "server_rss_bytes_per_client": joined.server_rss_bytes / plan.crowd,
         "generator_rss_bytes": joined.generator_rss_bytes,
         "generator_rss_bytes_per_client": joined.generator_rss_bytes / plan.crowd,
+        **record_memory.of_server(record.page, plan.crowd),
+        **record_memory.of_generator(record.summary, plan.crowd),
         "kernel_slab_bytes_per_pair": (joined.kernel_slab_bytes - empty.kernel_slab_bytes) / plan.crowd,
         "available_bytes_before": empty.available_bytes,
         "available_bytes_joined": joined.available_bytes,
@@ -157,8 +159,9 @@ def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
         lines += [f"- {name}: {'VALID' if verdict['valid'] else '**INVALID**'}"]
         lines += [f"  - {reason}" for reason in verdict["reasons"]]
     lines += ["", "## The crowd, with Stampede", "", "| | |", "|---|---|"]
-    shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts")}
+    shown = {name: value for name, value in found.items() if name not in ("pair", "verdicts", *record_memory.TITLES)}
     lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in shown.items()]
+    lines += record_memory.lines(found)
     lines += ["", "## The two who talk", "", "Latency from when a message ought to have been sent, 40 messages a second.", ""]
     lines += ["| when | messages | p50 | p99 | longest |", "|---|---|---|---|---|"]
     for name, latency in found["pair"].items():

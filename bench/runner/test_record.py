@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from runner import record, record_report, talk
+from runner import record, record_memory, record_report, talk
 
 
 class Plans(unittest.TestCase):
@@ -56,6 +56,35 @@ class Joins(unittest.TestCase):
                 {"joined": 2000, "join_p50_ms": 5.0, "join_p99_ms": 6.0},
             ],
         )
+
+
+PAGE = """# TYPE throng_memory_bytes gauge
+throng_memory_bytes{component="connection_slots"} 400
+throng_memory_bytes{component="topic_members"} 160
+throng_memory_bytes{component="presence"} 0
+throng_kernel_memory_bytes{component="sockets"} 40000
+process_resident_memory_bytes 600
+"""
+
+
+class Memory(unittest.TestCase):
+    def test_what_is_resident_and_in_no_component_is_the_rest(self):
+        found = record_memory.of_server(PAGE, people=10)
+        self.assertEqual(
+            found,
+            {
+                "server_memory_bytes_per_client": {"connection_slots": 40.0, "topic_members": 16.0, "rest": 4.0},
+                "server_kernel_bytes_per_client": {"sockets": 4000.0},
+            },
+        )
+        self.assertIn("| the server's process | connection slots | 40.0 |", record_memory.lines(found))
+
+    def test_stampedes_own_parts_are_told_where_its_summary_has_them(self):
+        memory = {"users_bytes": 700, "timers_bytes": 0}
+        found = record_memory.of_generator({"generator": {"rss_max_bytes": 900, "memory": memory}}, people=10)
+        self.assertEqual(found, {"generator_memory_bytes_per_client": {"users": 70.0, "rest": 20.0}})
+        self.assertEqual(record_memory.of_generator({"generator": {"rss_max_bytes": 900}}, people=10), {})
+        self.assertEqual(record_memory.lines({}), [])
 
 
 class Judgement(unittest.TestCase):

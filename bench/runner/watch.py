@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from runner import kernel, metrics, processes
+from runner.servers import Running
 from runner.turns import ask_for_short_turns
 
 EVERY_S = 0.5
@@ -15,10 +16,10 @@ EVERY_S = 0.5
 
 @dataclass(frozen=True)
 class Row:
-    """The machine at one moment. Counts are the server's own, from its `/metrics`."""
+    """The machine at one moment. Counts are the servers' own, from their `/metrics`, and of all of them together."""
 
     at_s: float  # since 1970
-    scrape_ms: float
+    scrape_ms: float  # of the slowest
     connections: float
     joined: float
     messages_out: float
@@ -34,12 +35,12 @@ class Row:
 class Watch:
     """Begins to watch when it is entered; `rows` grows until it is left."""
 
-    def __init__(self, metrics_url: str, server_pid: int, generators: Iterable[int] = ()):
+    def __init__(self, servers: Iterable[Running], generators: Iterable[int] = ()):
         self.rows: list[Row] = []
         self.failed_scrapes: list[str] = []
         self.failed_looks: list[str] = []
         self.generators = list(generators)
-        self._url, self._server_pid = metrics_url, server_pid
+        self._servers = list(servers)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -74,25 +75,32 @@ class Watch:
                 self.failed_looks.append(str(error))
 
     def _look(self) -> Row:
-        begin = time.monotonic()
-        text = metrics.text(self._url)
-        scrape_ms = (time.monotonic() - begin) * 1000
+        scrapes = [_scrape(server.metrics_url) for server in self._servers]
         at_s = time.time()
+        pages = [page for page, _ in scrapes]
+        pids = [server.pid for server in self._servers]
         generators = [pid for pid in self.generators if Path(f"/proc/{pid}/stat").exists()]
         return Row(
             at_s=at_s,
-            scrape_ms=scrape_ms,
-            connections=metrics.value_in(text, "throng_connections_open"),
-            joined=metrics.value_in(text, "throng_joined"),
-            messages_out=sum_of(text, "throng_messages_out_total"),
-            server_rss_bytes=kernel.resident_bytes(self._server_pid),
-            server_cpu_s=processes.cpu_seconds([self._server_pid]),
+            scrape_ms=max(scrape_ms for _, scrape_ms in scrapes),
+            connections=sum(metrics.value_in(page, "throng_connections_open") for page in pages),
+            joined=sum(metrics.value_in(page, "throng_joined") for page in pages),
+            messages_out=sum(sum_of(page, "throng_messages_out_total") for page in pages),
+            server_rss_bytes=sum(map(kernel.resident_bytes, pids)),
+            server_cpu_s=processes.cpu_seconds(pids),
             generator_rss_bytes=processes.resident_bytes(generators),
             generator_cpu_s=processes.cpu_seconds(generators),
             available_bytes=kernel.available_bytes(),
             kernel_slab_bytes=kernel.slab_bytes(),
             socket_memory_bytes=kernel.socket_memory_bytes(),
         )
+
+
+def _scrape(url: str) -> tuple[str, float]:
+    """What a server says of itself, and after how many milliseconds."""
+    begin = time.monotonic()
+    page = metrics.text(url)
+    return page, (time.monotonic() - begin) * 1000
 
 
 def sum_of(text: str, name: str) -> float:

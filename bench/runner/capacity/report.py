@@ -68,8 +68,16 @@ def data(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts) -> 
 def write(groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts, stampede: Path, folder: Path) -> Path:
     """All files; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "capacity.json").write_text(json.dumps(data(groups, outcomes, facts), indent=1) + "\n")
     drawn = {group.name: pictures.write(group, outcomes, stampede, folder) for group in groups}
+    return write_figures(groups, outcomes, facts, drawn, folder)
+
+
+def write_figures(
+    groups: list[Group], outcomes: dict[Search, Outcome], facts: Facts, drawn: dict[str, list[str]], folder: Path
+) -> Path:
+    """All but the pictures, in place of what there was; the path of the readable file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "capacity.json").write_text(json.dumps(data(groups, outcomes, facts), indent=1) + "\n")
     readable = folder / "capacity.md"
     readable.write_text(markdown(groups, outcomes, facts, drawn))
     return readable

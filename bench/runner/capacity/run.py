@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from runner.capacity.report import Facts
 from runner.capacity.search import Outcome
 from runner.mishaps import end_in_order
 from runner.servers import CONNECTIONS_PER_SHARD
+
+# What is known of searches when the program ends before them.
+ENDED = "the program ended before it"
 
 SMOKE_RULES = search.Rules(repeats=1, within_s=1)
 
@@ -55,8 +59,14 @@ def run(order: Order, folder: Path | None) -> int:
     _tell(f"{len(plan.searches(groups))} searches, {minutes:.0f} minutes at most")
     machine = kernel.machine()
     with kernel.settings_for(CONNECTIONS_PER_SHARD) as changed, tempfile.TemporaryDirectory(prefix="capacity-") as runs:
-        outcomes = _search_all(groups, order, Path(runs))
         facts = Facts(order.command, machine, changed, order.smoke, missing, order.rules)
+
+        def keep(so_far: dict[Search, Outcome]) -> None:
+            """Whatever ends it, what was found by then is there; the pictures come at the end."""
+            if folder and any(outcome.found for outcome in so_far.values()):
+                report.write_figures(groups, so_far, facts, {}, folder)
+
+        outcomes = search_all(groups, order, Path(runs), keep)
         print(report.markdown(groups, outcomes, facts, {}))
         if folder:
             print("written to", report.write(groups, outcomes, facts, order.stampede, folder))
@@ -66,10 +76,12 @@ def run(order: Order, folder: Path | None) -> int:
     return 1 if faults else 0
 
 
-def _search_all(groups: list[Group], order: Order, folder: Path) -> dict[Search, Outcome]:
-    """What goes wrong with one is noted, and the next one follows."""
-    outcomes: dict[Search, Outcome] = {}
+def search_all(
+    groups: list[Group], order: Order, folder: Path, keep: Callable[[dict[Search, Outcome]], None]
+) -> dict[Search, Outcome]:
+    """What goes wrong with one is noted, and the next one follows. `keep` is given all of them after each."""
     wanted = plan.searches(groups)
+    outcomes = {one: Outcome(None, ENDED) for one in wanted}
     for number, one in enumerate(wanted, start=1):
         _tell(f"{number} of {len(wanted)}: {_name(one, groups)} …")
         own = folder / str(number)
@@ -83,6 +95,7 @@ def _search_all(groups: list[Group], order: Order, folder: Path) -> dict[Search,
         except (RuntimeError, OSError, json.JSONDecodeError) as error:
             outcomes[one] = Outcome(None, str(error))
         _tell(f"  {report.told(outcomes[one])}")
+        keep(outcomes)
     return outcomes
 
 

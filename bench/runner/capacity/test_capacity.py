@@ -3,12 +3,14 @@
 import json
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 from xml.etree import ElementTree
 
 from runner.capacity import pictures, plan, report, search
 from runner.capacity.plan import Configuration, Group, Search, Setup
 from runner.capacity.report import Facts
+from runner.capacity.run import ENDED, Order, search_all
 from runner.capacity.search import Found, Outcome, Rules, Run
 
 
@@ -70,6 +72,25 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(run.latency_ms["p99"], 9.0)
         self.assertEqual(run.counts["delivered"], 100)
         self.assertEqual(run.server_cores, 0.9)
+
+    def test_what_was_found_is_kept_after_each_search_and_the_others_say_that_they_were_not_made(self):
+        searches = [Search("a.yaml", (("seconds", "8"),), 10, 1000), Search("b.yaml", (("seconds", "8"),), 10, 1000)]
+        kinds = tuple(Configuration(one.scenario, one) for one in searches)
+        groups = [Group("group", "A group", "rooms", "deliveries a second", kinds)]
+        order = Order([], False, 2, 70, Path("throng"), Path("stampede"))
+        facts = Facts("bench/capacity", {"cores": "2"}, {}, False, {}, Rules())
+        seen = []
+        with tempfile.TemporaryDirectory() as name, unittest.mock.patch.object(search, "play") as play:
+            play.return_value = answer(100, 110, None, "server")
+            (Path(name) / "runs").mkdir()
+
+            def keep(so_far: dict[Search, Outcome]) -> None:
+                readable = report.write_figures(groups, so_far, facts, {}, Path(name) / "kept")
+                data = json.loads(readable.with_suffix(".json").read_text())
+                seen.append((len(data["measurements"]), data["faults"]))
+
+            search_all(groups, order, Path(name) / "runs", keep)
+        self.assertEqual(seen, [(1, [f"b.yaml: {ENDED}"]), (2, [])])
 
     def test_an_answer_below_which_only_the_generator_gave_up_is_at_least(self):
         table = [

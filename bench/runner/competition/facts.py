@@ -22,7 +22,8 @@ HOW = (
 
 TEST_NOTE = (
     "A client each millisecond, until there are 10,000; each sends its time at once and then each second, and never "
-    "waits for the echo. `stampede c10k` plays it. Times are mean / median / 99 % / greatest. A † marks figures of "
+    "waits for the echo. `stampede c10k` plays it. Times are mean / median / 99 % / greatest. Of each figure: the "
+    "median of the repeats, and beneath it the least and the greatest where they differ. A † marks servers with runs of "
     "which Stampede says that the generator shaped them."
 )
 
@@ -39,6 +40,8 @@ class Facts:
     settings_changed: dict[str, tuple[int, int]]
     # Of each of the C10K tests.
     test_seconds: dict[str, int]
+    # When it was measured, if that is not now.
+    date: str | None = None
 
 
 def standings(samples: Samples, facts: Facts) -> list[str]:
@@ -61,7 +64,7 @@ def headed(test: str, facts: Facts) -> str:
 
 
 def machine_lines(facts: Facts) -> list[str]:
-    lines = [report.now().strftime("%Y-%m-%d %H:%M UTC"), f"command: `{facts.command}`"]
+    lines = [facts.date or report.dated(), f"command: `{facts.command}`"]
     lines += [f"{name}: {value}" for name, value in facts.machine.items()]
     lines += [f"kernel setting {name}: {old} → {new}" for name, (old, new) in facts.settings_changed.items()]
     lines += [] if facts.settings_changed else ["kernel settings: unchanged"]

@@ -33,7 +33,7 @@ def data(samples: Samples, facts: Facts) -> dict:
     """To compare."""
     return results.document(
         "competition",
-        date=dated(),
+        date=facts.date or dated(),
         command=facts.command,
         machine=facts.machine,
         settings_changed=facts.settings_changed,
@@ -53,13 +53,18 @@ def data(samples: Samples, facts: Facts) -> dict:
 def write(samples: Samples, facts: Facts, group: str, folder: Path) -> Path:
     """All files, named by date and group; the path of the readable one."""
     folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{now():%Y-%m-%d-%H%M}-{group}"
-    (folder / f"{stem}.json").write_text(results.text_of(data(samples, facts)))
-    (folder / f"{stem}.html").write_text(page(samples, facts))
+    stem = folder / f"{now():%Y-%m-%d-%H%M}-{group}"
+    stem.with_suffix(".json").write_text(results.text_of(data(samples, facts)))
+    return write_told(samples, facts, stem)
+
+
+def write_told(samples: Samples, facts: Facts, stem: Path) -> Path:
+    """All files but the data, whose names begin so; the path of the readable one."""
+    stem.with_suffix(".html").write_text(page(samples, facts))
     for name, picture in pictures(samples, facts).items():
-        (folder / f"{stem}-{name}.svg").write_text(picture)
-    readable = folder / f"{stem}.md"
-    readable.write_text(markdown(samples, facts, stem))
+        stem.with_name(f"{stem.name}-{name}.svg").write_text(picture)
+    readable = stem.with_suffix(".md")
+    readable.write_text(markdown(samples, facts, stem.name))
     return readable
 
 

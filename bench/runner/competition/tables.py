@@ -1,6 +1,7 @@
 """The tables of the competition's report."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from runner import report
@@ -8,7 +9,7 @@ from runner.competition import standing
 from runner.competition.entrants import FLOOR, Entrant
 from runner.competition.markup import Table
 from runner.competition.standing import Column
-from runner.samples import Samples
+from runner.samples import Samples, Spread
 
 THEN = Path(__file__).resolve().parents[2] / "c10k-2012.json"
 
@@ -75,18 +76,35 @@ def times(ratio: float | None) -> str:
 
 
 def _test_row(title: str, samples: Samples, scenario: str, entrant: str) -> list[str]:
-    def median(value: str) -> float | None:
-        spread = samples.spread(scenario, entrant, value)
-        return None if spread is None else spread.median
+    def times_of(name: str) -> str:
+        parts = [samples.spread(scenario, entrant, f"{name}_ms_{part}") for part in PARTS]
+        return NOTHING if None in parts else _with_spread(parts, report.number)
 
-    def spread_of(name: str) -> str:
-        parts = [median(f"{name}_ms_{part}") for part in PARTS]
-        return NOTHING if None in parts else " / ".join(map(report.number, parts))
+    def count_of(name: str) -> str:
+        spread = samples.spread(scenario, entrant, name)
+        return NOTHING if spread is None else _with_spread([spread], lambda count: f"{count:,.0f}")
 
-    counted = [NOTHING if median(name) is None else f"{median(name):,.0f}" for name in COUNTS]
-    invalid = samples.spread(scenario, entrant, "invalid_runs")
-    mark = " †" if invalid and invalid.greatest else ""
-    return [title + mark, spread_of("connection_time"), spread_of("latency"), *counted]
+    counted = [count_of(name) for name in COUNTS]
+    return [title + _mark(samples, scenario, entrant), times_of("connection_time"), times_of("latency"), *counted]
+
+
+def _with_spread(spreads: list[Spread], number: Callable[[float], str]) -> str:
+    """Medians, and beneath them the least and the greatest where any differ."""
+    text = " / ".join(number(spread.median) for spread in spreads)
+    ranges = [(number(spread.least), number(spread.greatest)) for spread in spreads]
+    if all(least == greatest for least, greatest in ranges):
+        return text
+    beneath = (least if least == greatest else f"{least}–{greatest}" for least, greatest in ranges)
+    return f"{text}\n{' / '.join(beneath)}"
+
+
+def _mark(samples: Samples, scenario: str, entrant: str) -> str:
+    """Behind the name of a server with runs that are invalid; how many, where they are not all."""
+    runs = samples.by_scenario[scenario][entrant].get("invalid_runs", [])
+    invalid = sum(map(bool, runs))
+    if not invalid:
+        return ""
+    return " †" if invalid == len(runs) else f" †\n{invalid} of {len(runs)} runs"
 
 
 def _row_then(server: dict) -> list[str]:

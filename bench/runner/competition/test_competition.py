@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -13,6 +14,8 @@ from xml.etree import ElementTree
 from runner.competition import bars, c10k, cores, entrants, page, plan, report, standing, tables
 from runner.competition.entrants import Entrant
 from runner.competition.facts import Facts
+from runner.competition import filed as competition_filed
+from runner.filed import Filed
 from runner.form import complaints
 from runner.samples import Measurement, Samples, Spread
 
@@ -122,6 +125,39 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(table.rows, [["the throng", "**6**\n5–7"]])
         self.assertEqual(table.markdown()[-1], "| the throng | **6**<br>5–7 |")
         self.assertIn("<b>6</b><br><small>5–7</small>", table.html())
+
+    def test_figures_of_the_test_have_their_spread_and_a_mark_only_where_runs_are_invalid(self):
+        samples = Samples()
+        for name, means, invalid in (("throng", (1.0, 2.0, 4.0), (0, 0, 0)), ("fast", (3.0, 3.0, 3.0), (0, 1, 0))):
+            for mean, was_invalid in zip(means, invalid):
+                values = c10k.of_summary(summary()).values
+                values |= {"latency_ms_mean": mean, "messages": 100 * mean, "invalid_runs": float(was_invalid)}
+                samples.add(SimpleNamespace(name=standing.TESTS[0]), name, Measurement(values, []))
+        table = tables.test_tables(samples, everyone())[standing.TESTS[0]]
+        ours, fast = table.rows[0], table.rows[1]
+        self.assertEqual(ours[0], "the throng")
+        self.assertEqual(ours[1], "1 / 0.9 / 1.5 / 1.6")
+        self.assertEqual(ours[2], "2 / 0.9 / 1.5 / 1.6\n1–4 / 0.9 / 1.5 / 1.6")
+        self.assertEqual(ours[3], "200\n100–400")
+        self.assertEqual((fast[0], fast[3]), ("the fast †\n1 of 3 runs", "300"))
+
+    def test_a_run_that_was_filed_can_be_told_anew_and_its_data_stays(self):
+        column = standing.COLUMNS[0]
+        samples = samples_of(column, floor=2.0, throng=5.0, fast=3.0)
+        add_test(samples, "throng")
+        with tempfile.TemporaryDirectory() as folder:
+            facts = replace(facts_of(everyone()), date="2026-01-02 03:04 UTC")
+            readable = report.write(samples, facts, "competition", Path(folder))
+            told, data = readable.read_text(), readable.with_suffix(".json")
+            before = data.read_text()
+            readable.unlink()
+            again = competition_filed.told_anew(Filed(data, json.loads(before)))
+            self.assertEqual((again, again.read_text()), (readable, told))
+            self.assertEqual(data.read_text(), before)
+
+    def test_a_result_of_another_kind_is_refused(self):
+        with self.assertRaises(competition_filed.NotACompetition):
+            competition_filed.read({"kind": "record"})
 
     def test_words_of_a_peer_do_no_harm_to_the_page(self):
         facts, samples = facts_of([entrant("<script>")]), Samples()

@@ -1,10 +1,11 @@
 """Scaling a basic chat: rooms of some clients, each of whom says 64 bytes a second to all of its room. First one room
-that grows, then many; without and with a limit on the server's processor time."""
+that grows, then many; then many through two replicas; without and with a limit on the server's processor time."""
 
 from dataclasses import replace
 from functools import partial
 
 from runner.seeds.play import Played, Run, Stage, cpu_percent, scenario, scrape_figures, wrong
+from runner.seeds.replicas import Replicas
 from runner.servers import Running
 from runner.watch import Row
 
@@ -18,13 +19,16 @@ SECOND_TEST = (
     *((rooms, 4) for rooms in (100, 150, 175, 200)),
 )
 CONFIGURATIONS = (*FIRST_TEST, *SECOND_TEST)
+# With two replicas.
+THIRD_TEST = tuple((rooms, 4) for rooms in (150, 175, 200, 250))
 TALK_S = 6
 DRAIN_S = 2
 
 LATENCY_PARTS = ("p50", "p90", "p95", "p99", "mean", "stddev")
 
-# How such a run is called.
+# How such runs are called.
 LIMITED = ", limited"
+REPLICAS = ", two replicas"
 
 
 def name_of(rooms: int, clients: int) -> str:
@@ -32,18 +36,26 @@ def name_of(rooms: int, clients: int) -> str:
 
 
 def runs(scale: int, cores: float) -> list[Run]:
-    """Each configuration without the limit and with it; the small form has the largest one."""
-    chosen = CONFIGURATIONS if scale < 100 else CONFIGURATIONS[-1:]
-    small = {(max(rooms // scale, 1), max(clients // scale, 2)): (rooms, clients) for rooms, clients in chosen}
-    free = [_run(*size, *named, scale) for size, named in small.items()]
+    """Each configuration without the limit and with it; the small form has the largest one of one server and of two
+    replicas, these without the limit: so little processor time does not carry two that are not optimised."""
+    one = _runs(CONFIGURATIONS, scale)
+    two = [replace(run, scenario=run.scenario + REPLICAS, replicas=True) for run in _runs(THIRD_TEST, scale)]
     judged = partial(faults_at_limit, scale > 1)
-    return free + [replace(run, scenario=run.scenario + LIMITED, cores=cores, faults=judged) for run in free]
+    slowed = one if scale > 1 else one + two
+    limited = [replace(run, scenario=run.scenario + LIMITED, cores=cores, faults=judged) for run in slowed]
+    return [*one, *two, *limited]
+
+
+def _runs(configurations: tuple[tuple[int, int], ...], scale: int) -> list[Run]:
+    chosen = configurations if scale < 100 else configurations[-1:]
+    small = {(max(rooms // scale, 1), max(clients // scale, 2)): (rooms, clients) for rooms, clients in chosen}
+    return [_run(*size, *named, scale) for size, named in small.items()]
 
 
 def _run(rooms: int, clients: int, rooms_named: int, clients_named: int, scale: int) -> Run:
     talk_s = TALK_S if scale == 1 else 2
 
-    def arguments(server: Running) -> list:
+    def arguments(server: Running | Replicas) -> list:
         variables = {"rooms": rooms, "users": rooms * clients, "talk": f"{talk_s}s", "drain": f"{DRAIN_S}s"}
         return scenario("basic-chat", server, variables)
 

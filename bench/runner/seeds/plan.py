@@ -3,12 +3,14 @@
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from runner import results
 from runner.seeds import chat, messenger, road
 from runner.seeds.cgroup import NoLimit
 from runner.seeds.play import Played, Run, play
+from runner.seeds.replicas import Absent
 from runner.seeds.report import SUBJECT, Kept
 
 SEEDS = (road.SEED, messenger.SEED, chat.SEED)
@@ -24,18 +26,29 @@ def plan(seeds: list[str], scale: int, cores: float) -> list[Run]:
     return [run for seed in SEEDS if seed in seeds for run in by_seed[seed]()]
 
 
-def play_all(runs: list[Run], player: Callable[[Run], Played], seconds: float) -> Kept:
+# What is left of runs when the program ends before them.
+ENDED = "the program ended before it"
+
+# Hears what there is after a run, with what has not been played yet.
+Hear = Callable[[Kept], None]
+
+
+def play_all(
+    runs: list[Run], player: Callable[[Run], Played], seconds: float, hear: Hear = lambda _: None
+) -> Kept:
     """Plays what can be expected to end in time; what is left out is named with the reason. What goes wrong with one
     run is noted, and the next one follows."""
     kept, deadline = Kept([], [], [], {}), time.monotonic() + seconds
     for number, run in enumerate(runs, 1):
+        if number > 1:
+            hear(replace(kept, missing=kept.missing | {left.scenario: ENDED for left in runs[number - 1 :]}))
         if time.monotonic() + run.seconds > deadline:
             kept.missing[run.scenario] = f"no time was left of {seconds / 60:.0f} minutes"
             continue
         _tell(f"{run.scenario} ({number} of {len(runs)}) …")
         try:
             keep(run, player(run), kept)
-        except NoLimit as error:
+        except (NoLimit, Absent) as error:
             kept.missing[run.scenario] = str(error)
         except (RuntimeError, TimeoutError) as error:
             kept.faults.append(f"{run.scenario}: {error}")

@@ -1,15 +1,16 @@
-"""One run of Stampede against a Throng of its own, watched from outside, and what is left of it."""
+"""One run of Stampede against a Throng of its own, or two of them, watched from outside, and what is left of it."""
 
 import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner import stampede
 from runner.seeds import cgroup
+from runner.seeds.replicas import Replicas, replicas
 from runner.servers import Running, Throng
 from runner.watch import Row, Watch
 
@@ -53,14 +54,16 @@ class Run:
     # Which of the documents it is from, and which of its tests.
     seed: str
     scenario: str
-    arguments: Callable[[Running], list]
+    arguments: Callable[[Running | Replicas], list]
     stage: Stage
     seconds: float
     figures: Callable[[Played], dict[str, float]]
     faults: Callable[[Played], list[str]]
-    # Processor time of the server, if it is limited.
+    # Processor time of the server, if it is limited; of both replicas together.
     cores: float | None = None
     settings: dict[str, str] = field(default_factory=dict)
+    # Through two of them, which have their own settings, in place of one server.
+    replicas: bool = False
 
 
 class TooLong(RuntimeError):
@@ -69,17 +72,16 @@ class TooLong(RuntimeError):
 
 def play(run: Run, throng: Path, binary: Path) -> Played:
     """Plays a run to its end."""
-    server_of = Throng(throng, run.settings)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="seeds-")))
         group = stack.enter_context(cgroup.limited(run.cores, f"throng-seeds-{os.getpid()}")) if run.cores else None
-        server = stack.enter_context(server_of.start(run.stage))
-        watch = stack.enter_context(Watch(server.metrics_url, server.pid))
-        if group:
+        target, servers = stack.enter_context(_servers(run, throng))
+        watch = stack.enter_context(Watch(servers))
+        for server in servers if group else ():
             group.add(server.pid)
         # What it is before anybody comes.
         watch.until("the server's first figures", lambda _: True, PATIENCE_S)
-        command = [binary, *run.arguments(server), "--event-log", "none", "--out", folder]
+        command = [binary, *run.arguments(target), "--event-log", "none", "--out", folder]
         with stampede.started(command, folder, END_PATIENCE_S) as process:
             watch.generators.append(process.pid)
             try:
@@ -91,7 +93,18 @@ def play(run: Run, throng: Path, binary: Path) -> Played:
     return Played(summary, watch.rows, watch.failed_scrapes, throttling)
 
 
-def scenario(name: str, server: Running, variables: dict, *flags, scheme: str = "ws") -> list:
+@contextlib.contextmanager
+def _servers(run: Run, throng: Path) -> Iterator[tuple[Running | Replicas, list[Running]]]:
+    """What clients are to come to, and the servers that answer there."""
+    if run.replicas:
+        with replicas(throng, run.stage) as both:
+            yield both, both.nodes
+    else:
+        with Throng(throng, run.settings).start(run.stage) as server:
+            yield server, [server]
+
+
+def scenario(name: str, server: Running | Replicas, variables: dict, *flags, scheme: str = "ws") -> list:
     """The command line that plays a scenario of the seeds."""
     values = {"target": f"{scheme}://{server.address}"} | variables
     settings = (part for key, value in values.items() for part in ("--set", f"{key}={value}"))
@@ -114,6 +127,6 @@ def wrong(played: Played, *names: str) -> list[str]:
 
 
 def cpu_percent(rows: list[Row]) -> float:
-    """Of one core, the server's mean from the first to the last of the rows."""
+    """Of one core, the mean of the server, or of both, from the first to the last of the rows."""
     seconds = rows[-1].at_s - rows[0].at_s if len(rows) > 1 else 0.0
     return 100 * (rows[-1].server_cpu_s - rows[0].server_cpu_s) / seconds if seconds else 0.0

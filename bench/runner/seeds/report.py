@@ -14,7 +14,10 @@ HOW = (
     "Server and clients share the machine. Each run has a server of its own. The server's memory is its resident set; "
     "processor time is of one core, by the kernel's clock. Every half second somebody asks the server for its metrics."
 )
-REPLICAS = "The chat's third test, with two replicas, waits for a server that has replicas."
+REPLICAS = (
+    "Two replicas are two such servers with a Redis between them, behind HAProxy as deploy/haproxy/round-robin.cfg has it, "
+    "all on this machine; figures of the server are of both together, Redis and HAProxy not among them. The limit is for both."
+)
 C10K = "The C10K test, which belongs to the seeds as well, is part of `bench/run competition`."
 
 
@@ -78,9 +81,14 @@ def markdown(kept: Kept, facts: Facts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(text: str, data: dict, folder: Path) -> Path:
-    """Both files; the path of the readable one."""
-    return report.write(text, data, "seeds", folder)
+def write(kept: Kept, facts: Facts, path: Path) -> Path:
+    """Both files, whose names begin so, in place of what there was; the path of the readable one. Before anything was
+    measured there is nothing to write."""
+    if kept.measurements:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".json").write_text(results.text_of(document(kept, facts)))
+        path.with_suffix(".md").write_text(markdown(kept, facts))
+    return path.with_suffix(".md")
 
 
 def _then_and_now(kept: Kept, facts: Facts) -> list[str]:

@@ -1,13 +1,16 @@
 """The seeds, played by nobody: what is planned, and what is made of made-up observations."""
 
+import json
 import string
+import tempfile
 import unittest
 from dataclasses import replace
 from pathlib import Path
 
 from runner.form import complaints
-from runner.seeds import cgroup, chat, messenger, plan, report, road, then
+from runner.seeds import cgroup, chat, messenger, plan, replicas, report, road, then
 from runner.seeds.play import Played, Run
+from runner.servers import Running
 from runner.watch import Row
 
 NOBODY = Row(
@@ -26,7 +29,9 @@ class PlanTest(unittest.TestCase):
         names = [run.scenario for run in everything()]
         self.assertEqual(sum(name.startswith("road, ") for name in names), 9)
         self.assertEqual(sum(name.startswith("messenger, ") for name in names), 4)
-        self.assertEqual(sum(name.startswith("chat, ") for name in names), 2 * (11 + 8 + 3 + 4))
+        chats = [name for name in names if name.startswith("chat, ")]
+        self.assertEqual(len(chats), 2 * (11 + 8 + 3 + 4 + 4))
+        self.assertEqual(sum("two replicas" in name for name in chats), 2 * 4)
 
     def test_it_can_be_expected_to_end_within_its_time(self):
         self.assertLess(sum(run.seconds for run in everything()), 45 * 60)
@@ -35,7 +40,8 @@ class PlanTest(unittest.TestCase):
         small = plan.plan(list(plan.SEEDS), 100, 0.1)
         self.assertEqual(max(run.stage.connections for run in small), 20_000)
         self.assertEqual([run.seed for run in small if run.seed == messenger.SEED], [messenger.SEED] * 4)
-        self.assertEqual({run.cores for run in small if run.seed == chat.SEED}, {None, 0.1})
+        ways = {(run.cores, run.replicas) for run in small if run.seed == chat.SEED}
+        self.assertEqual(ways, {(None, False), (None, True), (0.1, False)})
 
     def test_what_is_chosen_by_a_scenarios_name_is_there(self):
         for run in everything():
@@ -61,11 +67,31 @@ class PlayingTest(unittest.TestCase):
         def player(_run: Run) -> Played:
             raise cgroup.NoLimit("no cgroup hierarchy is mounted")
 
+        def without_balancer(_run: Run) -> Played:
+            raise replicas.Absent("no haproxy")
+
+        kept = plan.play_all([everything()[0]], without_balancer, seconds=3600)
+        self.assertEqual((list(kept.missing.values()), kept.faults), (["no haproxy"], []))
         limited = next(run for run in everything() if run.cores)
         kept = plan.play_all([limited], player, seconds=3600)
         self.assertEqual((list(kept.missing), kept.faults), ([limited.scenario], []))
         kept = plan.play_all([limited], player, seconds=1)
         self.assertIn("no time", kept.missing[limited.scenario])
+
+    def test_what_was_measured_is_written_after_each_run_with_what_is_left(self):
+        runs = everything()[:3]
+        with tempfile.TemporaryDirectory() as folder:
+            path, seen = Path(folder) / "results" / "any-seeds", []
+
+            def hear(kept: report.Kept) -> None:
+                report.write(kept, facts(), path)
+                data = json.loads(path.with_suffix(".json").read_text())
+                seen.append(({one["scenario"] for one in data["measurements"]}, set(data["missing"])))
+                self.assertEqual(complaints(data), [])
+
+            plan.play_all(runs, lambda _run: road_played(27_000), 3600, hear)
+        first, second, third = (run.scenario for run in runs)
+        self.assertEqual(seen, [({first}, {second, third}), ({first, second}, {third})])
 
     def test_an_invalid_run_is_kept_and_every_figure_of_it_says_so(self):
         kept = report.Kept([], [], [], {})
@@ -140,6 +166,20 @@ class ChatTest(unittest.TestCase):
         idle, talk = here(5, 2), here(6, 2, messages_out=9, server_cpu_s=0.5)
         found = chat.figures(played_with([NOBODY, idle, talk, replace(talk, at_s=90.0)]))
         self.assertEqual(found["server_cpu_percent_mean"], 50)
+
+
+class ReplicasTest(unittest.TestCase):
+    def test_the_shipped_configuration_has_the_addresses_of_this_machine(self):
+        nodes = [Running(f"127.0.0.1:{port}", 7, f"http://127.0.0.1:{port + 1}/metrics") for port in (4000, 4010)]
+        text = replicas.configured(replicas.CONFIGURATION.read_text(), 8000, nodes, 1100)
+        self.assertIn("server throng1 127.0.0.1:4000 port 4001\n", text)
+        self.assertIn("server throng2 127.0.0.1:4010 port 4011\n", text)
+        self.assertIn("bind 127.0.0.1:8000\n", text)
+        self.assertIn("maxconn 1100\n", text)
+
+    def test_another_configuration_than_the_shipped_one_is_refused(self):
+        with self.assertRaises(RuntimeError):
+            replicas.configured("frontend public\n", 8000, [], 1100)
 
 
 class LimitTest(unittest.TestCase):

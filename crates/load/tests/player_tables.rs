@@ -23,4 +23,12 @@ fn more_users_than_one_table_holds_are_spread_over_several() {
     run.assert_complete();
     assert!(shards >= 2, "{shards} shards");
     assert_eq!(run.outcomes(Kind::Finish), [Outcome::Ok; USERS as usize]);
+    let memory = run.memory;
+    for (part, bytes, least) in [
+        ("connections", memory.connections_bytes, 32),
+        ("users", memory.users_bytes, 128),
+        ("timers", memory.timers_bytes, 16),
+    ] {
+        assert!(bytes >= USERS * least, "{part}: {bytes} in {memory:?}");
+    }
 }

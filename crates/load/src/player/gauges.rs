@@ -22,6 +22,10 @@ pub struct Gauges {
     pub present_max: AtomicU64,
     /// Entries of the longest of those lists at any moment.
     pub present_longest_max: AtomicU64,
+    /// Memory of the tables of users, in bytes; it never shrinks.
+    pub users_bytes: AtomicU64,
+    /// Memory of the users' timers, in bytes; it never shrinks.
+    pub timers_bytes: AtomicU64,
     /// The phase that runs: its place among all phases of all rounds, from 0.
     pub phase: AtomicU64,
     /// How long shards have waited because the collector could not keep up, in nanoseconds.

@@ -53,12 +53,14 @@ mod waits;
 mod websocket;
 
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use engine::machine::{descriptor_limit, raise_descriptor_limit};
-use engine::{Engine, EngineConfig, EngineLimits};
+use engine::{Engine, EngineConfig, EngineLimits, ShardCounters, ShardIndex};
 
 pub use error::PlayError;
 pub use gauges::Gauges;
@@ -72,7 +74,7 @@ use crate::ledger::{Publications, Rooms};
 use crate::observe::{Batch, Examples};
 use crate::scenario::plan::{Plan, Sources};
 use crate::schedule::{self, Schedule};
-use crate::statistics::Spread;
+use crate::statistics::{GeneratorMemory, Spread};
 use capacity::{Capacity, Wanted};
 use clock::Clock;
 use program::{Operation, Program};
@@ -96,6 +98,8 @@ pub struct Ended {
     pub read_lag: Spread,
     /// How long the shards' threads waited for a CPU before they looked at what users then read.
     pub cpu_wait: Spread,
+    /// What the tables of users and connections took.
+    pub memory: GeneratorMemory,
 }
 
 /// Starts playing a plan. Observations go into `sink`, whose other end must be read all the time; it is closed when the
@@ -223,11 +227,30 @@ impl Player {
     pub fn wait(mut self) -> Ended {
         // Without a sender every shard has ended, which only an abort leaves unsaid.
         let why = self.end.recv().unwrap_or(Why::Aborted);
+        let memory = self.memory();
         if let Some(engine) = self.engine.take() {
             engine.shutdown();
         }
         let Delays { read_lag, cpu_wait } = self.stage.delays();
-        Ended { why, read_lag: read_lag.spread(), cpu_wait: cpu_wait.spread() }
+        Ended { why, read_lag: read_lag.spread(), cpu_wait: cpu_wait.spread(), memory }
+    }
+
+    /// What the tables take; as none of them shrinks, also when they took most.
+    fn memory(&self) -> GeneratorMemory {
+        let gauges = &self.stage.gauges;
+        let of_shards = |read: fn(&ShardCounters) -> &AtomicU64| {
+            let shards = self
+                .engine
+                .iter()
+                .flat_map(|engine| (0..self.stage.shards).map(|shard| engine.counters(ShardIndex(shard))));
+            shards.map(|counters| read(&counters).load(Relaxed)).sum()
+        };
+        GeneratorMemory {
+            connections_bytes: of_shards(|counters| &counters.slab_bytes),
+            users_bytes: gauges.users_bytes.load(Relaxed),
+            timers_bytes: gauges.timers_bytes.load(Relaxed),
+            buffers_bytes: of_shards(|counters| &counters.buffer_bytes),
+        }
     }
 }
 

@@ -26,6 +26,14 @@ impl<T> Roster<T> {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK_LEN + last.len()) as u32
     }
 
+    /// Memory of the table, in bytes, without what the items point to. It never shrinks.
+    pub(crate) fn bytes(&self) -> usize {
+        let chunks = self.chunks.len() * CHUNK_LEN * size_of::<Option<T>>();
+        chunks
+            + self.chunks.capacity() * size_of::<Vec<Option<T>>>()
+            + self.free.capacity() * size_of::<u32>()
+    }
+
     /// Puts an item somewhere.
     pub(crate) fn insert(&mut self, item: T) -> u32 {
         self.len += 1;
@@ -77,7 +85,9 @@ mod tests {
     #[test]
     fn places_are_used_again_and_chunks_follow_each_other() {
         let mut roster = Roster::new();
+        assert_eq!(roster.bytes(), 0);
         let places: Vec<u32> = (0..3 * CHUNK_LEN as u32).map(|item| roster.insert(item)).collect();
+        assert!(roster.bytes() >= 3 * CHUNK_LEN * size_of::<Option<u32>>());
         assert_eq!(places, (0..3 * CHUNK_LEN as u32).collect::<Vec<_>>());
         assert_eq!(roster.remove(1500), Some(1500));
         assert_eq!(roster.remove(1500), None);

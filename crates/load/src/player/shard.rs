@@ -74,6 +74,15 @@ pub(crate) struct Shard {
     pub(super) waits: Waits,
     /// Events of connections in the look that is on.
     events: u32,
+    /// What has been told of the memory that the tables take.
+    told: Held,
+}
+
+/// Memory of a shard's tables, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Held {
+    users: usize,
+    timers: usize,
 }
 
 /// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
@@ -118,6 +127,7 @@ impl Shard {
             read_lag: Population::default(),
             waits: Waits::default(),
             events: 0,
+            told: Held::default(),
             stage,
         }
     }
@@ -184,6 +194,18 @@ impl Shard {
         let looked = self.stage.clock.at(io.now());
         self.crowds.has_looked(looked, std::mem::take(&mut self.events));
         self.waits.end_look(self.now());
+        self.tell_growth();
+    }
+
+    /// Tells by what the tables have grown; none of them ever shrinks.
+    fn tell_growth(&mut self) {
+        let held = Held { users: self.clients.bytes(), timers: self.wheel.bytes() };
+        if held != self.told {
+            let gauges = &self.stage.gauges;
+            gauges.users_bytes.fetch_add((held.users - self.told.users) as u64, Ordering::Relaxed);
+            gauges.timers_bytes.fetch_add((held.timers - self.told.timers) as u64, Ordering::Relaxed);
+            self.told = held;
+        }
     }
 
     fn fire_timers(&mut self, io: &mut Io<'_, Self>) -> bool {

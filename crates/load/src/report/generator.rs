@@ -1,7 +1,7 @@
 //! What the generator did itself, in words: the same for page and terminal.
 
 use super::chart::{Unit, grouped};
-use crate::statistics::{GeneratorFacts, ServerSamples, ThreadUse};
+use crate::statistics::{GeneratorFacts, GeneratorMemory, ServerSamples, ThreadUse};
 
 /// Threads that are named; the summary has more of them.
 const THREADS_NAMED: usize = 4;
@@ -31,6 +31,9 @@ pub(super) fn generator_facts(generator: &GeneratorFacts) -> Vec<(&'static str, 
         ("memory at most", Unit::Bytes.format(generator.rss_max_bytes as f64)),
         ("held back by its own log", Unit::Microseconds.format(generator.stalled_ms as f64 * 1000.0)),
     ]);
+    if generator.memory != GeneratorMemory::default() {
+        facts.push(("memory of users and connections", memory(&generator.memory)));
+    }
     if generator.presence.entries_max > 0 {
         let presence = &generator.presence;
         let (all, longest) = (grouped(presence.entries_max), grouped(presence.longest_max));
@@ -68,6 +71,16 @@ fn failed_samples(generator: &GeneratorFacts) -> String {
         true => grouped(generator.samples_failed),
         false => servers.join("; "),
     }
+}
+
+fn memory(memory: &GeneratorMemory) -> String {
+    let parts = [
+        ("users", memory.users_bytes),
+        ("timers", memory.timers_bytes),
+        ("connections", memory.connections_bytes),
+        ("buffers", memory.buffers_bytes),
+    ];
+    parts.map(|(name, bytes)| format!("{name} {}", Unit::Bytes.format(bytes as f64))).join(", ")
 }
 
 fn threads(threads: &[ThreadUse]) -> String {

@@ -166,6 +166,7 @@ impl Local {
                 publications_unjudged: unjudged.publications,
                 read_lag: ended.read_lag,
                 cpu_wait: ended.cpu_wait,
+                memory: ended.memory,
                 presence: PresenceLists {
                     entries_max: self.gauges.present_max.load(Relaxed),
                     longest_max: self.gauges.present_longest_max.load(Relaxed),

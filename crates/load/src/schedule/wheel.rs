@@ -239,6 +239,12 @@ impl Wheel {
         std::mem::replace(&mut self.buckets[bucket as usize], EMPTY).first
     }
 
+    /// Memory of the timers, armed or not, in bytes. It never shrinks.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>() + self.buckets.len() * size_of::<Bucket>()
+    }
+
     fn make_room(&mut self, slot: usize) {
         if slot >= self.slots.capacity() {
             let wanted = slot + 1 - self.slots.len();

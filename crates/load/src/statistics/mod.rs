@@ -34,7 +34,8 @@ pub use population::Population;
 pub use second::MachineSample;
 pub use series::{SeriesRow, ServerRow, Spread};
 pub use summary::{
-    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, LabelledSpread, MachineFacts, PresenceLists,
-    ServerSamples, Severity, Summary, ThreadUse, ThresholdResult, ThresholdUnit, Times, Verdict,
+    Counts, ErrorCount, FanOut, Finding, GeneratorFacts, GeneratorMemory, LabelledSpread, MachineFacts,
+    PresenceLists, ServerSamples, Severity, Summary, ThreadUse, ThresholdResult, ThresholdUnit, Times,
+    Verdict,
 };
 pub use tally::Statistics;

@@ -1,6 +1,7 @@
 //! What a run comes to: the content of `summary.json`.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -317,6 +318,32 @@ pub struct GeneratorFacts {
     /// The lists of who is present that users kept.
     #[serde(default)]
     pub presence: PresenceLists,
+    /// What of the memory was the users'.
+    #[serde(default)]
+    pub memory: GeneratorMemory,
+}
+
+/// Memory of the generator's tables, of all machines together, when they took most. What is resident besides is the
+/// program, the threads, the statistics, and what only some users need or all of them for a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorMemory {
+    /// Slots of connections, taken or free, in bytes.
+    pub connections_bytes: u64,
+    /// Places of users, taken or free, in bytes.
+    pub users_bytes: u64,
+    /// Their timers, in bytes.
+    pub timers_bytes: u64,
+    /// The threads' own buffers for reading and writing at the end, in bytes.
+    pub buffers_bytes: u64,
+}
+
+impl AddAssign for GeneratorMemory {
+    fn add_assign(&mut self, other: Self) {
+        self.connections_bytes += other.connections_bytes;
+        self.users_bytes += other.users_bytes;
+        self.timers_bytes += other.timers_bytes;
+        self.buffers_bytes += other.buffers_bytes;
+    }
 }
 
 /// The lists of who is present that users keep who join with `presence`. No event tells them: they are counted where

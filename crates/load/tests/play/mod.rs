@@ -17,6 +17,7 @@ use load::scenario::plan::{
     Send, Session, Sources, Step, Target, TlsTrust, Wait,
 };
 use load::scenario::template::{Part, Template};
+use load::statistics::GeneratorMemory;
 
 /// Longer than anything here takes on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
@@ -26,6 +27,7 @@ pub(crate) struct Run {
     pub(crate) why: Why,
     pub(crate) seen: Vec<Observation>,
     pub(crate) examples: Arc<load::observe::Examples>,
+    pub(crate) memory: GeneratorMemory,
 }
 
 impl Run {
@@ -195,7 +197,7 @@ impl Playing {
         let examples = self.player.examples();
         let ended = self.player.wait();
         let seen = self.reader.join().expect("the reader ends with the run");
-        Run { why: ended.why, seen, examples }
+        Run { why: ended.why, seen, examples, memory: ended.memory }
     }
 }
 

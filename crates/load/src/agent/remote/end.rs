@@ -62,6 +62,7 @@ impl RemoteEnd {
         }
         // Each machine's lists were most at a time of their own, so that this is the bound of all together.
         all.presence.entries_max += one.presence.entries_max;
+        all.memory += one.memory;
         all.presence.longest_max = all.presence.longest_max.max(one.presence.longest_max);
         let named = |thread: ThreadUse| ThreadUse { name: format!("{} on {address}", thread.name), ..thread };
         all.threads.extend(one.threads.into_iter().map(named));
