@@ -6,6 +6,7 @@ import { noAnswer, type Fault } from "./fault";
 import { OwnTopic } from "./own-topic";
 import type { Presence, Profile } from "./person";
 import { Roll } from "./roll";
+import type { Found, Question } from "./search";
 import { peopleIn, type TabChange, type TabsNext } from "./tab";
 
 export type OwnPlaceOptions = {
@@ -91,6 +92,18 @@ export class OwnPlace {
   /** One's conversation with that person, in private; why there is none. */
   async direct(person: string): Promise<Conversation | Fault> {
     return (await this.#topic?.direct(person)) ?? noAnswer;
+  }
+
+  /** One page of what is found; why nothing is. Who wrote it is met, and the lines of its conversations are brought. */
+  async search(question: Question): Promise<Found | Fault> {
+    const topic = this.#topic;
+    const found = (await topic?.search(question)) ?? noAnswer;
+    if (!("hits" in found)) return found;
+    for (const { message } of found.hits) topic?.askName(message.sender);
+    for (const conversation of new Set(found.hits.map((hit) => hit.conversation))) {
+      if (conversation !== this.#options.room()) topic?.tabs.find(conversation);
+    }
+    return found;
   }
 
   /** Opens a conversation that has no topic of its own, in place of what was open before. */

@@ -7,6 +7,7 @@ import { listen } from "./listen";
 import { all, fields, text } from "./payload";
 import { parsePresence, parseProfile, type Presence, type Profile } from "./person";
 import { parseMute, type Mute } from "./sanction";
+import { parseFound, searchFor, type Found, type Question } from "./search";
 import { TabNews } from "./tab-news";
 import type { TabChange } from "./tab";
 import { wireOf, type Wire } from "./wire";
@@ -71,6 +72,12 @@ export class OwnTopic {
     const answer = await this.#ask("direct", { with: person });
     if (!answer.ok) return answer.fault;
     return parseConversation(fields(answer.response)["conversation"]) ?? parseFault(undefined);
+  }
+
+  /** One page of the messages that have all words of a search, the newest first. */
+  async search(question: Question): Promise<Found | Fault> {
+    const answer = await this.#ask("search", searchFor(question));
+    return answer.ok ? parseFound(answer.response) : answer.fault;
   }
 
   /** Questions wait until the topic is joined. Who has gone for good has no name any more. */

@@ -31,7 +31,7 @@ export type RoomState = {
   readonly tabs: Tabs;
   /** Why not everything could be brought that came since the last time, until it is dismissed. */
   readonly lost: string | undefined;
-  /** Why the last thing that one did to a message did not happen. */
+  /** Why the last thing that one wanted did not happen. */
   readonly fault: Fault | undefined;
 };
 
@@ -128,6 +128,8 @@ function reduceEvent(state: RoomState, event: RoomEvent): RoomState {
     outbox: arrived(followOutbox(state.outbox, event, state.me, me), messages.newest),
     tabs: reduceTabs(state.tabs, event),
     lost: event.type === "page" ? event.lost : state.lost,
+    // Older and newer ones are asked for again by scrolling; to a single message one was led on purpose.
+    fault: event.type === "not_brought" && event.where === "around" ? event.fault : state.fault,
   };
 }
 

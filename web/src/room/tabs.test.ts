@@ -50,6 +50,14 @@ test("only private conversations that are neither muted nor open are waited for"
   expect(unreadBeside(tabs, "dan")).toBe(2);
 });
 
+test("a line that was found further down stands in its place, and is there once when its page comes", () => {
+  const old = { conversation: lobby({ id: "old", active: 0 }) };
+  const found = after(listed(line("bob")), { kind: "found", tab: line("old", old) });
+  expect(ids(found)).toEqual(["bob", "old"]);
+  const more: TabChange = { kind: "continued", tabs: [line("cat"), line("old", old)], next: undefined };
+  expect(ids(reduceTabs(found, { type: "tabs_changed", change: more }))).toEqual(["bob", "cat", "old"]);
+});
+
 test("what was put away comes back when something is said there", () => {
   const away = after(listed(line("bob"), line("cat")), { kind: "kept", conversation: "bob", muted: false, archived: true });
   expect(ids(away)).toEqual(["cat"]);

@@ -63,6 +63,8 @@ function change(tabs: Tabs, news: TabChange): Tabs {
       return { ...tabs, lines: keep(new Map(), news.tabs), next: news.next };
     case "continued":
       return { ...tabs, lines: keep(tabs.lines, news.tabs), next: news.next };
+    case "found":
+      return { ...tabs, lines: keep(tabs.lines, [news.tab]) };
     case "began":
       return tabs.lines.has(news.conversation.id) ? tabs : { ...tabs, lines: keep(tabs.lines, [begun(news.conversation)]) };
     case "said":

@@ -5,6 +5,7 @@ import { unreadCount } from "../room/unread";
 import { EntryNote } from "./entry-note";
 import { Talk } from "./talk";
 import { useBeside } from "./use-beside";
+import type { Goal } from "./use-goal";
 import type { RoomActions } from "./use-room";
 
 export type DirectTalkProps = {
@@ -15,13 +16,15 @@ export type DirectTalkProps = {
   readonly actions: RoomActions;
   /** What its draft is kept under. */
   readonly place: string;
+  /** A message of it that was chosen elsewhere. */
+  readonly goal: Goal | undefined;
   /** How many messages of it were not read. */
   readonly onUnread: (count: number) => void;
 };
 
 /** A private conversation, in place of the room's talk. What is said in the room is heard meanwhile. */
 export function DirectTalk(props: DirectTalkProps): JSX.Element {
-  const { conversation, title, room, actions, place, onUnread } = props;
+  const { conversation, title, room, actions, place, goal, onUnread } = props;
   const { state, actions: own } = useBeside(conversation, room, actions);
   const unread = unreadCount(state.unread, state.messages.newest);
   useEffect(() => { onUnread(unread); }, [unread, onUnread]);
@@ -38,7 +41,7 @@ export function DirectTalk(props: DirectTalkProps): JSX.Element {
           onBecomeGuest={undefined}
         />
       )}
-      <Talk state={named} actions={own} place={place} title={title} />
+      <Talk state={named} actions={own} place={place} title={title} goal={goal} />
     </>
   );
 }

@@ -26,6 +26,15 @@ export function BackIcon(): JSX.Element {
   );
 }
 
+export function SearchIcon(): JSX.Element {
+  return (
+    <Icon>
+      <circle cx="10.5" cy="10.5" r="6.5" />
+      <path d="M15.5 15.5 20 20" />
+    </Icon>
+  );
+}
+
 export function SendIcon(): JSX.Element {
   return (
     <Icon>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { Hit } from "../protocol/search";
 import { roomPath } from "../room/address";
 import { titleOf, unreadBeside } from "../room/tabs";
 import { unreadCount } from "../room/unread";
@@ -9,19 +10,24 @@ import { FaultNote } from "./fault-note";
 import { PeoplePanel } from "./people-panel";
 import { RenameDialog } from "./rename-dialog";
 import { RoomHeader } from "./room-header";
+import { SearchDialog } from "./search-dialog";
 import { TabsPanel } from "./tabs-panel";
 import { Talk } from "./talk";
+import type { Goal } from "./use-goal";
 import { useRoom, type RoomPlace } from "./use-room";
+import { useSearchKeys } from "./use-search-keys";
 import { useUnreadTitle } from "./use-unread-title";
 
 export type RoomPageProps = RoomPlace & {
+  /** The message of the room to which the address leads. */
+  readonly seq: number | undefined;
   readonly onRename: (name: string) => void;
   /** Whoever the site sent comes in as a guest instead. */
   readonly onBecomeGuest: () => void;
 };
 
 /** A room, or a private conversation in its place, between the conversations one has and the people who are here. */
-export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
+export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
   const { state, actions } = useRoom(place);
   const { link, me, people, names, messages, unread, tabs, fault } = state;
   const { identity, address } = place;
@@ -29,13 +35,17 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
   const [toggles, peopleToggle] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)];
   const [renaming, setRenaming] = useState(false);
   const [chosen, choose] = useState<string>();
+  const [goal, setGoal] = useState<Goal | undefined>(seq === undefined ? undefined : { conversation: undefined, seq });
+  const [searching, setSearching] = useState(false);
   const [besideUnread, setBesideUnread] = useState(0);
+  useSearchKeys(useCallback(() => { setSearching(true); }, []));
 
   // Who one is may have changed: then it is not there any more.
   const beside = chosen === undefined ? undefined : tabs.lines.get(chosen);
   const room = state.conversation?.title ?? address.room;
   const title = beside === undefined ? room : titleOf(beside.conversation, names, me);
   const here = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
+  const current = beside?.conversation ?? state.conversation;
   const waiting = unreadBeside(tabs, chosen);
   useUnreadTitle(title, here + waiting);
 
@@ -45,7 +55,14 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
 
   function show(conversation: string | undefined): void {
     setDrawer(undefined);
+    setGoal(undefined);
     choose(conversation);
+  }
+
+  function showHit({ conversation, message }: Hit): void {
+    const beside = conversation === state.conversation?.id ? undefined : conversation;
+    show(beside);
+    setGoal({ conversation: beside, seq: message.seq });
   }
 
   async function write(person: string): Promise<void> {
@@ -66,6 +83,7 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
         tabsToggle={toggles}
         peopleToggle={peopleToggle}
         onDrawer={(which) => { setDrawer(drawer === which ? undefined : which); }}
+        onSearch={() => { setSearching(true); }}
         onBack={() => { show(undefined); }}
         onRename={rename}
         onReconnect={actions.reconnect}
@@ -95,7 +113,13 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
           />
         )}
         {beside === undefined ? (
-          <Talk state={state} actions={actions} place={roomPath(address)} title={room} />
+          <Talk
+            state={state}
+            actions={actions}
+            place={roomPath(address)}
+            title={room}
+            goal={goal?.conversation === undefined ? goal : undefined}
+          />
         ) : (
           <>
             {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
@@ -106,6 +130,7 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
               room={state}
               actions={actions}
               place={`${address.community}/${beside.conversation.id}`}
+              goal={goal?.conversation === beside.conversation.id ? goal : undefined}
               onUnread={setBesideUnread}
             />
           </>
@@ -127,6 +152,16 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
         />
       )}
 
+      {searching && (
+        <SearchDialog
+          state={state}
+          actions={actions}
+          address={address}
+          current={current === undefined ? undefined : { id: current.id, title }}
+          onChoose={showHit}
+          onClose={() => { setSearching(false); }}
+        />
+      )}
       {renaming && <RenameDialog name={name} onName={onRename} onClose={() => { setRenaming(false); }} />}
     </div>
   );

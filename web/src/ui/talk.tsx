@@ -21,6 +21,7 @@ import { TypingLine } from "./typing-line";
 import type { TalkActions } from "./use-actions";
 import { useAnnouncement } from "./use-announcement";
 import { useCompose } from "./use-compose";
+import { useGoal, type Goal } from "./use-goal";
 import { useLeaving } from "./use-leaving";
 import { useLooking } from "./use-looking";
 import { useQuotes } from "./use-quotes";
@@ -35,10 +36,12 @@ export type TalkProps = {
   readonly place: string;
   /** What the room is called. */
   readonly title: string;
+  /** A message that was chosen elsewhere. */
+  readonly goal: Goal | undefined;
 };
 
 /** What is said, and where one says something. */
-export function Talk({ state, actions, place, title }: TalkProps): JSX.Element {
+export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Element {
   const { link, me, names, messages, quotes, standing, outbox, fault } = state;
   const online = link.phase === "online";
   const { compose, field, writing } = useCompose(place, online, actions);
@@ -56,6 +59,7 @@ export function Talk({ state, actions, place, title }: TalkProps): JSX.Element {
     seek(seq);
   }, [seek]);
   const scroll = useScroll({ messages, live: online, bring: actions.bring, follow, reached });
+  useGoal(goal, online, scroll.goTo);
   const atEnd = messages.following && !hasLater(messages);
   useLooking({
     seq: atEnd ? messages.shown.at(-1)?.seq : undefined,

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { Identity } from "../protocol/credentials";
+import { noAnswer, type Fault } from "../protocol/fault";
 import { RoomChannel } from "../protocol/room-channel";
+import type { Found, Question } from "../protocol/search";
 import type { TabsNext } from "../protocol/tab";
 import type { RoomAddress } from "../room/address";
 import { emptyRoom, reduceRoom, type RoomState } from "../room/state";
@@ -21,6 +23,7 @@ export type RoomActions = TalkActions & {
   /** Asks for one's conversation with that person, in private. Why there is none is shown like any other refusal. */
   readonly direct: (person: string) => Promise<string | undefined>;
   readonly moreTabs: (before: TabsNext) => void;
+  readonly search: (question: Question) => Promise<Found | Fault>;
   /** The place in the room, as it is now. */
   readonly channel: () => RoomChannel | null;
 };
@@ -59,6 +62,7 @@ export function useRoom({ endpoint, address, identity }: RoomPlace): { state: Ro
         return undefined;
       },
       moreTabs: (before) => channel.current?.own.moreTabs(before),
+      search: async (question) => (await channel.current?.own.search(question)) ?? noAnswer,
       channel: () => channel.current,
     }),
     [talking],
