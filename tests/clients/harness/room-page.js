@@ -107,6 +107,15 @@ export async function unread(page, title, words) {
   else await badge.filter({ hasText: words }).waitFor();
 }
 
+/** Chooses what is to be done, of the options of a conversation or of somebody, in a panel of the page. */
+export async function choose(page, panel, title, option) {
+  const button = page.locator(panel).getByRole("button", { name: `Options for ${title}`, exact: true });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: option, exact: true }).click();
+  await page.getByRole("menu").waitFor({ state: "detached" });
+}
+
 /** Insists that nothing is wider than the window. */
 export async function fits(page) {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

@@ -1,4 +1,5 @@
 import type { Socket } from "phoenix";
+import type { Answer } from "./ask";
 import { Beside } from "./beside";
 import type { Conversation } from "./conversation";
 import type { RoomEvent } from "./events";
@@ -7,7 +8,7 @@ import { OwnTopic } from "./own-topic";
 import type { Presence, Profile } from "./person";
 import { Roll } from "./roll";
 import type { Found, Question } from "./search";
-import { peopleIn, type TabChange, type TabsNext } from "./tab";
+import { peopleIn, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
 
 export type OwnPlaceOptions = {
   readonly socket: Socket;
@@ -123,6 +124,11 @@ export class OwnPlace {
     void this.#topic?.tabs.more(before);
   }
 
+  /** Mutes a conversation or puts it away, or takes that back, on all devices. Why it did not happen, if it did not. */
+  async keep(line: Tab, keeping: Keeping): Promise<Fault | undefined> {
+    return faultOf(await this.#topic?.tabs.keep(line, keeping));
+  }
+
   /** Exchanges a guest's token for a newer one; `undefined` where there is none to be had. */
   async refresh(token: string): Promise<string | undefined> {
     return this.#topic?.refresh(token);
@@ -178,4 +184,10 @@ export class OwnPlace {
     for (const person of [...friends, ...authors]) this.askName(person);
     this.#options.emit({ type: "tabs_changed", change });
   }
+}
+
+/** Who is nobody yet gets no answer. */
+function faultOf(answer: Answer | undefined): Fault | undefined {
+  if (answer === undefined) return noAnswer;
+  return answer.ok ? undefined : answer.fault;
 }

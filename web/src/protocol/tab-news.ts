@@ -1,11 +1,11 @@
 import type { Channel } from "phoenix";
-import { ask } from "./ask";
+import { ask, type Answer } from "./ask";
 import { parseConversation } from "./conversation";
 import { InTurn } from "./in-turn";
 import { parsePage } from "./joined";
 import { listen } from "./listen";
 import { all, fields, type Fields } from "./payload";
-import { parseCursors, parseKept, parseSaid, parseTab, parseTabsNext, type TabChange, type TabsNext } from "./tab";
+import { parseCursors, parseKept, parseSaid, parseTab, parseTabsNext, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
 
 /** Lines that are asked for at once. */
 const LINES_MAX = 50;
@@ -54,6 +54,21 @@ export class TabNews {
   async more(before: TabsNext): Promise<void> {
     const answer = await ask(this.#channel, "conversations", { before, limit: LINES_MAX });
     if (answer.ok) this.#tell("continued", fields(answer.response));
+  }
+
+  /**
+   * Mutes a conversation or puts it away, or takes that back. What is put away counts as read: else it would come back at
+   * once.
+   */
+  async keep({ conversation: { id, last }, unread }: Tab, keeping: Keeping): Promise<Answer> {
+    if ("archived" in keeping && keeping.archived && unread > 0) {
+      const read = await ask(this.#channel, "read", { conversation: id, seq: last });
+      if (!read.ok) return read;
+    }
+    const answer = await ask(this.#channel, "keep", { conversation: id, ...keeping });
+    const kept = answer.ok ? parseKept({ ...fields(fields(answer.response)["member"]), conversation: id }) : undefined;
+    if (kept !== undefined) this.#emit({ kind: "kept", ...kept });
+    return answer;
   }
 
   /** Brings the line of one conversation, however far down it stands. */

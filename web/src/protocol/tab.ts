@@ -15,6 +15,9 @@ export type Tab = {
   readonly archived: boolean;
 };
 
+/** What is to change of how one keeps a conversation. */
+export type Keeping = { readonly muted: boolean } | { readonly archived: boolean };
+
 /** Where the next lines begin, as the server wrote it. */
 export type TabsNext = object;
 

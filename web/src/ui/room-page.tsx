@@ -2,8 +2,9 @@ import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { Hit } from "../protocol/search";
 import { roomPath } from "../room/address";
-import { titleOf, unreadBeside } from "../room/tabs";
+import { titleOf, unreadBeside, waitingIn } from "../room/tabs";
 import { unreadCount } from "../room/unread";
+import { conversationItems } from "./conversation-items";
 import { DirectTalk } from "./direct-talk";
 import { EntryNote } from "./entry-note";
 import { FaultNote } from "./fault-note";
@@ -16,6 +17,7 @@ import { Talk } from "./talk";
 import type { Goal } from "./use-goal";
 import { useRoom, type RoomPlace } from "./use-room";
 import { useSearchKeys } from "./use-search-keys";
+import { useUnarchive } from "./use-unarchive";
 import { useUnreadTitle } from "./use-unread-title";
 
 export type RoomPageProps = RoomPlace & {
@@ -44,9 +46,12 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
   const beside = chosen === undefined ? undefined : tabs.lines.get(chosen);
   const room = state.conversation?.title ?? address.room;
   const title = beside === undefined ? room : titleOf(beside.conversation, names, me);
-  const here = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
+  const unreadHere = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
   const current = beside?.conversation ?? state.conversation;
+  const line = current === undefined ? undefined : tabs.lines.get(current.id);
+  const here = line?.muted === true ? waitingIn(line) : unreadHere;
   const waiting = unreadBeside(tabs, chosen);
+  useUnarchive(line, actions);
   useUnreadTitle(title, here + waiting);
 
   const asked = identity.kind === "guest" ? identity.name : "";
@@ -83,6 +88,7 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
         tabsToggle={toggles}
         peopleToggle={peopleToggle}
         onDrawer={(which) => { setDrawer(drawer === which ? undefined : which); }}
+        items={beside === undefined || link.phase !== "online" ? [] : conversationItems(beside, actions)}
         onSearch={() => { setSearching(true); }}
         onBack={() => { show(undefined); }}
         onRename={rename}
@@ -92,6 +98,7 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
 
       <TabsPanel
         state={state}
+        actions={actions}
         address={address}
         current={beside?.conversation.id}
         open={drawer === "tabs"}
@@ -100,7 +107,6 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
           toggles.current?.focus();
         }}
         onChoose={show}
-        onMore={() => { if (tabs.next !== undefined) actions.moreTabs(tabs.next); }}
       />
 
       <main class="talk">
