@@ -1,22 +1,12 @@
 // The page of a room in headless Chromium: people talk, reload, leave, lose the server and find it again.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { Browser, PHONE, picture } from "./harness/browser.js";
+import { test } from "node:test";
+import { PHONE, picture } from "./harness/browser.js";
 import { comeIn } from "./harness/messenger.js";
-import { startThrong } from "./harness/process.js";
-import { enterAs, hasFocus, isOnline, say, seesMessage, status, talk, top } from "./harness/room-page.js";
+import { enterAs, fits, hasFocus, isOnline, say, seesMessage, status, talk, top } from "./harness/room-page.js";
+import { browser, setStage, throng } from "./harness/stage.js";
 
-let browser;
-let throng;
-
-before(async () => { browser = await Browser.start(); });
-after(() => browser?.end());
-
-beforeEach(async () => { throng = await startThrong(); });
-afterEach(async () => {
-  await browser.closePages();
-  await throng?.end();
-});
+setStage();
 
 test("two people talk, and see each other", async () => {
   const ann = await enter("Ann");
@@ -235,8 +225,7 @@ test("the page holds on a phone, in both schemes", async () => {
   await say(wide, "Shown as text, as it should be.");
   for (const page of [wide, dark, phone, darkPhone]) {
     await seesMessage(page, "Shown as text, as it should be.");
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(overflow <= 0, "nothing is wider than the window");
+    await fits(page);
   }
   await picture(wide, "light");
   await picture(dark, "dark");

@@ -1,25 +1,12 @@
 // What becomes of messages whose answers are lost, in headless Chromium: between the page and the server stands a test that
 // loses what it wants to.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { Browser } from "./harness/browser.js";
+import { test } from "node:test";
 import { comeIn, ok } from "./harness/messenger.js";
-import { startThrong } from "./harness/process.js";
-import { enterAs, field, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
+import { enterAs, field, isOnline, ROOM, say, seesMessage, talk } from "./harness/room-page.js";
+import { browser, setStage, throng } from "./harness/stage.js";
 
-const ROOM = "c/default/r/lobby";
-
-let browser;
-let throng;
-
-before(async () => { browser = await Browser.start(); });
-after(() => browser?.end());
-
-beforeEach(async () => { throng = await startThrong(); });
-afterEach(async () => {
-  await browser.closePages();
-  await throng?.end();
-});
+setStage();
 
 test("a message that never reached the server goes out when the connection is back", async () => {
   const { ann, way } = await enter();

@@ -1,26 +1,13 @@
 // Private conversations on the page, and the list of all that one has, in headless Chromium.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { Browser, PHONE, picture } from "./harness/browser.js";
+import { test } from "node:test";
+import { PHONE, picture, WIDE } from "./harness/browser.js";
 import { comeIn, LOBBY, join, ok } from "./harness/messenger.js";
 import { connect, newest } from "./harness/clients.js";
-import { startThrong } from "./harness/process.js";
-import { enterAs, field, hasFocus, isOnline, say, seesMessage, talk } from "./harness/room-page.js";
+import { enterAs, field, fits, hasFocus, isOnline, line, ROOM, say, seesMessage, talk, unread, write } from "./harness/room-page.js";
+import { browser, setStage, throng } from "./harness/stage.js";
 
-const ROOM = "c/default/r/lobby";
-const WIDE = { viewport: { width: 1280, height: 800 } };
-
-let browser;
-let throng;
-
-before(async () => { browser = await Browser.start(); });
-after(() => browser?.end());
-
-beforeEach(async () => { throng = await startThrong(); });
-afterEach(async () => {
-  await browser.closePages();
-  await throng?.end();
-});
+setStage();
 
 test("two write to each other in private, and each sees what waits", async () => {
   const ann = await enter("Ann", WIDE);
@@ -116,29 +103,6 @@ test("who comes is seen also where somebody only looks on, of whom the room's ow
 
 function enter(name, options = {}) {
   return enterAs(browser, `${throng.page}${ROOM}`, name, options);
-}
-
-/** Opens a conversation with somebody who is here. */
-async function write(page, name) {
-  await page.getByRole("button", { name: `Write to ${name} in private` }).click();
-  await page.getByRole("button", { name: "Back to Lobby" }).waitFor();
-}
-
-/** The line of the list that is called so. */
-function line(page, title) {
-  return page.locator(".tab", { has: page.locator(".tab-title bdi", { hasText: new RegExp(`^${title}$`) }) });
-}
-
-/** Waits until a line says how much of it is new, or nothing. */
-async function unread(page, title, words) {
-  const badge = line(page, title).locator(".tab-unread");
-  if (words === undefined) await badge.waitFor({ state: "detached" });
-  else await badge.filter({ hasText: words }).waitFor();
-}
-
-async function fits(page) {
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert.ok(overflow <= 0, "nothing is wider than the window");
 }
 
 function titled(page, title) {

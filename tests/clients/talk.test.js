@@ -1,24 +1,12 @@
 // What one does with messages on the page of a room, in headless Chromium: two people look at the same stored room.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { Browser, PHONE, picture } from "./harness/browser.js";
+import { test } from "node:test";
+import { PHONE, picture } from "./harness/browser.js";
 import { comeIn, ok, tokenOf, trustSite } from "./harness/messenger.js";
-import { startThrong } from "./harness/process.js";
-import { act, enterAs, field, isOnline, messageOf, react, say, seesMessage, talk, top } from "./harness/room-page.js";
+import { act, enterAs, field, fits, isOnline, messageOf, react, ROOM, say, seesMessage, talk, top } from "./harness/room-page.js";
+import { browser, setStage, throng } from "./harness/stage.js";
 
-const ROOM = "c/default/r/lobby";
-
-let browser;
-let throng;
-
-before(async () => { browser = await Browser.start(); });
-after(() => browser?.end());
-
-beforeEach(async () => { throng = await startThrong(); });
-afterEach(async () => {
-  await browser.closePages();
-  await throng?.end();
-});
+setStage();
 
 test("one writes, the other sees it coming, reacts, and sees it edited and deleted", async () => {
   const ann = await enter("Ann");
@@ -292,8 +280,7 @@ test("a phone shows a message's actions when it is tapped, and nothing is wider 
   assert.ok(box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
   await toolbar.getByRole("button", { name: "Hooray" }).tap();
   await pressed(ann, "🎉 1", true);
-  const overflow = await ann.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert.ok(overflow <= 0, "nothing is wider than the window");
+  await fits(ann);
 });
 
 function enter(name, options = {}) {

@@ -13,6 +13,8 @@ const FLAGS = [
 const DEADLINE_MS = 20_000;
 const SCREENSHOTS = process.env.SCREENSHOTS;
 
+/** Everything stands beside everything else. */
+export const WIDE = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 760 }, deviceScaleFactor: 2, hasTouch: true };
 
 /** Headless Chromium, with what its pages complained about and asked for. */

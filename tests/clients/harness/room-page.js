@@ -1,4 +1,8 @@
 /** The page of a room, as somebody uses it and reads it. */
+import assert from "node:assert/strict";
+
+/** What every server has. */
+export const ROOM = "c/default/r/lobby";
 
 /** Opens a room's page, and comes in under that name; `prepare` sees the page before it loads. */
 export async function enterAs(browser, url, name, options = {}, is = /^Online$/, prepare = () => {}) {
@@ -83,6 +87,39 @@ export async function hasFocus(page, name) {
     const focused = await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200));
     throw new Error(`"${name}" never had the focus, which is on ${focused}`, { cause: error });
   }
+}
+
+/** Opens a conversation with somebody who is here. */
+export async function write(page, name) {
+  await page.getByRole("button", { name: `Write to ${name} in private` }).click();
+  await page.getByRole("button", { name: "Back to Lobby" }).waitFor();
+}
+
+/** The line of the conversations' list that is called so. */
+export function line(page, title) {
+  return page.locator(".tab", { has: page.locator(".tab-title bdi", { hasText: exactly(title) }) });
+}
+
+/** Waits until a line says how much of it is new, or nothing. */
+export async function unread(page, title, words) {
+  const badge = line(page, title).locator(".tab-unread");
+  if (words === undefined) await badge.waitFor({ state: "detached" });
+  else await badge.filter({ hasText: words }).waitFor();
+}
+
+/** Chooses what is to be done, of the options of a conversation or of somebody, in a panel of the page. */
+export async function choose(page, panel, title, option) {
+  const button = page.locator(panel).getByRole("button", { name: `Options for ${title}`, exact: true });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: option, exact: true }).click();
+  await page.getByRole("menu").waitFor({ state: "detached" });
+}
+
+/** Insists that nothing is wider than the window. */
+export async function fits(page) {
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, "nothing is wider than the window");
 }
 
 function exactly(text) {

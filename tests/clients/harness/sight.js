@@ -29,6 +29,7 @@ export function pale(page) {
   return page.evaluate(() => {
     const CONTRAST_MIN = 4.5;
     const found = new Set();
+    const dot = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
@@ -51,9 +52,13 @@ export function pale(page) {
       return [...[red, green, blue].map((part, at) => part * alpha + below[at] * (1 - alpha)), 1];
     }
 
+    /** In whichever notation it is written: what is painted with it is read. */
     function rgba(color) {
-      const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number);
-      return [red, green, blue, alpha];
+      dot.clearRect(0, 0, 1, 1);
+      dot.fillStyle = color;
+      dot.fillRect(0, 0, 1, 1);
+      const [red, green, blue, alpha] = dot.getImageData(0, 0, 1, 1).data;
+      return [red, green, blue, alpha / 255];
     }
 
     function contrastOf(one, other) {

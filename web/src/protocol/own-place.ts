@@ -1,4 +1,5 @@
 import type { Socket } from "phoenix";
+import type { Answer } from "./ask";
 import { Beside } from "./beside";
 import type { Conversation } from "./conversation";
 import type { RoomEvent } from "./events";
@@ -6,7 +7,8 @@ import { noAnswer, type Fault } from "./fault";
 import { OwnTopic } from "./own-topic";
 import type { Presence, Profile } from "./person";
 import { Roll } from "./roll";
-import { peopleIn, type TabChange, type TabsNext } from "./tab";
+import type { Found, Question } from "./search";
+import { peopleIn, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
 
 export type OwnPlaceOptions = {
   readonly socket: Socket;
@@ -93,6 +95,18 @@ export class OwnPlace {
     return (await this.#topic?.direct(person)) ?? noAnswer;
   }
 
+  /** One page of what is found; why nothing is. Who wrote it is met, and the lines of its conversations are brought. */
+  async search(question: Question): Promise<Found | Fault> {
+    const topic = this.#topic;
+    const found = (await topic?.search(question)) ?? noAnswer;
+    if (!("hits" in found)) return found;
+    for (const { message } of found.hits) topic?.askName(message.sender);
+    for (const conversation of new Set(found.hits.map((hit) => hit.conversation))) {
+      if (conversation !== this.#options.room()) topic?.tabs.find(conversation);
+    }
+    return found;
+  }
+
   /** Opens a conversation that has no topic of its own, in place of what was open before. */
   open(conversation: string, read: number, emit: (event: RoomEvent) => void): Beside | undefined {
     this.#beside?.leave();
@@ -108,6 +122,16 @@ export class OwnPlace {
   /** Brings more lines of the conversations tab. */
   moreTabs(before: TabsNext): void {
     void this.#topic?.tabs.more(before);
+  }
+
+  /** Mutes a conversation or puts it away, or takes that back, on all devices. Why it did not happen, if it did not. */
+  async keep(line: Tab, keeping: Keeping): Promise<Fault | undefined> {
+    return faultOf(await this.#topic?.tabs.keep(line, keeping));
+  }
+
+  /** Blocks somebody, or does so no more, on all devices. Why it did not happen, if it did not. */
+  async block(person: string, on: boolean): Promise<Fault | undefined> {
+    return faultOf(await this.#topic?.blocks.block(person, on));
   }
 
   /** Exchanges a guest's token for a newer one; `undefined` where there is none to be had. */
@@ -156,6 +180,7 @@ export class OwnPlace {
         if (this.#roll.has(presence.person)) this.seen(presence);
       },
       tabs: (change) => { this.#tabs(change); },
+      blocks: (change) => { emit({ type: "blocks_changed", change }); },
     });
   }
 
@@ -165,4 +190,10 @@ export class OwnPlace {
     for (const person of [...friends, ...authors]) this.askName(person);
     this.#options.emit({ type: "tabs_changed", change });
   }
+}
+
+/** Who is nobody yet gets no answer. */
+function faultOf(answer: Answer | undefined): Fault | undefined {
+  if (answer === undefined) return noAnswer;
+  return answer.ok ? undefined : answer.fault;
 }

@@ -1,5 +1,6 @@
 import type { Channel, Socket } from "phoenix";
 import { ask, type Answer } from "./ask";
+import { BlockNews, type BlockChange } from "./block-news";
 import { parseConversation, type Conversation } from "./conversation";
 import { parseFault, type Fault } from "./fault";
 import { InTurn } from "./in-turn";
@@ -7,6 +8,7 @@ import { listen } from "./listen";
 import { all, fields, text } from "./payload";
 import { parsePresence, parseProfile, type Presence, type Profile } from "./person";
 import { parseMute, type Mute } from "./sanction";
+import { parseFound, searchFor, type Found, type Question } from "./search";
 import { TabNews } from "./tab-news";
 import type { TabChange } from "./tab";
 import { wireOf, type Wire } from "./wire";
@@ -35,12 +37,14 @@ export type OwnNews = {
   /** Of a friend, or of somebody in a room. */
   readonly seen: (presence: Presence) => void;
   readonly tabs: (change: TabChange) => void;
+  readonly blocks: (change: BlockChange) => void;
 };
 
 /** A person's own topic, by which they are here, ask how others are called, and are told what concerns them. */
 export class OwnTopic {
   readonly person: string;
   readonly tabs: TabNews;
+  readonly blocks: BlockNews;
   readonly #channel: Channel;
   readonly #news: OwnNews;
   readonly #asking = new InTurn(ASKED_MAX);
@@ -55,6 +59,7 @@ export class OwnTopic {
       if (change.kind === "read") news.read(change.conversation, change.read);
       news.tabs(change);
     });
+    this.blocks = new BlockNews(this.#channel, news.blocks);
     listen(this.#channel, "sanction", parseMute, news.muted);
     listen(this.#channel, "presence", parsePresence, news.seen);
     listen(this.#channel, "profile", parseProfile, news.named);
@@ -71,6 +76,12 @@ export class OwnTopic {
     const answer = await this.#ask("direct", { with: person });
     if (!answer.ok) return answer.fault;
     return parseConversation(fields(answer.response)["conversation"]) ?? parseFault(undefined);
+  }
+
+  /** One page of the messages that have all words of a search, the newest first. */
+  async search(question: Question): Promise<Found | Fault> {
+    const answer = await this.#ask("search", searchFor(question));
+    return answer.ok ? parseFound(answer.response) : answer.fault;
   }
 
   /** Questions wait until the topic is joined. Who has gone for good has no name any more. */
@@ -101,6 +112,7 @@ export class OwnTopic {
   #joined(response: unknown): void {
     const joined = fields(response);
     this.tabs.list(joined);
+    void this.blocks.list();
     this.#news.stood({
       epoch: text(joined["epoch"]) ?? "",
       friends: all(joined["presence"], parsePresence),

@@ -1,12 +1,16 @@
 import type { Channel } from "phoenix";
-import { ask } from "./ask";
+import { ask, type Answer } from "./ask";
 import { parseConversation } from "./conversation";
+import { InTurn } from "./in-turn";
+import { parsePage } from "./joined";
 import { listen } from "./listen";
 import { all, fields, type Fields } from "./payload";
-import { parseCursors, parseKept, parseSaid, parseTab, parseTabsNext, type TabChange, type TabsNext } from "./tab";
+import { parseCursors, parseKept, parseSaid, parseTab, parseTabsNext, type Keeping, type Tab, type TabChange, type TabsNext } from "./tab";
 
 /** Lines that are asked for at once. */
 const LINES_MAX = 50;
+/** Lines that are sought at once; the server lets 24 questions of a topic wait. */
+const SOUGHT_MAX = 4;
 
 /** What the own topic tells of the conversations tab, and the ways to ask for more of it. It keeps no line. */
 export class TabNews {
@@ -14,6 +18,7 @@ export class TabNews {
   readonly #emit: (change: TabChange) => void;
   /** The conversations of the lines that were told. */
   readonly #known = new Set<string>();
+  readonly #seeking = new InTurn(SOUGHT_MAX);
   #listing = false;
 
   constructor(channel: Channel, me: string, emit: (change: TabChange) => void) {
@@ -49,6 +54,39 @@ export class TabNews {
   async more(before: TabsNext): Promise<void> {
     const answer = await ask(this.#channel, "conversations", { before, limit: LINES_MAX });
     if (answer.ok) this.#tell("continued", fields(answer.response));
+  }
+
+  /**
+   * Mutes a conversation or puts it away, or takes that back. What is put away counts as read: else it would come back at
+   * once.
+   */
+  async keep({ conversation: { id, last }, unread }: Tab, keeping: Keeping): Promise<Answer> {
+    if ("archived" in keeping && keeping.archived && unread > 0) {
+      const read = await ask(this.#channel, "read", { conversation: id, seq: last });
+      if (!read.ok) return read;
+    }
+    const answer = await ask(this.#channel, "keep", { conversation: id, ...keeping });
+    const kept = answer.ok ? parseKept({ ...fields(fields(answer.response)["member"]), conversation: id }) : undefined;
+    if (kept !== undefined) this.#emit({ kind: "kept", ...kept });
+    return answer;
+  }
+
+  /** Brings the line of one conversation, however far down it stands. */
+  find(conversation: string): void {
+    this.#seeking.run(async () => {
+      if (this.#known.has(conversation)) return;
+      const page = await ask(this.#channel, "history", { conversation, limit: 1 });
+      const active = page.ok ? parsePage(page.response)?.conversation.active : undefined;
+      if (active === undefined) return;
+      // The lines stand in the order of their last activity: it is the first behind a place a millisecond later, unless
+      // another one happens to stand there.
+      const answer = await ask(this.#channel, "conversations", { before: { active: active + 1, conversation }, limit: 2 });
+      const lines = answer.ok ? all(fields(answer.response)["conversations"], parseTab) : [];
+      const tab = lines.find((line) => line.conversation.id === conversation);
+      if (tab === undefined || this.#known.has(conversation)) return;
+      this.#known.add(conversation);
+      this.#emit({ kind: "found", tab });
+    });
   }
 
   /** One listing at a time: what comes meanwhile is in it, or is told once more. */

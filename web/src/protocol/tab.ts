@@ -15,6 +15,9 @@ export type Tab = {
   readonly archived: boolean;
 };
 
+/** What is to change of how one keeps a conversation. */
+export type Keeping = { readonly muted: boolean } | { readonly archived: boolean };
+
 /** Where the next lines begin, as the server wrote it. */
 export type TabsNext = object;
 
@@ -24,6 +27,8 @@ export type TabChange =
   | { readonly kind: "listed"; readonly tabs: readonly Tab[]; readonly next: TabsNext | undefined }
   /** Those that follow. */
   | { readonly kind: "continued"; readonly tabs: readonly Tab[]; readonly next: TabsNext | undefined }
+  /** One line of those that follow, out of turn. */
+  | { readonly kind: "found"; readonly tab: Tab }
   /** One is in one more conversation. */
   | { readonly kind: "began"; readonly conversation: Conversation }
   | { readonly kind: "said"; readonly conversation: string; readonly message: Message; readonly mine: boolean; readonly forMe: boolean }
@@ -80,10 +85,9 @@ export function peopleIn(change: TabChange): { friends: readonly string[]; autho
   switch (change.kind) {
     case "listed":
     case "continued":
-      return {
-        friends: change.tabs.flatMap(({ conversation }) => conversation.pair),
-        authors: change.tabs.flatMap(({ last }) => (last === undefined ? [] : [last.sender])),
-      };
+      return peopleOf(change.tabs);
+    case "found":
+      return peopleOf([change.tab]);
     case "began":
       return { friends: change.conversation.pair, authors: [] };
     case "said":
@@ -93,4 +97,11 @@ export function peopleIn(change: TabChange): { friends: readonly string[]; autho
     case "kept":
       return { friends: [], authors: [] };
   }
+}
+
+function peopleOf(tabs: readonly Tab[]): { friends: readonly string[]; authors: readonly string[] } {
+  return {
+    friends: tabs.flatMap(({ conversation }) => conversation.pair),
+    authors: tabs.flatMap(({ last }) => (last === undefined ? [] : [last.sender])),
+  };
 }

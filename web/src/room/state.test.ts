@@ -73,6 +73,12 @@ test("that not everything could be brought is said until it is dismissed", () =>
   expect(reduceRoom(lost, { type: "loss_dismissed" }).lost).toBeUndefined();
 });
 
+test("why a message to which one was led did not come is said", () => {
+  const missing = (where: "around" | "earlier"): RoomState => after(happened({ type: "not_brought", where, fault: noAnswer }));
+  expect(missing("around").fault).toBe(noAnswer);
+  expect(missing("earlier").fault).toBeUndefined();
+});
+
 test("why something did not happen is shown until it is dismissed", () => {
   const failed = after({ type: "failed", fault: noAnswer });
   expect(failed.fault).toBe(noAnswer);

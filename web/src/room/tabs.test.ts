@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { RoomEvent } from "../protocol/events";
 import { lobby, sample } from "../protocol/message.sample";
 import type { Tab, TabChange } from "../protocol/tab";
-import { linesOf, noTabs, reduceTabs, titleOf, unreadBeside, type Tabs } from "./tabs";
+import { archivedOf, linesOf, noTabs, reduceTabs, titleOf, unreadBeside, waitingIn, type Tabs } from "./tabs";
 
 function line(id: string, more: Partial<Tab> = {}): Tab {
   const conversation = lobby({ id, kind: "direct", pair: ["ann", id], active: 1, last: 1 });
@@ -50,10 +50,30 @@ test("only private conversations that are neither muted nor open are waited for"
   expect(unreadBeside(tabs, "dan")).toBe(2);
 });
 
+test("a line that was found further down stands in its place, and is there once when its page comes", () => {
+  const old = { conversation: lobby({ id: "old", active: 0 }) };
+  const found = after(listed(line("bob")), { kind: "found", tab: line("old", old) });
+  expect(ids(found)).toEqual(["bob", "old"]);
+  const more: TabChange = { kind: "continued", tabs: [line("cat"), line("old", old)], next: undefined };
+  expect(ids(reduceTabs(found, { type: "tabs_changed", change: more }))).toEqual(["bob", "cat", "old"]);
+});
+
 test("what was put away comes back when something is said there", () => {
   const away = after(listed(line("bob"), line("cat")), { kind: "kept", conversation: "bob", muted: false, archived: true });
   expect(ids(away)).toEqual(["cat"]);
+  expect(archivedOf(away).map(({ conversation }) => conversation.id)).toEqual(["bob"]);
   expect(ids(reduceTabs(away, { type: "tabs_changed", change: said("bob", 2) }))).toEqual(["bob", "cat"]);
+});
+
+test("what is muted counts only what names one, and comes back from the archive for nothing else", () => {
+  const plain: TabChange = { kind: "said", conversation: "bob", message: sample(2), mine: false, forMe: false };
+  const muted = after(listed(line("bob", { muted: true, archived: true })), plain);
+  expect(muted.lines.get("bob")).toMatchObject({ unread: 1, mentions: 0 });
+  expect([ids(muted), unreadBeside(muted, undefined)]).toEqual([[], 0]);
+  const named = reduceTabs(muted, { type: "tabs_changed", change: said("bob", 3) });
+  expect([ids(named), unreadBeside(named, undefined)]).toEqual([["bob"], 1]);
+  expect(archivedOf(named)).toEqual([]);
+  expect(waitingIn(line("bob", { muted: false, unread: 3, mentions: 1 }))).toBe(3);
 });
 
 test("an edit of what was said last changes the line, an older one does not", () => {

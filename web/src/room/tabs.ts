@@ -28,20 +28,33 @@ export function reduceTabs(tabs: Tabs, event: RoomEvent): Tabs {
   return { ...tabs, friends };
 }
 
-/** The newest first; what one has put away is not among them until something new is said there. */
-export function linesOf({ lines }: Tabs): Tab[] {
-  return Array.from(lines.values())
-    .filter(({ archived, unread }) => !archived || unread > 0)
-    .sort((a, b) => b.conversation.active - a.conversation.active || (a.conversation.id < b.conversation.id ? -1 : 1));
+/** The newest first; what one has put away is not among them until it comes back. */
+export function linesOf(tabs: Tabs): Tab[] {
+  return newestFirst(tabs).filter((line) => !line.archived || isBack(line));
 }
 
-/** What waits to be read in private conversations, but for the one that is open. */
+/** What one has put away, the newest first. */
+export function archivedOf(tabs: Tabs): Tab[] {
+  return newestFirst(tabs).filter((line) => line.archived && !isBack(line));
+}
+
+/** Whether something was said, since a conversation was put away, that one wants to hear of. */
+export function isBack(line: Tab): boolean {
+  return line.archived && waitingIn(line) > 0;
+}
+
+/** How many messages wait that one wants to hear of: of what is muted only those that name one. */
+export function waitingIn({ muted, unread, mentions }: Tab): number {
+  return muted ? mentions : unread;
+}
+
+/** The same of private conversations, but for the one that is open. */
 export function unreadBeside({ lines }: Tabs, open: string | undefined): number {
-  let unread = 0;
+  let waiting = 0;
   for (const line of lines.values()) {
-    if (!isRoom(line.conversation) && !line.muted && line.conversation.id !== open) unread += line.unread;
+    if (!isRoom(line.conversation) && line.conversation.id !== open) waiting += waitingIn(line);
   }
-  return unread;
+  return waiting;
 }
 
 /** The other one of two. */
@@ -63,6 +76,8 @@ function change(tabs: Tabs, news: TabChange): Tabs {
       return { ...tabs, lines: keep(new Map(), news.tabs), next: news.next };
     case "continued":
       return { ...tabs, lines: keep(tabs.lines, news.tabs), next: news.next };
+    case "found":
+      return { ...tabs, lines: keep(tabs.lines, [news.tab]) };
     case "began":
       return tabs.lines.has(news.conversation.id) ? tabs : { ...tabs, lines: keep(tabs.lines, [begun(news.conversation)]) };
     case "said":
@@ -82,6 +97,12 @@ function change(tabs: Tabs, news: TabChange): Tabs {
     case "kept":
       return at(tabs, news.conversation, (line) => ({ ...line, muted: news.muted, archived: news.archived }));
   }
+}
+
+function newestFirst({ lines }: Tabs): Tab[] {
+  return Array.from(lines.values()).sort(
+    (a, b) => b.conversation.active - a.conversation.active || (a.conversation.id < b.conversation.id ? -1 : 1),
+  );
 }
 
 function begun(conversation: Conversation): Tab {

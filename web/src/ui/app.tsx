@@ -11,10 +11,12 @@ import { Welcome } from "./welcome";
 export type AppProps = {
   readonly endpoint: string;
   readonly address: RoomAddress;
+  /** The message of the room to which the address leads. */
+  readonly seq: number | undefined;
 };
 
 /** Whom the host site sends is known; everybody else says a name first. Then the room. */
-export function App({ endpoint, address }: AppProps): JSX.Element {
+export function App({ endpoint, address, seq }: AppProps): JSX.Element {
   const { community } = address;
   const tokens = useMemo(() => new TokenStorage(community), [community]);
   const [siteToken, setSiteToken] = useState(() => takeSiteToken(community));
@@ -45,6 +47,7 @@ export function App({ endpoint, address }: AppProps): JSX.Element {
       endpoint={endpoint}
       address={address}
       identity={identity}
+      seq={seq}
       onRename={choose}
       onBecomeGuest={becomeGuest}
     />

@@ -26,6 +26,15 @@ export function BackIcon(): JSX.Element {
   );
 }
 
+export function SearchIcon(): JSX.Element {
+  return (
+    <Icon>
+      <circle cx="10.5" cy="10.5" r="6.5" />
+      <path d="M15.5 15.5 20 20" />
+    </Icon>
+  );
+}
+
 export function SendIcon(): JSX.Element {
   return (
     <Icon>
@@ -79,6 +88,47 @@ export function DeleteIcon(): JSX.Element {
   return (
     <Icon>
       <path d="M4.5 6.5h15M9.5 6.5V4.5h5v2M6.5 6.5l.8 13h9.4l.8-13M10.3 10.5v5M13.7 10.5v5" />
+    </Icon>
+  );
+}
+
+export function MoreIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="3" />
+    </Icon>
+  );
+}
+
+export function BellIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 1.5h-15zM10 20.5h4" />
+    </Icon>
+  );
+}
+
+export function MuteIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M8.5 6.1A6 6 0 0 1 18 11v4.5M6 9.5v7L4.5 18H17M10 20.5h4M4 4l16 16" />
+    </Icon>
+  );
+}
+
+export function ArchiveIcon(): JSX.Element {
+  return (
+    <Icon>
+      <path d="M4 5h16v4H4zM5.5 9v10h13V9M10 13h4" />
+    </Icon>
+  );
+}
+
+export function BlockIcon(): JSX.Element {
+  return (
+    <Icon>
+      <circle cx="12" cy="12" r="8.5" />
+      <path d="M6 6l12 12" />
     </Icon>
   );
 }

@@ -5,8 +5,12 @@ import { statusOf, type RoomState } from "../room/state";
 import { otherOf } from "../room/tabs";
 import { Avatar } from "./avatar";
 import { ConnectionStatus } from "./connection-status";
-import { BackIcon, PeopleIcon, TabsIcon } from "./icons";
+import { BackIcon, PeopleIcon, SearchIcon, TabsIcon } from "./icons";
 import markUrl from "./mark.svg";
+import { Menu, type MenuItem } from "./menu";
+import { MenuButton } from "./menu-button";
+import { useMenu } from "./use-menu";
+import { SEARCH_KEYS } from "./use-search-keys";
 
 export type RoomHeaderProps = {
   readonly state: RoomState;
@@ -24,6 +28,9 @@ export type RoomHeaderProps = {
   readonly tabsToggle: RefObject<HTMLButtonElement | null>;
   readonly peopleToggle: RefObject<HTMLButtonElement | null>;
   readonly onDrawer: (which: "tabs" | "people") => void;
+  /** What can be done with the private conversation. */
+  readonly items: readonly MenuItem[];
+  readonly onSearch: () => void;
   /** From a private conversation to the room. */
   readonly onBack: () => void;
   /** For guests: who comes from a site is called as it says. */
@@ -34,8 +41,9 @@ export type RoomHeaderProps = {
 
 /** What the room is called and about, how the connection is, and who one is. */
 export function RoomHeader(props: RoomHeaderProps): JSX.Element {
-  const { state, title, beside, room, name, drawer, peopleToggle, onDrawer, onBack } = props;
+  const { state, title, beside, room, name, drawer, peopleToggle, items, onDrawer, onSearch, onBack } = props;
   const { onRename, onReconnect, onReenter } = props;
+  const { menu, toggle, close } = useMenu<"conversation">();
   const here = headcount(state.people);
   const topic = beside === undefined ? (state.conversation?.topic ?? "") : statusWords(beside, state);
   return (
@@ -65,6 +73,19 @@ export function RoomHeader(props: RoomHeaderProps): JSX.Element {
         )}
       </div>
       <ConnectionStatus link={state.link} onReconnect={onReconnect} onReenter={onReenter} />
+      <button
+        type="button"
+        class="button search-open"
+        aria-label="Search messages"
+        aria-haspopup="dialog"
+        aria-keyshortcuts={SEARCH_KEYS}
+        title="Search messages (Ctrl+K or /)"
+        onClick={onSearch}
+      >
+        <SearchIcon />
+        <span class="search-open-words">Search</span>
+        <kbd>/</kbd>
+      </button>
       {beside === undefined && (
         <button
           type="button"
@@ -78,6 +99,17 @@ export function RoomHeader(props: RoomHeaderProps): JSX.Element {
           <PeopleIcon />
           {here?.toLocaleString()}
         </button>
+      )}
+      {items.length > 0 && (
+        <MenuButton
+          label={`Options for ${title}`}
+          open={menu !== undefined}
+          onToggle={(button) => { toggle("conversation", button); }}
+          class="header-menu"
+        />
+      )}
+      {menu !== undefined && items.length > 0 && (
+        <Menu label={`Options for ${title}`} anchor={menu.anchor} items={items} onClose={close} />
       )}
       {onRename ? (
         <button type="button" class="button button-quiet me" aria-label={`Change your name, ${name}`} onClick={onRename}>

@@ -1,42 +1,64 @@
 import type { JSX } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { Hit } from "../protocol/search";
 import { roomPath } from "../room/address";
-import { titleOf, unreadBeside } from "../room/tabs";
+import { nameOf } from "../room/names";
+import { titleOf, unreadBeside, waitingIn } from "../room/tabs";
 import { unreadCount } from "../room/unread";
+import { BlockDialog } from "./block-dialog";
+import { BlockedDialog } from "./blocked-dialog";
+import { conversationItems } from "./conversation-items";
 import { DirectTalk } from "./direct-talk";
 import { EntryNote } from "./entry-note";
 import { FaultNote } from "./fault-note";
 import { PeoplePanel } from "./people-panel";
+import { personItems } from "./person-items";
 import { RenameDialog } from "./rename-dialog";
 import { RoomHeader } from "./room-header";
+import { SearchDialog } from "./search-dialog";
 import { TabsPanel } from "./tabs-panel";
 import { Talk } from "./talk";
+import type { Goal } from "./use-goal";
 import { useRoom, type RoomPlace } from "./use-room";
+import { useSearchKeys } from "./use-search-keys";
+import { useUnarchive } from "./use-unarchive";
 import { useUnreadTitle } from "./use-unread-title";
 
 export type RoomPageProps = RoomPlace & {
+  /** The message of the room to which the address leads. */
+  readonly seq: number | undefined;
   readonly onRename: (name: string) => void;
   /** Whoever the site sent comes in as a guest instead. */
   readonly onBecomeGuest: () => void;
 };
 
 /** A room, or a private conversation in its place, between the conversations one has and the people who are here. */
-export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
+export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
   const { state, actions } = useRoom(place);
-  const { link, me, people, names, messages, unread, tabs, fault } = state;
+  const { link, me, names, messages, unread, tabs, fault } = state;
   const { identity, address } = place;
   const [drawer, setDrawer] = useState<"tabs" | "people">();
   const [toggles, peopleToggle] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)];
   const [renaming, setRenaming] = useState(false);
   const [chosen, choose] = useState<string>();
+  const [goal, setGoal] = useState<Goal | undefined>(seq === undefined ? undefined : { conversation: undefined, seq });
+  const [searching, setSearching] = useState(false);
+  /** Who is to be blocked, if that is meant. */
+  const [doomed, setDoomed] = useState<string>();
+  const [listing, setListing] = useState(false);
   const [besideUnread, setBesideUnread] = useState(0);
+  useSearchKeys(useCallback(() => { setSearching(true); }, []));
 
   // Who one is may have changed: then it is not there any more.
   const beside = chosen === undefined ? undefined : tabs.lines.get(chosen);
   const room = state.conversation?.title ?? address.room;
   const title = beside === undefined ? room : titleOf(beside.conversation, names, me);
-  const here = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
+  const unreadHere = beside === undefined ? unreadCount(unread, messages.newest) : besideUnread;
+  const current = beside?.conversation ?? state.conversation;
+  const line = current === undefined ? undefined : tabs.lines.get(current.id);
+  const here = line?.muted === true ? waitingIn(line) : unreadHere;
   const waiting = unreadBeside(tabs, chosen);
+  useUnarchive(line, actions);
   useUnreadTitle(title, here + waiting);
 
   const asked = identity.kind === "guest" ? identity.name : "";
@@ -45,7 +67,14 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
 
   function show(conversation: string | undefined): void {
     setDrawer(undefined);
+    setGoal(undefined);
     choose(conversation);
+  }
+
+  function showHit({ conversation, message }: Hit): void {
+    const beside = conversation === state.conversation?.id ? undefined : conversation;
+    show(beside);
+    setGoal({ conversation: beside, seq: message.seq });
   }
 
   async function write(person: string): Promise<void> {
@@ -66,6 +95,8 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
         tabsToggle={toggles}
         peopleToggle={peopleToggle}
         onDrawer={(which) => { setDrawer(drawer === which ? undefined : which); }}
+        items={beside === undefined || link.phase !== "online" ? [] : conversationItems(beside, state, actions, setDoomed)}
+        onSearch={() => { setSearching(true); }}
         onBack={() => { show(undefined); }}
         onRename={rename}
         onReconnect={actions.reconnect}
@@ -74,6 +105,7 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
 
       <TabsPanel
         state={state}
+        actions={actions}
         address={address}
         current={beside?.conversation.id}
         open={drawer === "tabs"}
@@ -82,7 +114,8 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
           toggles.current?.focus();
         }}
         onChoose={show}
-        onMore={() => { if (tabs.next !== undefined) actions.moreTabs(tabs.next); }}
+        onBlock={setDoomed}
+        onBlocked={() => { setListing(true); }}
       />
 
       <main class="talk">
@@ -95,7 +128,14 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
           />
         )}
         {beside === undefined ? (
-          <Talk state={state} actions={actions} place={roomPath(address)} title={room} />
+          <Talk
+            state={state}
+            actions={actions}
+            place={roomPath(address)}
+            title={room}
+            itemsOf={(person) => personItems(person, state, (to) => void write(to), { block: actions.block, onBlock: setDoomed })}
+            goal={goal?.conversation === undefined ? goal : undefined}
+          />
         ) : (
           <>
             {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
@@ -106,6 +146,7 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
               room={state}
               actions={actions}
               place={`${address.community}/${beside.conversation.id}`}
+              goal={goal?.conversation === beside.conversation.id ? goal : undefined}
               onUnread={setBesideUnread}
             />
           </>
@@ -114,12 +155,11 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
 
       {beside === undefined && (
         <PeoplePanel
-          people={people}
-          names={names}
-          me={me}
-          live={link.phase === "online"}
+          state={state}
+          actions={actions}
           open={drawer === "people"}
           onWrite={(person) => void write(person)}
+          onBlock={setDoomed}
           onClose={() => {
             setDrawer(undefined);
             peopleToggle.current?.focus();
@@ -127,6 +167,24 @@ export function RoomPage({ onRename, onBecomeGuest, ...place }: RoomPageProps): 
         />
       )}
 
+      {searching && (
+        <SearchDialog
+          state={state}
+          actions={actions}
+          address={address}
+          current={current === undefined ? undefined : { id: current.id, title }}
+          onChoose={showHit}
+          onClose={() => { setSearching(false); }}
+        />
+      )}
+      {doomed !== undefined && (
+        <BlockDialog
+          name={nameOf(names, doomed)}
+          onBlock={() => { actions.block(doomed, true); }}
+          onClose={() => { setDoomed(undefined); }}
+        />
+      )}
+      {listing && <BlockedDialog state={state} actions={actions} onClose={() => { setListing(false); }} />}
       {renaming && <RenameDialog name={name} onName={onRename} onClose={() => { setRenaming(false); }} />}
     </div>
   );

@@ -4,12 +4,17 @@ import { isRoom } from "../protocol/conversation";
 import type { Tab } from "../protocol/tab";
 import { roomPath, type RoomAddress } from "../room/address";
 import type { RoomState } from "../room/state";
-import { linesOf } from "../room/tabs";
-import { CloseIcon } from "./icons";
+import { archivedOf, linesOf, titleOf } from "../room/tabs";
+import { conversationItems } from "./conversation-items";
+import { BlockIcon, CloseIcon } from "./icons";
+import { Menu } from "./menu";
 import { TabLine } from "./tab-line";
+import { useMenu } from "./use-menu";
+import type { RoomActions } from "./use-room";
 
 export type TabsPanelProps = {
   readonly state: RoomState;
+  readonly actions: RoomActions;
   readonly address: RoomAddress;
   /** The conversation that is open beside the room; `undefined` while the room itself is shown. */
   readonly current: string | undefined;
@@ -18,14 +23,22 @@ export type TabsPanelProps = {
   readonly onClose: () => void;
   /** Shows that conversation, or the room again. */
   readonly onChoose: (conversation: string | undefined) => void;
-  readonly onMore: () => void;
+  /** Asks before somebody is blocked. */
+  readonly onBlock: (person: string) => void;
+  /** Lists whom one blocks. */
+  readonly onBlocked: () => void;
 };
 
 /** Every conversation one is in, the newest first. Other rooms are other pages; private conversations open in this one. */
 export function TabsPanel(props: TabsPanelProps): JSX.Element {
-  const { state, address, current, open, onClose, onChoose, onMore } = props;
+  const { state, actions, address, current, open, onClose, onChoose, onBlock, onBlocked } = props;
+  const { tabs, blocks, names, me, link } = state;
+  const { next } = tabs;
+  const live = link.phase === "online";
   const closeButton = useRef<HTMLButtonElement>(null);
-  const lines = linesOf(state.tabs);
+  const { menu, toggle, close } = useMenu<string>();
+  const about = menu === undefined ? undefined : tabs.lines.get(menu.about);
+  const archived = archivedOf(tabs);
 
   useEffect(() => {
     if (open) closeButton.current?.focus();
@@ -36,6 +49,22 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
     const { name } = conversation;
     if (isRoom(conversation) && name !== undefined) return roomPath({ ...address, room: name });
     return () => { onChoose(conversation.id); };
+  }
+
+  function row(line: Tab): JSX.Element {
+    const { id } = line.conversation;
+    return (
+      <TabLine
+        key={id}
+        line={line}
+        current={id === (current ?? state.conversation?.id)}
+        state={state}
+        way={wayTo(line)}
+        live={live}
+        menuOpen={menu?.about === id}
+        onMenu={(button) => { toggle(id, button); }}
+      />
+    );
   }
 
   return (
@@ -60,25 +89,39 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
             <CloseIcon />
           </button>
         </div>
-        {lines.length === 0 ? (
+        {tabs.lines.size === 0 ? (
           <p class="people-note muted">Choose somebody who is here to write to them in private.</p>
         ) : (
-          <ul class="tabs-list">
-            {lines.map((line) => (
-              <TabLine
-                key={line.conversation.id}
-                line={line}
-                current={line.conversation.id === (current ?? state.conversation?.id)}
-                state={state}
-                way={wayTo(line)}
-              />
-            ))}
-          </ul>
+          <div class="tabs-scroller">
+            <ul class="tabs-list">{linesOf(tabs).map(row)}</ul>
+            {archived.length > 0 && (
+              <details class="tabs-archive">
+                <summary>
+                  Archived <span class="people-count">{archived.length}</span>
+                </summary>
+                <ul class="tabs-list">{archived.map(row)}</ul>
+              </details>
+            )}
+          </div>
         )}
-        {state.tabs.next !== undefined && (
-          <button type="button" class="button button-quiet" disabled={state.link.phase !== "online"} onClick={onMore}>
+        {next !== undefined && (
+          <button type="button" class="button button-quiet" disabled={!live} onClick={() => { actions.moreTabs(next); }}>
             More conversations
           </button>
+        )}
+        {blocks.size > 0 && (
+          <button type="button" class="button button-quiet tabs-blocked" aria-haspopup="dialog" onClick={onBlocked}>
+            <BlockIcon />
+            People you block <span class="people-count">{blocks.size}</span>
+          </button>
+        )}
+        {menu !== undefined && about !== undefined && (
+          <Menu
+            label={`Options for ${titleOf(about.conversation, names, me)}`}
+            anchor={menu.anchor}
+            items={conversationItems(about, state, actions, onBlock)}
+            onClose={close}
+          />
         )}
       </nav>
       <div class="tabs-scrim" onClick={onClose} />

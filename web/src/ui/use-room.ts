@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { Identity } from "../protocol/credentials";
+import { noAnswer, type Fault } from "../protocol/fault";
 import { RoomChannel } from "../protocol/room-channel";
-import type { TabsNext } from "../protocol/tab";
+import type { Found, Question } from "../protocol/search";
+import type { Keeping, Tab, TabsNext } from "../protocol/tab";
 import type { RoomAddress } from "../room/address";
 import { emptyRoom, reduceRoom, type RoomState } from "../room/state";
 import { useTalkActions, type TalkActions } from "./use-actions";
@@ -21,6 +23,13 @@ export type RoomActions = TalkActions & {
   /** Asks for one's conversation with that person, in private. Why there is none is shown like any other refusal. */
   readonly direct: (person: string) => Promise<string | undefined>;
   readonly moreTabs: (before: TabsNext) => void;
+  /** Mutes a conversation or puts it away, or takes that back. Why that did not happen is shown. */
+  readonly keep: (line: Tab, keeping: Keeping) => void;
+  /** Blocks somebody, or does so no more. Why that did not happen is shown. */
+  readonly block: (person: string, on: boolean) => void;
+  /** How somebody is called is told, if that is not known yet. */
+  readonly askName: (person: string) => void;
+  readonly search: (question: Question) => Promise<Found | Fault>;
   /** The place in the room, as it is now. */
   readonly channel: () => RoomChannel | null;
 };
@@ -47,8 +56,11 @@ export function useRoom({ endpoint, address, identity }: RoomPlace): { state: Ro
   }, [endpoint, community, room, identity, visit]);
 
   const talking = useTalkActions(state, dispatch, () => channel.current?.talk);
-  const actions = useMemo(
-    (): RoomActions => ({
+  const actions = useMemo((): RoomActions => {
+    const shown = (fault: Fault | undefined): void => {
+      if (fault !== undefined) dispatch({ type: "failed", fault });
+    };
+    return {
       ...talking,
       reconnect: () => channel.current?.reconnect(),
       reenter: () => { setVisit((count) => count + 1); },
@@ -59,10 +71,17 @@ export function useRoom({ endpoint, address, identity }: RoomPlace): { state: Ro
         return undefined;
       },
       moreTabs: (before) => channel.current?.own.moreTabs(before),
+      keep: (line, keeping) => {
+        void channel.current?.own.keep(line, keeping).then(shown);
+      },
+      block: (person, on) => {
+        void channel.current?.own.block(person, on).then(shown);
+      },
+      askName: (person) => channel.current?.own.askName(person),
+      search: async (question) => (await channel.current?.own.search(question)) ?? noAnswer,
       channel: () => channel.current,
-    }),
-    [talking],
-  );
+    };
+  }, [talking]);
 
   return { state, actions };
 }
