@@ -15,6 +15,12 @@ pub(crate) const READ_BUFFER_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const MAIL_PER_TICK_MAX: usize = 1024;
 /// Connections taken from one listener per tick.
 pub(crate) const ACCEPTS_PER_TICK_MAX: usize = 128;
+/// Connections whose peers are gone, dealt with per tick; beyond it they wait for the next one.
+pub(crate) const PARTINGS_PER_TICK_MAX: usize = 64;
+/// The same while the driver holds them back.
+pub(crate) const PARTINGS_HELD_PER_TICK_MAX: usize = 8;
+/// Connections that linger too long, cut per tick.
+pub(crate) const LINGERING_CUT_PER_TICK_MAX: usize = 64;
 /// Readiness events taken per tick.
 pub(crate) const EVENTS_PER_TICK_MAX: usize = 1024;
 /// Staged bytes beyond which the shard flushes before it goes on with the tick.
@@ -28,6 +34,7 @@ pub(crate) const SHARD_STACK_BYTES: usize = 1024 * 1024;
 
 const _: () = assert!(READ_BUFFER_BYTES_MIN <= READ_BUFFER_BYTES_MAX);
 const _: () = assert!(READ_BUFFER_BYTES_MIN > LEFTOVER_BYTES_MAX);
+const _: () = assert!(0 < PARTINGS_HELD_PER_TICK_MAX && PARTINGS_HELD_PER_TICK_MAX < PARTINGS_PER_TICK_MAX);
 
 /// What to start.
 #[derive(Clone, Debug)]

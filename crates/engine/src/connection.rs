@@ -71,7 +71,7 @@ impl Flags {
     pub(crate) const DOOMED: Self = Self(1 << 4);
     /// The outbox went beyond its limit.
     pub(crate) const OVERFLOWED: Self = Self(1 << 5);
-    /// It is on the shard's list of those with more to read.
+    /// It is on the shard's list of those with more to read, or in the line of those whose peers are gone.
     pub(crate) const READY: Self = Self(1 << 6);
     /// The peer's last byte has reached the kernel, so reading goes on until it is found.
     pub(crate) const PEER_DONE: Self = Self(1 << 7);

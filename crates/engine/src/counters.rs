@@ -22,6 +22,8 @@ pub struct ShardCounters {
     pub handed_off_total: AtomicU64,
     /// Connections that ended, whatever the cause.
     pub ended_total: AtomicU64,
+    /// Those whose peers were gone and that waited for a later tick, because too many went at once.
+    pub partings_delayed_total: AtomicU64,
     /// Connections now, those that are not yet established among them.
     pub open: AtomicU64,
     /// Bytes read; of a TLS connection, the plain ones.

@@ -1,5 +1,6 @@
 //! Connections whose time is over: the silent, and the closing whose peers take too long.
 
+use crate::config::LINGERING_CUT_PER_TICK_MAX;
 use crate::connection::Flags;
 use crate::counters::add;
 use crate::driver::{ConnectionId, Driver, EndCause};
@@ -44,12 +45,19 @@ impl<D: Driver> Shard<D> {
         }
     }
 
+    /// Cuts those whose time is over, a bounded number: whoever is left is due at once.
     pub(crate) fn cut_lingering(&mut self) {
-        while let Some((deadline, id)) = self.sockets.lingering.front().copied()
+        let mut cut = 0;
+        while cut < LINGERING_CUT_PER_TICK_MAX
+            && let Some((deadline, id)) = self.sockets.lingering.front().copied()
             && deadline <= self.sockets.now
         {
             self.sockets.lingering.pop_front();
-            self.sockets.doom(id, EndCause::Lingered);
+            // Most have closed in time.
+            if self.sockets.slab.live(id).is_some() {
+                self.sockets.doom(id, EndCause::Lingered);
+                cut += 1;
+            }
         }
     }
 }

@@ -66,6 +66,21 @@ impl<'a, D: Driver> Io<'a, D> {
         self.sockets.slab.slots()
     }
 
+    /// Connections whose peers are gone and that wait to be dealt with, because too many went at once: see
+    /// [`hold_partings`](Io::hold_partings).
+    #[must_use]
+    pub fn partings(&self) -> usize {
+        self.sockets.partings.waiting()
+    }
+
+    /// Whether connections whose peers are gone shall wait on from now on, until this is called again: a tick then
+    /// deals with few, and none comes for them alone. They are heard to their end and told of
+    /// ([`Driver::ended`]) later, and keep their descriptors until then. A driver that never calls this has a bounded
+    /// number dealt with in each tick.
+    pub fn hold_partings(&mut self, held: bool) {
+        self.sockets.partings.hold(held);
+    }
+
     /// Bytes that wait for a connection's peer to take what came before them.
     #[must_use]
     pub fn waiting_bytes(&self, id: ConnectionId) -> usize {

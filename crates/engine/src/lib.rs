@@ -85,6 +85,7 @@ pub mod machine;
 mod mailbox;
 mod outbox;
 mod outgoing;
+mod partings;
 mod passage;
 mod pause;
 mod prepare;

@@ -1,5 +1,5 @@
 //! One shard: the loop that waits for readiness, and the order of what one turn of it does. Each step has a module of
-//! its own: `read`, `accept`, `inbound`, `expire`, `settle`.
+//! its own: `read`, `accept`, `inbound`, `partings`, `expire`, `settle`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -111,6 +111,7 @@ impl<D: Driver> Shard<D> {
 
     /// One turn of the loop. Returns how long the next wait may take.
     fn tick(&mut self, events: &Events) -> Option<Duration> {
+        self.sockets.partings.begin_tick();
         self.resume_reading();
         for event in events {
             self.dispatch(event);
@@ -118,6 +119,7 @@ impl<D: Driver> Shard<D> {
         self.accept_from_ready();
         self.obey_orders();
         self.handle_mail();
+        self.part();
         self.sockets.flush();
         self.settle();
         self.sweep_silent();
@@ -157,7 +159,11 @@ impl<D: Driver> Shard<D> {
         }
         // Those on the ready list have had their turn for this tick or get it in the next.
         if (event.is_readable() || is_over) && !flags.any(Flags::READY | Flags::PAUSED) {
-            self.read(id);
+            if is_over && !self.sockets.partings.admit() {
+                self.sockets.part_later(id);
+            } else {
+                self.read(id);
+            }
         }
         self.after_callback();
     }
@@ -184,7 +190,10 @@ impl<D: Driver> Shard<D> {
     fn patience(&mut self, asked: Option<Duration>, due: Option<Instant>) -> Option<Duration> {
         let now = Instant::now();
         self.count_tick(now);
-        let has_more = !self.sockets.ready.is_empty() || !self.inbox.is_empty() || self.listeners.has_ready();
+        let has_more = !self.sockets.ready.is_empty()
+            || !self.inbox.is_empty()
+            || self.listeners.has_ready()
+            || self.sockets.partings.are_due();
         if has_more || self.stopping {
             return Some(Duration::ZERO);
         }

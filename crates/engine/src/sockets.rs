@@ -13,6 +13,7 @@ use crate::config::EngineLimits;
 use crate::connection::{Connection, Extra, Flags, UNTOUCHED};
 use crate::counters::{ShardCounters, add, set, subtract};
 use crate::driver::{ConnectionId, EndCause, ListenerIndex, ShardIndex};
+use crate::partings::Partings;
 use crate::slab::Slab;
 use crate::staging::Staging;
 
@@ -33,6 +34,8 @@ pub(crate) struct Sockets<P> {
     pub(crate) lingering: VecDeque<(Instant, ConnectionId)>,
     /// Connections with more to read than their turn allowed.
     pub(crate) ready: Vec<ConnectionId>,
+    /// Connections whose peers are gone.
+    pub(crate) partings: Partings,
     /// Connections out that the readiness loop does not know yet.
     pub(crate) dialed: Vec<ConnectionId>,
     pub(crate) capacity: Capacity,
@@ -59,6 +62,7 @@ impl<P> Sockets<P> {
             books: Books::new(counters, limits),
             lingering: VecDeque::new(),
             ready: Vec::new(),
+            partings: Partings::default(),
             dialed: Vec::new(),
             capacity,
             tls_error: None,

@@ -5,6 +5,7 @@ mod line;
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -95,6 +96,60 @@ fn thousands_cut_at_once_end_once_each() {
         })
         .collect();
     assert_eq!(ends.len(), 2000);
+}
+
+/// Most that one tick deals with; see the engine's `config`.
+const PARTINGS_PER_TICK_MAX: usize = 64;
+
+/// Has so many connections cut, and one line said behind them, while the shard is busy, so that one tick finds all of it.
+fn cut_crowd(fixture: &Fixture, crowd: u64) -> line::Client {
+    let counters = fixture.counters();
+    let clients: Vec<_> = (0..crowd).map(|_| fixture.connect()).collect();
+    let mut stayer = fixture.connect();
+    wait_until(&counters.open, crowd + 1);
+    let (release, hold) = mpsc::channel();
+    fixture.mailboxes.post(ShardIndex(0), Post::Hold(hold));
+    for client in &clients {
+        socket2::SockRef::from(client.stream()).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+    drop(clients);
+    stayer.say("hello\n");
+    drop(release);
+    stayer
+}
+
+#[test]
+fn who_speaks_while_a_crowd_is_cut_is_heard_before_most_of_them_are_told_of() {
+    let fixture = Fixture::start();
+    let mut stayer = cut_crowd(&fixture, 400);
+    let mut told = 0;
+    while fixture.wait_for(|seen| matches!(seen, Seen::Line(_) | Seen::Ended(..)))
+        != Seen::Line(b"hello".to_vec())
+    {
+        told += 1;
+    }
+    assert!(told <= PARTINGS_PER_TICK_MAX, "{told} were told of before");
+    assert_eq!(stayer.hear(), "hello");
+    let counters = fixture.counters();
+    wait_until(&counters.open, 1);
+    assert!(value(&counters.partings_delayed_total) >= 400 - PARTINGS_PER_TICK_MAX as u64);
+}
+
+#[test]
+fn whose_peers_are_gone_wait_while_the_driver_holds_them_and_not_longer() {
+    let fixture = Fixture::start();
+    let counters = fixture.counters();
+    fixture.mailboxes.post(ShardIndex(0), Post::HoldPartings(true));
+    let mut stayer = cut_crowd(&fixture, 400);
+    assert_eq!(stayer.hear(), "hello");
+    for number in 0..5 {
+        stayer.say(&format!("{number}\n"));
+        assert_eq!(stayer.hear(), number.to_string());
+    }
+    assert!(value(&counters.open) > 200, "each tick sees few of them off");
+    fixture.mailboxes.post(ShardIndex(0), Post::HoldPartings(false));
+    wait_until(&counters.open, 1);
+    assert_eq!(value(&counters.ended_total), 400);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::admission::Admission;
 use crate::bus_port::{Around, BusPort, RunBus, bus_port};
-use crate::control::{Control, ControlMail, Listeners};
+use crate::control::{Control, ControlMail, Listeners, Refusals};
 use crate::handle::{Handle, Running};
 use crate::handshake::{Handshakes, Rejection, refusal};
 use crate::life::Life;
@@ -239,6 +239,7 @@ impl GatewayBuilder {
         let life = Arc::new(Life::new());
         let places = Arc::new(Semaphore::new(self.limits.http_connections_max));
         let longpolls = Arc::new(AtomicUsize::new(0));
+        let refusals = Arc::new(Refusals::new(self.limits.tls_refusals_per_second_max));
         let control = Control {
             shared: shared.clone(),
             mailboxes: mailboxes.clone(),
@@ -248,12 +249,13 @@ impl GatewayBuilder {
             life: life.clone(),
             places: places.clone(),
             sessions: Arc::new(Semaphore::new(self.limits.longpoll_sessions_max)),
+            refusals: refusals.clone(),
             longpolls: longpolls.clone(),
             bodies: Semaphore::new(BODIES_KIB_MAX as usize),
             next_shard: AtomicUsize::new(0),
             nodes: nodes.clone(),
         };
-        let metrics = Metrics { shards: shared.metrics.clone(), engine: counters, nodes };
+        let metrics = Metrics { shards: shared.metrics.clone(), engine: counters, nodes, refusals };
         let (admission, http_max) = (shared.admission.clone(), self.limits.http_connections_max);
         let http = HttpConnections { places, places_max: http_max, longpolls };
         let account = Account::open(metrics.clone(), admission, http);

@@ -11,29 +11,30 @@ pub struct Limits {
     pub outbox_bytes_max: usize,
     /// Messages that may wait for a shard. Past it broadcasts between shards are dropped and counted.
     pub mailbox_len_max: usize,
-    /// Connections in all. Past it a new one is answered 503.
+    /// Connections in all. Past it a new one is answered 503: one by TLS when it asks for a WebSocket, since until then it
+    /// is one of the plain HTTP connections.
     pub connections_max: usize,
     /// What the server may take of the machine's memory, in bytes, the kernel's part for it included; `None` is as much
-    /// as there is. Past it a new connection is answered 503, one by TLS is cut; and what one connection makes the
-    /// server keep is bounded by what is left: a slow reader, or who leaves a large message incomplete, is closed with
-    /// 1013.
+    /// as there is. Past it a new connection is answered 503; and what one connection makes the server keep is bounded by
+    /// what is left: a slow reader, or who leaves a large message incomplete, is closed with 1013.
     pub memory_budget: Option<u64>,
     /// Plain HTTP connections (pages, long-polling, TLS handshakes). Past it a new one is cut; one by TLS waits in the
     /// kernel instead. Each TLS listener takes one of them for the connection that it waits for.
     pub http_connections_max: usize,
     /// Long-poll sessions. Past it a new one is told to come back later.
     pub longpoll_sessions_max: usize,
-    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429; one by TLS is
-    /// cut, since an answer would cost a handshake.
+    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429.
     pub connections_per_ip_max: u32,
     /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Past it a new
-    /// one is answered 429; one by TLS is cut.
+    /// one is answered 429.
     pub connection_rate_per_ip_max: u32,
-    /// New connections per second, all together; `None` is as many as come. Past it a new one is answered 503; one by TLS
-    /// is cut.
+    /// New connections per second, all together; `None` is as many as come. Past it a new one is answered 503.
     pub connection_rate_max: Option<u32>,
     /// How many of them may come at once.
     pub connection_burst_max: u32,
+    /// Answers per second to newcomers by TLS that one of the limits above refuses, and as many at the same time: each
+    /// costs a handshake. Past it they are cut.
+    pub tls_refusals_per_second_max: u32,
     /// Time for a request's head to arrive. Past it the connection is answered 408.
     pub handshake_time_max: Duration,
     /// A request's head, from 256 bytes to 16 KiB. Past it the connection is answered 431.
@@ -64,6 +65,7 @@ impl Default for Limits {
             connection_rate_per_ip_max: 100_000,
             connection_rate_max: None,
             connection_burst_max: 1_000,
+            tls_refusals_per_second_max: 50,
             handshake_time_max: Duration::from_secs(10),
             header_bytes_max: 16 << 10,
             deliveries_per_turn_max: 256,
@@ -108,6 +110,7 @@ impl Limits {
             ("connection_rate_per_ip_max", self.connection_rate_per_ip_max as usize),
             ("connection_rate_max", self.connection_rate_max.unwrap_or(1) as usize),
             ("connection_burst_max", self.connection_burst_max as usize),
+            ("tls_refusals_per_second_max", self.tls_refusals_per_second_max as usize),
             ("deliveries_per_turn_max", self.deliveries_per_turn_max),
         ];
         if let Some(&(name, _)) = at_least_one.iter().find(|(_, limit)| *limit == 0) {
@@ -138,11 +141,12 @@ mod tests {
     #[test]
     fn limits_that_let_nothing_through_are_found_by_name() {
         type Break = fn(&mut Limits);
-        let broken: [(&str, Break); 10] = [
+        let broken: [(&str, Break); 11] = [
             ("deliveries_per_turn_max", |limits| limits.deliveries_per_turn_max = 0),
             ("connections_per_ip_max", |limits| limits.connections_per_ip_max = 0),
             ("connection_rate_max", |limits| limits.connection_rate_max = Some(0)),
             ("connection_burst_max", |limits| limits.connection_burst_max = 0),
+            ("tls_refusals_per_second_max", |limits| limits.tls_refusals_per_second_max = 0),
             ("outbox_bytes_max", |limits| limits.outbox_bytes_max = 0),
             ("handshake_time_max", |limits| limits.handshake_time_max = Duration::ZERO),
             ("header_bytes_max", |limits| limits.header_bytes_max = 255),

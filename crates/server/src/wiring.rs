@@ -160,6 +160,7 @@ fn limits(limits: &LimitsConfig, history: &HistoryConfig) -> Limits {
         connection_rate_per_ip_max: limits.connections_per_second_per_ip,
         connection_rate_max: limits.connections_per_second,
         connection_burst_max: limits.connections_burst,
+        tls_refusals_per_second_max: limits.tls_refusals_per_second,
         handshake_time_max: limits.handshake_timeout,
         header_bytes_max: limits.header_bytes,
         presence_people_max: limits.presence_people,

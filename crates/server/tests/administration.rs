@@ -121,6 +121,7 @@ fn a_scrape_has_every_metric_and_counts_what_happened() {
         "throng_mailbox_depth{shard=\"0\"} ",
         "throng_mailbox_dropped_total{shard=\"0\"} ",
         "throng_rejected_total{reason=",
+        "throng_tls_refusals_total{outcome=",
         "throng_shard_busy_seconds_total{shard=\"0\"} ",
         "process_cpu_seconds_total ",
         "process_start_time_seconds ",

@@ -2,10 +2,12 @@
 
 mod client;
 mod throng;
+mod tls;
 
 use client::{Client, Said};
 use gateway::machine;
 use serde_json::Value;
+use std::io::{ErrorKind, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 use throng::{DEADLINE, Throng, command, request};
@@ -86,6 +88,41 @@ fn who_is_refused_is_told_why_and_when_to_come_back() {
         member.send(r#"[null,"9","phoenix","heartbeat",{}]"#);
         matches!(member.hear(), Said::Text(reply) if reply.contains("phx_reply"))
     }));
+}
+
+#[test]
+fn who_is_refused_by_tls_is_told_the_same() {
+    machine::raise_descriptor_limit().expect("raised");
+    let folder = tempfile::tempdir().expect("a folder");
+    let certificate = tls::write_pair(folder.path());
+    let mut server = tls::start(folder.path(), &["--memory-budget", BUDGET]);
+    let capacity = announced(&mut server);
+    let mut members = Vec::new();
+    let answer = loop {
+        fill(&server, &mut members, capacity);
+        let mut stream = tls::connect(tls::address(&server), &certificate).expect("a listener");
+        stream
+            .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            .expect("sent");
+        let mut answer = String::new();
+        match stream.read_to_string(&mut answer) {
+            // A connection that is cut after the answer has told enough.
+            Err(error) if error.kind() != ErrorKind::UnexpectedEof => panic!("no answer: {error}"),
+            Ok(_) | Err(_) => {}
+        }
+        // There may be room again by now.
+        if !answer.starts_with("HTTP/1.1 200 ") {
+            break answer;
+        }
+    };
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("Retry-After: 5\r\n"), "{answer}");
+    assert!(answer.contains("memory budget"), "{answer}");
+    let deadline = Instant::now() + DEADLINE;
+    while metric(&server, "throng_tls_refusals_total{outcome=\"answered\"}") < 1.0 {
+        assert!(Instant::now() < deadline, "the answer is not counted");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub enum Post {
     /// Delivers these bytes to everyone.
     Broadcast(Bytes),
     CloseAllWith(&'static [u8]),
+    /// Whether those whose peers are gone shall wait.
+    HoldPartings(bool),
     Panic,
 }
 
@@ -169,6 +171,7 @@ impl Driver for LineDriver {
                     io.deliver(id, &bytes);
                 }
             }
+            Post::HoldPartings(held) => io.hold_partings(held),
             Post::Panic => panic!("the driver was told to panic"),
             Post::CloseAllWith(last) => {
                 for id in everyone {

@@ -4,12 +4,14 @@
 mod announced;
 mod http;
 mod owned_head;
+mod refusals;
 mod stream;
 mod tasks;
 mod tls;
 mod upgrade;
 
 pub(crate) use owned_head::OwnedHead;
+pub(crate) use refusals::Refusals;
 pub(crate) use stream::ControlStream;
 
 use crate::admission::{AddressIndex, Admission, Excess, Visit};
@@ -59,6 +61,8 @@ pub(crate) struct Control {
     pub(crate) places: Arc<Semaphore>,
     /// Places for long-poll sessions. Nobody waits for one, so that shards may give them back.
     pub(crate) sessions: Arc<Semaphore>,
+    /// Newcomers by TLS who are told that there is no room.
+    pub(crate) refusals: Arc<Refusals>,
     /// Connections on which our own reader serves long-polling clients.
     pub(crate) longpolls: Arc<AtomicUsize>,
     /// KiB of posted bodies that are held in memory.
@@ -91,6 +95,11 @@ impl Control {
 
     pub(crate) fn is_draining(&self) -> bool {
         self.life.has_reached(Stage::Draining)
+    }
+
+    /// Whether the shards have as many connections as there may be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.shared.allowance.population() >= self.shared.limits.connections_max
     }
 
     /// Counts somebody who was refused.

@@ -2,8 +2,10 @@
 
 use super::stream::ControlStream;
 use super::{Control, RemotePeer, TlsListener, announced, http};
+use crate::admission::Visit;
+use crate::handshake::Rejection;
 use crate::life::Stage;
-use crate::metrics::{CONNECTION_RATE, MEMORY_BUDGET, PROXY_PROTOCOL};
+use crate::metrics::PROXY_PROTOCOL;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -61,9 +63,6 @@ async fn serve(
     proxy_or_client: SocketAddr,
     announced: bool,
 ) {
-    if control.shared.allowance.is_used_up() {
-        return control.reject(MEMORY_BUDGET);
-    }
     let time_max = control.shared.limits.handshake_time_max;
     let mut remote = proxy_or_client;
     if announced {
@@ -73,17 +72,28 @@ async fn serve(
         };
         remote = client;
     }
-    let visit = match control.visit(remote, |admission| admission.enter(remote)) {
+    let visit = match let_in(&control, remote) {
         Ok(visit) => visit,
-        Err(excess) => return control.reject(excess.reason()),
+        // Apart, or whoever is let in would have room for a refusal.
+        Err(why) => return Box::pin(control.refuse_by_tls(&acceptor, stream, &why)).await,
     };
-    if control.shared.pace.as_ref().is_some_and(|pace| !pace.admits()) {
-        return control.reject(CONNECTION_RATE);
-    }
     // A failure here costs latency, not correctness.
     let _ = stream.set_nodelay(true);
     let handshake = tokio::time::timeout(time_max, acceptor.accept(stream));
     let Ok(Ok(stream)) = handshake.await else { return control.reject("tls") };
     let peer = RemotePeer { address: remote, secure: true };
     http::serve(control, ControlStream::tls(stream), peer, visit).await;
+}
+
+/// Decides on a newcomer before its handshake.
+fn let_in(control: &Control, remote: SocketAddr) -> Result<Visit, Rejection> {
+    if control.shared.allowance.is_used_up() {
+        return Err(Rejection::memory());
+    }
+    let visit = control.visit(remote, |admission| admission.enter(remote)).map_err(Rejection::excess)?;
+    // Last, so that nobody who is refused for themselves takes a place from others.
+    if control.shared.pace.as_ref().is_some_and(|pace| !pace.admits()) {
+        return Err(Rejection::too_fast());
+    }
+    Ok(visit)
 }

@@ -33,6 +33,9 @@ pub(super) fn respond(
             if control.shared.allowance.is_used_up() {
                 return refuse(control, &Rejection::memory());
             }
+            if control.is_full() {
+                return refuse(control, &Rejection::full());
+            }
             let visit = match counted(control, peer, visit) {
                 Ok(visit) => visit,
                 Err(excess) => return refuse(control, &Rejection::excess(excess)),

@@ -153,14 +153,19 @@ impl Allowance {
         (allowed != usize::MAX).then_some(allowed as u64)
     }
 
+    /// Connections of all shards.
+    pub(crate) fn population(&self) -> usize {
+        self.population.load(Relaxed)
+    }
+
     /// Whether one who is counted already is too many.
     pub(crate) fn is_exceeded(&self) -> bool {
-        self.population.load(Relaxed) > self.allowed.load(Relaxed)
+        self.population() > self.allowed.load(Relaxed)
     }
 
     /// Whether one more would be too many.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.population.load(Relaxed) >= self.allowed.load(Relaxed)
+        self.population() >= self.allowed.load(Relaxed)
     }
 }
 

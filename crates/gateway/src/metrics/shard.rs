@@ -27,7 +27,7 @@ pub(crate) const REJECTIONS: [&str; 18] = [
     MEMORY_BUDGET,
     CAPACITY,
 ];
-/// Refused by the engine, before anything of ours is asked.
+/// Refused for want of room: by the engine, before anything of ours is asked, or at an upgrade on the control plane.
 pub(crate) const CAPACITY: &str = "capacity";
 /// Cut, because it did not begin with a PROXY protocol header where one must stand, or is not from a trusted proxy.
 pub(crate) const PROXY_PROTOCOL: &str = "proxy_protocol";

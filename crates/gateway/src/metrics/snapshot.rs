@@ -3,6 +3,7 @@
 use super::close_reason::CloseReason;
 use super::histogram::Histogram;
 use super::shard::{CAPACITY, REJECTIONS, ShardMetrics};
+use crate::control::Refusals;
 use crate::nodes::Nodes;
 use engine::ShardCounters;
 use std::sync::Arc;
@@ -43,6 +44,9 @@ pub struct Snapshot {
     pub closed: Vec<(CloseReason, u64)>,
     /// Refused connections by reason.
     pub rejected: Vec<(&'static str, u64)>,
+    /// Those of the refused that came by TLS to a server without room for them, by what came of it: `answered`, or `cut`
+    /// (past [`Limits::tls_refusals_per_second_max`](crate::Limits), or the client did not wait for the answer).
+    pub tls_refusals: Vec<(&'static str, u64)>,
     /// Joins that stand.
     pub joined: u64,
     /// Joins that were accepted.
@@ -98,6 +102,7 @@ pub(crate) struct Metrics {
     pub(crate) shards: Arc<[ShardMetrics]>,
     pub(crate) engine: Arc<[Arc<ShardCounters>]>,
     pub(crate) nodes: Arc<Nodes>,
+    pub(crate) refusals: Arc<Refusals>,
 }
 
 impl Metrics {
@@ -106,6 +111,7 @@ impl Metrics {
             closed: CloseReason::ALL.map(|reason| (reason, 0)).to_vec(),
             rejected: REJECTIONS.map(|reason| (reason, 0)).to_vec(),
             longpoll_forwarded: self.nodes.counts.named().to_vec(),
+            tls_refusals: self.refusals.named().to_vec(),
             ..Snapshot::default()
         };
         for (metrics, engine) in self.shards.iter().zip(self.engine.iter()) {
@@ -136,7 +142,7 @@ impl Snapshot {
         let by_engine =
             engine.refused_total.load(Relaxed).saturating_sub(metrics.refused_at_accept.load(Relaxed));
         for ((reason, sum), count) in self.rejected.iter_mut().zip(&metrics.rejected) {
-            *sum += if *reason == CAPACITY { by_engine } else { count.load(Relaxed) };
+            *sum += count.load(Relaxed) + if *reason == CAPACITY { by_engine } else { 0 };
         }
         self.joined += counters.joined;
         self.joins_total += counters.joins;

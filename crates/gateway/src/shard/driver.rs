@@ -231,7 +231,8 @@ impl ShardDriver {
         self.effects = effects;
         self.give_back_refused(io);
         self.publish_numbers();
-        self.turn.go_on(pending.to_crowds, io.now());
+        self.turn.go_on(pending.to_crowds || io.partings() > 0, io.now());
+        io.hold_partings(!self.turn.is_ours());
         pending.to_few || pending.to_crowds && self.turn.is_ours()
     }
 

@@ -1,7 +1,8 @@
 //! Who serves crowds at this moment. Where there are many more shards than processors (each has its own descriptor
 //! table, so two million connections take over a hundred), a publication to everybody would make all of them run at
-//! once, and a message between two people would wait until each had had its slice of the processor. So only some shards
-//! of each processor deliver to crowds at the same time; the others, at rest meanwhile, answer soon.
+//! once, and a message between two people would wait until each had had its slice of the processor; so would a crowd that
+//! is cut. So only some shards of each processor deliver to crowds, or see them go, at the same time; the others, at rest
+//! meanwhile, answer soon.
 //!
 //! It owns the turns and the line of those who wait for one. It knows nothing of topics.
 
@@ -10,10 +11,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a shard serves its crowds before the next in line has its turn.
+/// How long a shard serves its crowds, or sees one go, before the next in line has its turn.
 const TURN: Duration = Duration::from_millis(100);
 
-/// Shards that serve crowds at the same time, for each processor. The fewer, the sooner the others answer. But where the
+/// Shards that do so at the same time, for each processor. The fewer, the sooner the others answer. But where the
 /// crowd's clients share the machine, each is woken for the little that few shards have for it, and has more of these
 /// wake-ups the fewer they are: the measurements are in docs/decisions/0005.
 const TURNS_PER_PROCESSOR: usize = 8;
@@ -109,7 +110,7 @@ impl Turn {
         Turn { turns, shard, call: Box::new(call), state: State::Rests }
     }
 
-    /// Whether crowds may be served now.
+    /// Whether crowds may be served and seen off now.
     pub(crate) fn is_ours(&self) -> bool {
         self.turns.is_none() || matches!(self.state, State::Has { .. })
     }
@@ -119,15 +120,16 @@ impl Turn {
         self.state = State::Has { since: now };
     }
 
-    /// After a pump that left publications to crowds, or none.
-    pub(crate) fn go_on(&mut self, has_crowds: bool, now: Instant) {
+    /// After a turn of the loop that left something for a turn of these (publications to crowds, or a crowd that goes), or
+    /// nothing.
+    pub(crate) fn go_on(&mut self, is_wanted: bool, now: Instant) {
         let Some(turns) = &self.turns else { return };
         let next = match self.state {
-            State::Rests if has_crowds => {
+            State::Rests if is_wanted => {
                 self.state = if turns.ask(self.shard) { State::Has { since: now } } else { State::Waits };
                 None
             }
-            State::Has { .. } if !has_crowds => {
+            State::Has { .. } if !is_wanted => {
                 self.state = State::Rests;
                 turns.leave()
             }

@@ -97,6 +97,12 @@ fn connections(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
         "reason",
         snapshot.rejected.iter().copied(),
     )?;
+    page.counters(
+        "throng_tls_refusals",
+        "Those of the refused connections that came by TLS to a server without room, by what came of it.",
+        "outcome",
+        snapshot.tls_refusals.iter().copied(),
+    )?;
     page.gauge("throng_longpoll_sessions", "Long-polling sessions.", snapshot.longpoll_sessions)?;
     page.counters(
         "throng_longpoll_forwarded",

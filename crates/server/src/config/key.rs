@@ -225,12 +225,17 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "limits.connections_per_second",
         default: r#""off""#,
-        about: "New connections a second, all together; past it a new one is answered 503, one by TLS is cut. \"off\" is as many\nas come.",
+        about: "New connections a second, all together; past it a new one is answered 503. \"off\" is as many as come.",
     },
     Key {
         path: "limits.connections_burst",
         default: "1000",
         about: "How many of them may come at once before `limits.connections_per_second` counts.",
+    },
+    Key {
+        path: "limits.tls_refusals_per_second",
+        default: "50",
+        about: "Answers a second to newcomers by TLS that a limit refuses, and as many at the same time: each costs a\nhandshake. Past it they are cut.",
     },
     Key {
         path: "limits.handshake_timeout",

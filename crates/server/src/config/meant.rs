@@ -95,6 +95,7 @@ pub(crate) struct LimitsConfig {
     /// `None`: as many as come.
     pub(crate) connections_per_second: Option<u32>,
     pub(crate) connections_burst: u32,
+    pub(crate) tls_refusals_per_second: u32,
     pub(crate) handshake_timeout: Duration,
     pub(crate) header_bytes: usize,
     pub(crate) outbox_bytes: usize,

@@ -37,6 +37,34 @@ fn ten_thousand_clients_cut_at_once_leave_nothing_behind() {
 }
 
 #[test]
+fn shards_that_take_turns_in_seeing_a_crowd_go_leave_nothing_behind_and_let_the_few_talk() {
+    // More than eight for the one processor, so that there are turns.
+    const SHARDS: usize = 12;
+    let options = HostOptions { shards: Some(SHARDS), one_processor: true, ..HostOptions::default() };
+    let host = Host::start(HOST, options);
+    let gather = |_| Crowd::start(CROWD, host.address, SOCKET, CLIENTS_PER_PROCESS);
+    let mut crowds: Vec<Crowd> = (0..2).map(gather).collect();
+    crowds.iter_mut().for_each(Crowd::wait_until_joined);
+    let mut few: Vec<Client> = (0..2 * SHARDS).map(|_| Client::open(host.address, SOCKET)).collect();
+    for client in &mut few {
+        client.join("room:few");
+    }
+    crowds.iter_mut().for_each(Crowd::kill);
+    for word in 0..20 {
+        few[0].push("2", "room:few", "say", &json!({ "word": word }));
+        for client in &mut few {
+            assert_eq!(client.event("room:few", "said"), json!({ "word": word }));
+        }
+    }
+    wait_until("they are forgotten", || {
+        let now = host.numbers();
+        (now.connections_open, now.joined) == (2 * SHARDS as u64, 2 * SHARDS as u64)
+    });
+    drop(few);
+    host.wait_until_empty();
+}
+
+#[test]
 fn shards_that_take_turns_with_a_crowd_serve_every_member_once_and_let_the_few_talk() {
     const SHARDS: usize = 3;
     const WORDS: u64 = 3;
