@@ -1,3 +1,4 @@
+import type { BlockChange } from "./block-news";
 import type { Conversation } from "./conversation";
 import type { Fault } from "./fault";
 import type { Member } from "./joined";
@@ -85,4 +86,6 @@ export type RoomEvent =
   /** Who of those with whom one talks in private is here: all of them, or what changed. */
   | { readonly type: "friends_seen"; readonly people: readonly Presence[]; readonly all: boolean }
   /** Something is new in the conversations tab. */
-  | { readonly type: "tabs_changed"; readonly change: TabChange };
+  | { readonly type: "tabs_changed"; readonly change: TabChange }
+  /** One blocks others than before. */
+  | { readonly type: "blocks_changed"; readonly change: BlockChange };

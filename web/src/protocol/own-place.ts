@@ -129,6 +129,11 @@ export class OwnPlace {
     return faultOf(await this.#topic?.tabs.keep(line, keeping));
   }
 
+  /** Blocks somebody, or does so no more, on all devices. Why it did not happen, if it did not. */
+  async block(person: string, on: boolean): Promise<Fault | undefined> {
+    return faultOf(await this.#topic?.blocks.block(person, on));
+  }
+
   /** Exchanges a guest's token for a newer one; `undefined` where there is none to be had. */
   async refresh(token: string): Promise<string | undefined> {
     return this.#topic?.refresh(token);
@@ -175,6 +180,7 @@ export class OwnPlace {
         if (this.#roll.has(presence.person)) this.seen(presence);
       },
       tabs: (change) => { this.#tabs(change); },
+      blocks: (change) => { emit({ type: "blocks_changed", change }); },
     });
   }
 

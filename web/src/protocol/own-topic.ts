@@ -1,5 +1,6 @@
 import type { Channel, Socket } from "phoenix";
 import { ask, type Answer } from "./ask";
+import { BlockNews, type BlockChange } from "./block-news";
 import { parseConversation, type Conversation } from "./conversation";
 import { parseFault, type Fault } from "./fault";
 import { InTurn } from "./in-turn";
@@ -36,12 +37,14 @@ export type OwnNews = {
   /** Of a friend, or of somebody in a room. */
   readonly seen: (presence: Presence) => void;
   readonly tabs: (change: TabChange) => void;
+  readonly blocks: (change: BlockChange) => void;
 };
 
 /** A person's own topic, by which they are here, ask how others are called, and are told what concerns them. */
 export class OwnTopic {
   readonly person: string;
   readonly tabs: TabNews;
+  readonly blocks: BlockNews;
   readonly #channel: Channel;
   readonly #news: OwnNews;
   readonly #asking = new InTurn(ASKED_MAX);
@@ -56,6 +59,7 @@ export class OwnTopic {
       if (change.kind === "read") news.read(change.conversation, change.read);
       news.tabs(change);
     });
+    this.blocks = new BlockNews(this.#channel, news.blocks);
     listen(this.#channel, "sanction", parseMute, news.muted);
     listen(this.#channel, "presence", parsePresence, news.seen);
     listen(this.#channel, "profile", parseProfile, news.named);
@@ -108,6 +112,7 @@ export class OwnTopic {
   #joined(response: unknown): void {
     const joined = fields(response);
     this.tabs.list(joined);
+    void this.blocks.list();
     this.#news.stood({
       epoch: text(joined["epoch"]) ?? "",
       friends: all(joined["presence"], parsePresence),

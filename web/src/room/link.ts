@@ -48,6 +48,7 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "people_counted":
     case "friends_seen":
     case "tabs_changed":
+    case "blocks_changed":
       return link;
   }
 }

@@ -2,6 +2,7 @@ import type { Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
 import { NO_ANSWER, type Fault } from "../protocol/fault";
 import type { Status } from "../protocol/person";
+import { noBlocks, reduceBlocks, type Blocks } from "./blocks";
 import { reduceLink, unlinked, type Link } from "./link";
 import { noMessages, reduceMessages, reduceReader, type Messages, type ReaderAction } from "./messages";
 import { noNames, reduceNames, type Names } from "./names";
@@ -29,6 +30,7 @@ export type RoomState = {
   readonly unread: Unread;
   readonly outbox: Outbox;
   readonly tabs: Tabs;
+  readonly blocks: Blocks;
   /** Why not everything could be brought that came since the last time, until it is dismissed. */
   readonly lost: string | undefined;
   /** Why the last thing that one wanted did not happen. */
@@ -59,6 +61,7 @@ export const emptyRoom: RoomState = {
   unread: nothingRead,
   outbox: nothingOutgoing,
   tabs: noTabs,
+  blocks: noBlocks,
   lost: undefined,
   fault: undefined,
 };
@@ -84,6 +87,7 @@ export function reduceRoom(state: RoomState, action: RoomAction): RoomState {
         standing: noStanding,
         outbox: givenUp(state.outbox),
         tabs: noTabs,
+        blocks: noBlocks,
       };
     case "happened":
       return reduceEvent(state, action.event);
@@ -127,6 +131,7 @@ function reduceEvent(state: RoomState, event: RoomEvent): RoomState {
     unread: reduceUnread(state.unread, event, me),
     outbox: arrived(followOutbox(state.outbox, event, state.me, me), messages.newest),
     tabs: reduceTabs(state.tabs, event),
+    blocks: reduceBlocks(state.blocks, event),
     lost: event.type === "page" ? event.lost : state.lost,
     // Older and newer ones are asked for again by scrolling; to a single message one was led on purpose.
     fault: event.type === "not_brought" && event.where === "around" ? event.fault : state.fault,

@@ -76,6 +76,7 @@ function limitReached({ limit, message }: Fault): string {
 }
 
 const LIMITS: Readonly<Record<string, string>> = {
+  blocks_max: "You block as many people as this server allows. Unblock somebody first.",
   edits_max: "This message was edited too often to be edited again. Delete it, and write a new one.",
   reactions_max: "This message has as many different reactions as it can hold. Join one of them.",
 };

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { RoomState } from "../room/state";
+import { otherOf } from "../room/tabs";
 import { unreadCount } from "../room/unread";
+import { BlockedNote } from "./blocked-note";
 import { EntryNote } from "./entry-note";
 import { Talk } from "./talk";
 import { useBeside } from "./use-beside";
@@ -29,8 +31,13 @@ export function DirectTalk(props: DirectTalkProps): JSX.Element {
   const unread = unreadCount(state.unread, state.messages.newest);
   useEffect(() => { onUnread(unread); }, [unread, onUnread]);
 
-  // Names are learnt for the whole page.
-  const named = useMemo(() => ({ ...state, names: room.names }), [state, room.names]);
+  const other = state.conversation === undefined ? undefined : otherOf(state.conversation, room.me);
+  const blocked = other !== undefined && room.blocks.has(other);
+  // Names are learnt for the whole page. Who blocks the other one cannot write either.
+  const named = useMemo((): RoomState => {
+    const standing = blocked ? { ...state.standing, speaks: false } : state.standing;
+    return { ...state, names: room.names, standing };
+  }, [state, room.names, blocked]);
   return (
     <>
       {state.link.phase === "refused" && (
@@ -41,7 +48,14 @@ export function DirectTalk(props: DirectTalkProps): JSX.Element {
           onBecomeGuest={undefined}
         />
       )}
-      <Talk state={named} actions={own} place={place} title={title} goal={goal} />
+      <Talk
+        state={named}
+        actions={own}
+        place={place}
+        title={title}
+        closed={blocked ? <BlockedNote name={title} onUnblock={() => { actions.block(other, false); }} /> : undefined}
+        goal={goal}
+      />
     </>
   );
 }

@@ -124,6 +124,15 @@ export function ArchiveIcon(): JSX.Element {
   );
 }
 
+export function BlockIcon(): JSX.Element {
+  return (
+    <Icon>
+      <circle cx="12" cy="12" r="8.5" />
+      <path d="M6 6l12 12" />
+    </Icon>
+  );
+}
+
 export function CheckIcon(): JSX.Element {
   return (
     <Icon>

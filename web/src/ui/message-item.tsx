@@ -15,6 +15,8 @@ export type MessageHandlers = {
   readonly onEdit: (message: Message) => void;
   readonly onDelete: (message: Message) => void;
   readonly onOpen: (seq: number) => void;
+  /** Shows what can be done with who said something, or no more. */
+  readonly onPerson: (person: string, button: HTMLElement) => void;
 };
 
 export type MessageItemProps = {
@@ -39,6 +41,8 @@ export type MessageItemProps = {
   readonly speaks: boolean;
   readonly editable: boolean;
   readonly deletable: boolean;
+  /** Whether anything can be done with who wrote it. */
+  readonly approachable: boolean;
   readonly live: boolean;
   readonly handlers: MessageHandlers;
 };
@@ -51,10 +55,10 @@ export class MessageItem extends Component<MessageItemProps> {
   }
 
   override render(): JSX.Element {
-    const { message, name, guest, opens, active, focused, speaks, editable, deletable, live, handlers } = this.props;
+    const { message, name, opens, active, focused, speaks, editable, deletable, live, handlers } = this.props;
     return (
       <li class={classesOf(this.props)} data-seq={message.seq}>
-        {opens ? <Heading message={message} name={name} guest={guest} /> : <Beginning message={message} name={name} />}
+        {opens ? <Heading {...this.props} /> : <Beginning message={message} name={name} />}
         <Said {...this.props} />
         {active && live && message.deleted === undefined && (
           <MessageActions
@@ -85,14 +89,25 @@ function classesOf({ opens, forMe, active, sought, edited }: MessageItemProps): 
   return ["message", ...Object.entries(classes).flatMap(([name, on]) => (on ? [name] : []))].join(" ");
 }
 
-type HeadingProps = { readonly message: Message; readonly name: string; readonly guest: boolean };
-
-function Heading({ message, name, guest }: HeadingProps): JSX.Element {
+function Heading({ message, name, guest, approachable, focused, handlers }: MessageItemProps): JSX.Element {
+  const tone = `tone-${toneOf(name)}`;
   return (
     <>
       <Avatar name={name} />
       <div class="message-heading">
-        <bdi class={`message-name tone-${toneOf(name)}`}>{name}</bdi>
+        {approachable ? (
+          <button
+            type="button"
+            class={`message-name message-person ${tone}`}
+            tabIndex={focused ? 0 : -1}
+            aria-haspopup="menu"
+            onClick={({ currentTarget }) => { handlers.onPerson(message.sender, currentTarget); }}
+          >
+            <bdi>{name}</bdi>
+          </button>
+        ) : (
+          <bdi class={`message-name ${tone}`}>{name}</bdi>
+        )}
         {guest && <span class="tag">guest</span>}
         <time dateTime={new Date(message.at).toISOString()}>{timeOf(message.at)}</time>
       </div>
@@ -101,7 +116,7 @@ function Heading({ message, name, guest }: HeadingProps): JSX.Element {
 }
 
 /** Whoever reads by ear hears the name each time; the time stands at the side of who points at the message. */
-function Beginning({ message, name }: Omit<HeadingProps, "guest">): JSX.Element {
+function Beginning({ message, name }: Pick<MessageItemProps, "message" | "name">): JSX.Element {
   return (
     <>
       <span class="visually-hidden">{name}: </span>

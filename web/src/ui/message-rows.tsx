@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { isRoom } from "../protocol/conversation";
 import type { Message } from "../protocol/message";
 import { quoteWords } from "../room/excerpt";
 import { nameOf } from "../room/names";
@@ -25,6 +26,8 @@ export type MessageRowsProps = {
 export function MessageRows({ state, handlers, live, sought, editing }: MessageRowsProps): JSX.Element {
   const { messages, unread, names, standing, me } = state;
   const active = useActive();
+  // In private it is clear who the other one is, and what can be done stands above the talk.
+  const isRoomTalk = state.conversation !== undefined && isRoom(state.conversation);
   const divider = firstNew(unread, messages.shown, me);
   return (
     <ol class="messages-list" {...active.handlers}>
@@ -51,6 +54,7 @@ export function MessageRows({ state, handlers, live, sought, editing }: MessageR
             speaks={standing.speaks}
             editable={mayEdit(standing, me, message)}
             deletable={mayDelete(standing, me, message)}
+            approachable={live && isRoomTalk && sender !== me && !sender.startsWith("~")}
             live={live}
             handlers={handlers}
           />,

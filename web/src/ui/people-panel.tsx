@@ -2,26 +2,35 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Status } from "../protocol/person";
 import { nameOf, type Names } from "../room/names";
-import { headcount, type People } from "../room/people";
+import { headcount } from "../room/people";
+import type { RoomState } from "../room/state";
 import { Avatar } from "./avatar";
 import { CloseIcon } from "./icons";
+import { Menu } from "./menu";
+import { MenuButton } from "./menu-button";
+import { personItems } from "./person-items";
+import { useMenu, type MenuState } from "./use-menu";
+import type { RoomActions } from "./use-room";
 
 export type PeoplePanelProps = {
-  readonly people: People;
-  readonly names: Names;
-  /** One's own id, once it is known. */
-  readonly me: string | undefined;
-  /** False while there is no connection: the list is the last one known. */
-  readonly live: boolean;
+  readonly state: RoomState;
+  readonly actions: Pick<RoomActions, "block">;
   /** Matters on narrow screens only, where the panel covers the page: wide ones always show it beside the talk. */
   readonly open: boolean;
   /** Opens a private conversation with somebody. */
   readonly onWrite: (person: string) => void;
+  /** Asks before somebody is blocked. */
+  readonly onBlock: (person: string) => void;
   readonly onClose: () => void;
 };
 
-export function PeoplePanel({ people, names, me, live, open, onWrite, onClose }: PeoplePanelProps): JSX.Element {
+export function PeoplePanel(props: PeoplePanelProps): JSX.Element {
+  const { state, actions, open, onWrite, onBlock, onClose } = props;
+  const { people, names } = state;
+  // Without a connection the list is the last one known.
+  const live = state.link.phase === "online";
   const closeButton = useRef<HTMLButtonElement>(null);
+  const menus = useMenu<string>();
 
   useEffect(() => {
     if (open) closeButton.current?.focus();
@@ -52,16 +61,28 @@ export function PeoplePanel({ people, names, me, live, open, onWrite, onClose }:
             <CloseIcon />
           </button>
         </div>
-        <PeopleBody people={people} names={names} me={me} live={live} onWrite={onWrite} />
+        <PeopleBody state={state} live={live} menus={menus} onWrite={onWrite} />
+        {menus.menu !== undefined && (
+          <Menu
+            label={`Options for ${nameOf(names, menus.menu.about)}`}
+            anchor={menus.menu.anchor}
+            items={personItems(menus.menu.about, state, onWrite, { block: actions.block, onBlock })}
+            onClose={menus.close}
+          />
+        )}
       </aside>
       <div class="people-scrim" onClick={onClose} />
     </>
   );
 }
 
-type PeopleBodyProps = Pick<PeoplePanelProps, "people" | "names" | "me" | "live" | "onWrite">;
+type PeopleBodyProps = Pick<PeoplePanelProps, "state" | "onWrite"> & {
+  readonly live: boolean;
+  readonly menus: MenuState<string>;
+};
 
-function PeopleBody({ people, names, me, live, onWrite }: PeopleBodyProps): JSX.Element {
+function PeopleBody({ state, live, menus, onWrite }: PeopleBodyProps): JSX.Element {
+  const { people, names, me, blocks } = state;
   switch (people.kind) {
     case "unknown":
       return <p class="people-note muted">Looking around…</p>;
@@ -95,7 +116,16 @@ function PeopleBody({ people, names, me, live, onWrite }: PeopleBodyProps): JSX.
                   <bdi>{name}</bdi>
                 </button>
               )}
+              {blocks.has(person) && <span class="tag">blocked</span>}
               {status !== "online" && <span class="person-status muted">{status}</span>}
+              {person !== me && live && (
+                <MenuButton
+                  label={`Options for ${name}`}
+                  open={menus.menu?.about === person}
+                  onToggle={(button) => { menus.toggle(person, button); }}
+                  class="person-menu"
+                />
+              )}
             </li>
           ))}
         </ul>

@@ -2,13 +2,17 @@ import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { Hit } from "../protocol/search";
 import { roomPath } from "../room/address";
+import { nameOf } from "../room/names";
 import { titleOf, unreadBeside, waitingIn } from "../room/tabs";
 import { unreadCount } from "../room/unread";
+import { BlockDialog } from "./block-dialog";
+import { BlockedDialog } from "./blocked-dialog";
 import { conversationItems } from "./conversation-items";
 import { DirectTalk } from "./direct-talk";
 import { EntryNote } from "./entry-note";
 import { FaultNote } from "./fault-note";
 import { PeoplePanel } from "./people-panel";
+import { personItems } from "./person-items";
 import { RenameDialog } from "./rename-dialog";
 import { RoomHeader } from "./room-header";
 import { SearchDialog } from "./search-dialog";
@@ -31,7 +35,7 @@ export type RoomPageProps = RoomPlace & {
 /** A room, or a private conversation in its place, between the conversations one has and the people who are here. */
 export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPageProps): JSX.Element {
   const { state, actions } = useRoom(place);
-  const { link, me, people, names, messages, unread, tabs, fault } = state;
+  const { link, me, names, messages, unread, tabs, fault } = state;
   const { identity, address } = place;
   const [drawer, setDrawer] = useState<"tabs" | "people">();
   const [toggles, peopleToggle] = [useRef<HTMLButtonElement>(null), useRef<HTMLButtonElement>(null)];
@@ -39,6 +43,9 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
   const [chosen, choose] = useState<string>();
   const [goal, setGoal] = useState<Goal | undefined>(seq === undefined ? undefined : { conversation: undefined, seq });
   const [searching, setSearching] = useState(false);
+  /** Who is to be blocked, if that is meant. */
+  const [doomed, setDoomed] = useState<string>();
+  const [listing, setListing] = useState(false);
   const [besideUnread, setBesideUnread] = useState(0);
   useSearchKeys(useCallback(() => { setSearching(true); }, []));
 
@@ -88,7 +95,7 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
         tabsToggle={toggles}
         peopleToggle={peopleToggle}
         onDrawer={(which) => { setDrawer(drawer === which ? undefined : which); }}
-        items={beside === undefined || link.phase !== "online" ? [] : conversationItems(beside, actions)}
+        items={beside === undefined || link.phase !== "online" ? [] : conversationItems(beside, state, actions, setDoomed)}
         onSearch={() => { setSearching(true); }}
         onBack={() => { show(undefined); }}
         onRename={rename}
@@ -107,6 +114,8 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
           toggles.current?.focus();
         }}
         onChoose={show}
+        onBlock={setDoomed}
+        onBlocked={() => { setListing(true); }}
       />
 
       <main class="talk">
@@ -124,6 +133,7 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
             actions={actions}
             place={roomPath(address)}
             title={room}
+            itemsOf={(person) => personItems(person, state, (to) => void write(to), { block: actions.block, onBlock: setDoomed })}
             goal={goal?.conversation === undefined ? goal : undefined}
           />
         ) : (
@@ -145,12 +155,11 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
 
       {beside === undefined && (
         <PeoplePanel
-          people={people}
-          names={names}
-          me={me}
-          live={link.phase === "online"}
+          state={state}
+          actions={actions}
           open={drawer === "people"}
           onWrite={(person) => void write(person)}
+          onBlock={setDoomed}
           onClose={() => {
             setDrawer(undefined);
             peopleToggle.current?.focus();
@@ -168,6 +177,14 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
           onClose={() => { setSearching(false); }}
         />
       )}
+      {doomed !== undefined && (
+        <BlockDialog
+          name={nameOf(names, doomed)}
+          onBlock={() => { actions.block(doomed, true); }}
+          onClose={() => { setDoomed(undefined); }}
+        />
+      )}
+      {listing && <BlockedDialog state={state} actions={actions} onClose={() => { setListing(false); }} />}
       {renaming && <RenameDialog name={name} onName={onRename} onClose={() => { setRenaming(false); }} />}
     </div>
   );

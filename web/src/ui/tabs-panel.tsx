@@ -6,7 +6,7 @@ import { roomPath, type RoomAddress } from "../room/address";
 import type { RoomState } from "../room/state";
 import { archivedOf, linesOf, titleOf } from "../room/tabs";
 import { conversationItems } from "./conversation-items";
-import { CloseIcon } from "./icons";
+import { BlockIcon, CloseIcon } from "./icons";
 import { Menu } from "./menu";
 import { TabLine } from "./tab-line";
 import { useMenu } from "./use-menu";
@@ -23,12 +23,16 @@ export type TabsPanelProps = {
   readonly onClose: () => void;
   /** Shows that conversation, or the room again. */
   readonly onChoose: (conversation: string | undefined) => void;
+  /** Asks before somebody is blocked. */
+  readonly onBlock: (person: string) => void;
+  /** Lists whom one blocks. */
+  readonly onBlocked: () => void;
 };
 
 /** Every conversation one is in, the newest first. Other rooms are other pages; private conversations open in this one. */
 export function TabsPanel(props: TabsPanelProps): JSX.Element {
-  const { state, actions, address, current, open, onClose, onChoose } = props;
-  const { tabs, names, me, link } = state;
+  const { state, actions, address, current, open, onClose, onChoose, onBlock, onBlocked } = props;
+  const { tabs, blocks, names, me, link } = state;
   const { next } = tabs;
   const live = link.phase === "online";
   const closeButton = useRef<HTMLButtonElement>(null);
@@ -105,11 +109,17 @@ export function TabsPanel(props: TabsPanelProps): JSX.Element {
             More conversations
           </button>
         )}
+        {blocks.size > 0 && (
+          <button type="button" class="button button-quiet tabs-blocked" aria-haspopup="dialog" onClick={onBlocked}>
+            <BlockIcon />
+            People you block <span class="people-count">{blocks.size}</span>
+          </button>
+        )}
         {menu !== undefined && about !== undefined && (
           <Menu
             label={`Options for ${titleOf(about.conversation, names, me)}`}
             anchor={menu.anchor}
-            items={conversationItems(about, actions)}
+            items={conversationItems(about, state, actions, onBlock)}
             onClose={close}
           />
         )}

@@ -14,6 +14,7 @@ import { FaultNote } from "./fault-note";
 import { focusItem } from "./list-keys";
 import type { MessageHandlers } from "./message-item";
 import { LossNote } from "./loss-note";
+import { Menu, type MenuItem } from "./menu";
 import { MessageList } from "./message-list";
 import { momentOf } from "./moments";
 import { OutboxList } from "./outbox-list";
@@ -24,6 +25,7 @@ import { useCompose } from "./use-compose";
 import { useGoal, type Goal } from "./use-goal";
 import { useLeaving } from "./use-leaving";
 import { useLooking } from "./use-looking";
+import { useMenu } from "./use-menu";
 import { useQuotes } from "./use-quotes";
 import { useScroll } from "./use-scroll";
 import { useSought } from "./use-sought";
@@ -36,17 +38,22 @@ export type TalkProps = {
   readonly place: string;
   /** What the room is called. */
   readonly title: string;
+  /** What can be done with somebody who said something. */
+  readonly itemsOf?: (person: string) => readonly MenuItem[];
+  /** Stands where one would write, if one cannot. */
+  readonly closed?: JSX.Element | undefined;
   /** A message that was chosen elsewhere. */
   readonly goal: Goal | undefined;
 };
 
 /** What is said, and where one says something. */
-export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Element {
+export function Talk({ state, actions, place, title, itemsOf, closed, goal }: TalkProps): JSX.Element {
   const { link, me, names, messages, quotes, standing, outbox, fault } = state;
   const online = link.phase === "online";
   const { compose, field, writing } = useCompose(place, online, actions);
   const [doomed, setDoomed] = useState<Message>();
   const [sought, seek] = useSought();
+  const { menu, toggle, close } = useMenu<string>();
   const typed = useTyping(online, actions.typing);
   const announcement = useAnnouncement(messages, names, me);
   useLeaving(outbox);
@@ -76,8 +83,9 @@ export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Ele
       onEdit: writing.edit,
       onDelete: setDoomed,
       onOpen: scroll.goTo,
+      onPerson: toggle,
     }),
-    [actions, writing, scroll.goTo],
+    [actions, writing, scroll.goTo, toggle],
   );
   const editing = compose.editing?.message.seq;
   // A keystroke in the composer is nothing to the list.
@@ -99,6 +107,14 @@ export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Ele
   return (
     <>
       {list}
+      {menu !== undefined && itemsOf !== undefined && (
+        <Menu
+          label={`Options for ${nameOf(names, menu.about)}`}
+          anchor={menu.anchor}
+          items={itemsOf(menu.about)}
+          onClose={close}
+        />
+      )}
       <div class="visually-hidden" aria-live="polite">
         {announcement && <p key={announcement.seq}>{announcement.words}</p>}
       </div>
@@ -108,7 +124,7 @@ export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Ele
       {fault && <FaultNote fault={fault} onDismiss={() => { actions.note({ type: "fault_dismissed" }); }} />}
       <OutboxList outbox={outbox} onRetry={actions.resend} onDiscard={actions.discard} />
       <TypingLine typing={state.typing} names={names} />
-      {link.phase === "refused" && messages.shown.length === 0 ? null : standing.speaks ? (
+      {link.phase === "refused" && messages.shown.length === 0 ? null : closed ?? (standing.speaks ? (
         <Composer
           composing={{ compose, field, writing }}
           link={link}
@@ -122,7 +138,7 @@ export function Talk({ state, actions, place, title, goal }: TalkProps): JSX.Ele
         />
       ) : (
         <p class="composer-closed muted">You are looking on: in this room you can read, but not write.</p>
-      )}
+      ))}
       {doomed && (
         <DeleteDialog
           text={doomed.text}

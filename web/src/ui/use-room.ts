@@ -25,6 +25,10 @@ export type RoomActions = TalkActions & {
   readonly moreTabs: (before: TabsNext) => void;
   /** Mutes a conversation or puts it away, or takes that back. Why that did not happen is shown. */
   readonly keep: (line: Tab, keeping: Keeping) => void;
+  /** Blocks somebody, or does so no more. Why that did not happen is shown. */
+  readonly block: (person: string, on: boolean) => void;
+  /** How somebody is called is told, if that is not known yet. */
+  readonly askName: (person: string) => void;
   readonly search: (question: Question) => Promise<Found | Fault>;
   /** The place in the room, as it is now. */
   readonly channel: () => RoomChannel | null;
@@ -70,6 +74,10 @@ export function useRoom({ endpoint, address, identity }: RoomPlace): { state: Ro
       keep: (line, keeping) => {
         void channel.current?.own.keep(line, keeping).then(shown);
       },
+      block: (person, on) => {
+        void channel.current?.own.block(person, on).then(shown);
+      },
+      askName: (person) => channel.current?.own.askName(person),
       search: async (question) => (await channel.current?.own.search(question)) ?? noAnswer,
       channel: () => channel.current,
     };
