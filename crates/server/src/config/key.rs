@@ -233,6 +233,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "How many of them may come at once before `limits.connections_per_second` counts.",
     },
     Key {
+        path: "limits.joins_per_second",
+        default: r#""off""#,
+        about: "Joins a second, all together; past it a join waits in line and is answered later. \"off\" is as many as come.",
+    },
+    Key {
+        path: "limits.join_wait",
+        default: r#""5s""#,
+        about: "How long a join may have to wait so; past it it is answered `overloaded` with a time to wait. Clients give up\nafter ten seconds.",
+    },
+    Key {
         path: "limits.handshake_timeout",
         default: r#""10s""#,
         about: "Time that a new connection has to send its request head.",
