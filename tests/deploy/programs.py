@@ -1,21 +1,14 @@
 """How the programs that the tests of deploy/ need are run, and ended."""
 
-import os
 import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 from harness.environment import environment
-from harness.programs import DEADLINE_SECONDS, ROOT, find
+from harness.programs import DEADLINE_SECONDS, ROOT
 
 DEPLOY = ROOT / "deploy"
-STAMPEDE = Path(os.environ.get("STAMPEDE_BIN", ROOT / "target" / "debug" / "stampede"))
-
-
-def stampede() -> str:
-    """Where the load lab is."""
-    return find(str(STAMPEDE), "`cargo build --bins` builds it; STAMPEDE_BIN names another")
 
 
 def checkers() -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import names
 import programs
 from harness.engines import Redis
-from harness.programs import HOST, Process, find, free_port, wait_until
+from harness.programs import HOST, Process, find, free_port, stampede, wait_until
 from harness.server import Server
 
 # The name that prometheus.yml looks for, and the port that it takes for granted.
@@ -87,7 +87,7 @@ def _replica(folder: Path, name: str, bus: str) -> Iterator[str]:
 
 @contextmanager
 def _talk(folder: Path, name: str, port: int) -> Iterator[None]:
-    command = [programs.stampede(), "rooms", f"ws://{HOST}:{port}/socket/websocket"]
+    command = [stampede(), "rooms", f"ws://{HOST}:{port}/socket/websocket"]
     options = {"rooms": 2, "clients": CLIENTS, "rate": 5, "seconds": TALKING_SECONDS, "out": folder / f"talk-{name}"}
     words = [f"--{option}={value}" for option, value in options.items()]
     with Process([*command, *words], folder / f"stampede-{name}.log"):

@@ -14,6 +14,7 @@ from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 THRONG = Path(os.environ.get("THRONG_BIN", ROOT / "target" / "debug" / "throng")).absolute()
+STAMPEDE = Path(os.environ.get("STAMPEDE_BIN", ROOT / "target" / "debug" / "stampede")).absolute()
 HOST = "127.0.0.1"
 
 # Longest wait for anything. Only something broken meets it.
@@ -41,6 +42,11 @@ def find(program: str, remedy: str = "`make deps` installs it on Debian") -> str
 def throng() -> str:
     """Where the server is."""
     return find(str(THRONG), "`cargo build --bins` builds it; THRONG_BIN names another")
+
+
+def stampede() -> str:
+    """Where the load lab is."""
+    return find(str(STAMPEDE), "`cargo build --bins` builds it; STAMPEDE_BIN names another")
 
 
 def foreign_variables() -> dict[str, str]:

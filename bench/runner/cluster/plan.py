@@ -1,26 +1,29 @@
 """The group `cluster` of `bench/run` and its parts."""
 
-from runner.cluster import bus_cost, bystanders, redis, rooms
+from runner.cluster import bus_cost, bystanders, redis, rooms, storm
 from runner.cluster.bus_cost import BusCost
 from runner.cluster.bystanders import Bystanders
 from runner.cluster.killed import Killed
 from runner.cluster.rooms import Rooms
+from runner.cluster.storm import Storm
 from runner.cluster.talk import Talk
 from runner.targets import Target
 from runner.trials import Suite, Tools
 
-GROUPS = ("cluster-rooms", "cluster-bystanders", "cluster-redis", "cluster-killed")
+GROUPS = ("cluster-rooms", "cluster-bystanders", "cluster-redis", "cluster-killed", "cluster-storm")
 
 ROOMS = "rooms over two nodes"
 BYSTANDERS = "talk on one node of three"
 BUS_COST = "Redis for each message"
 KILLED = "a node is killed"
+STORM = "a crowd comes to a node where two talk"
 
 TARGETS = (
     Target(ROOMS, "deliveries_per_cpu_second", rooms.TWO, rooms.ONE, at_least=0.8),
     Target(ROOMS, "added_latency_ms_p50_at_half", rooms.TWO, None, at_most=1.0),
     Target(ROOMS, "added_latency_ms_p99_at_half", rooms.TWO, None, at_most=5.0),
     Target(BYSTANDERS, "counters_that_moved", bystanders.SUBJECT, None, at_most=0),
+    Target(STORM, "meanwhile_ms_p99", storm.PACED, None, at_most=rooms.CARRIED_P99_MS),
     Target(BUS_COST, "redis_cpu_us_per_message", bus_cost.NODES, bus_cost.BENCHMARK, at_most=1.3),
 )
 
@@ -40,10 +43,11 @@ def suite(group: str, smoke: bool, tools: Tools) -> Suite:
         "cluster-bystanders": Bystanders(BYSTANDERS, few),
         "cluster-redis": BusCost(BUS_COST, pairs, 200_000 // scale),
         "cluster-killed": Killed(KILLED, 20_000 // scale, 100 if not smoke else 5),
+        "cluster-storm": Storm(STORM, 16_000 // scale, 100 if not smoke else 5, 4 if smoke else 20),
     }
     scenarios = [by_group[name] for name in GROUPS if group in (name, "cluster")]
     programs = (tools.throng, tools.stampede, tools.driver, tools.floor)
     absent = {program.name: "`make bench-programs` builds it" for program in programs if not program.exists()}
     absent |= redis.absent("redis-server", "redis-benchmark")
-    bases = ("floor", rooms.ONE, bus_cost.BENCHMARK)
+    bases = ("floor", rooms.ONE, bus_cost.BENCHMARK, storm.AS_THEY_COME)
     return Suite(group, scenarios, absent, {}, bases, TARGETS)

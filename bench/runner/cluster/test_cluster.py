@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from runner import processes, report, targets, trials
-from runner.cluster import bystanders, killed, plan, redis, rooms
+from runner.cluster import bystanders, killed, plan, redis, rooms, storm
 from runner.cluster.nodes import Reading, Span
 from runner.cluster.talk import Talk
 from runner.form import complaints
@@ -56,6 +56,13 @@ class CountsTest(unittest.TestCase):
         came, back, heard = right
         wrong = killed.faults(9, came, back | {"recovered": 8}, heard | {"lost": 2, "extra": 1})
         self.assertEqual(len(wrong), 3)
+
+    def test_a_storm_is_wrong_where_somebody_fails_or_comes_back_when_the_pair_has_gone(self):
+        counts = dict.fromkeys(("errors", "lost", "duplicates", "users_failed"), 0)
+        summary = {"counts": counts, "errors": []}
+        self.assertEqual(storm.faults(3.0, 20, summary, summary, {"counts": counts | {"errors": 9}, "errors": []}), [])
+        failed = {"counts": counts | {"users_failed": 1}, "errors": []}
+        self.assertEqual(len(storm.faults(21.0, 20, summary, summary, failed)), 2)
 
     def test_a_processs_own_clock_is_finer_than_the_kernels_list(self):
         with subprocess.Popen(["sleep", "60"]) as sleeper:

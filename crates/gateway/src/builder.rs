@@ -330,6 +330,8 @@ impl GatewayBuilder {
                 history_bytes_max: self.limits.history_bytes_max / shards.max(1),
                 recovery_messages_max: self.limits.recovery_messages_max,
                 recovery_bytes_max: self.limits.outbox_bytes_max / 2,
+                join_interval_us: self.limits.join_interval_us(shards),
+                join_wait_us_max: u64::try_from(self.limits.join_wait_max.as_micros()).unwrap_or(u64::MAX),
                 ..hub::Limits::default()
             },
         };

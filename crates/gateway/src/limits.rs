@@ -35,6 +35,11 @@ pub struct Limits {
     /// Answers per second to newcomers by TLS that one of the limits above refuses, and as many at the same time: each
     /// costs a handshake. Past it they are cut.
     pub tls_refusals_per_second_max: u32,
+    /// Joins per second, all together, an equal part for each shard; `None` is as many as come. Past it a join waits in
+    /// line and is answered later.
+    pub join_rate_max: Option<u32>,
+    /// How long a join may have to wait so. Past it it is answered `overloaded`, with a time to wait.
+    pub join_wait_max: Duration,
     /// Time for a request's head to arrive. Past it the connection is answered 408.
     pub handshake_time_max: Duration,
     /// A request's head, from 256 bytes to 16 KiB. Past it the connection is answered 431.
@@ -66,6 +71,8 @@ impl Default for Limits {
             connection_rate_max: None,
             connection_burst_max: 1_000,
             tls_refusals_per_second_max: 50,
+            join_rate_max: None,
+            join_wait_max: Duration::from_secs(5),
             handshake_time_max: Duration::from_secs(10),
             header_bytes_max: 16 << 10,
             deliveries_per_turn_max: 256,
@@ -98,6 +105,12 @@ impl fmt::Display for BadLimit {
 impl std::error::Error for BadLimit {}
 
 impl Limits {
+    /// Between two joins of one shard of so many, in microseconds; 0 is as they come.
+    pub(crate) fn join_interval_us(&self, shards: usize) -> u64 {
+        let part = |per_second: u32| 1_000_000 * shards.max(1) as u64 / u64::from(per_second.max(1));
+        self.join_rate_max.map_or(0, |per_second| part(per_second).max(1))
+    }
+
     /// Finds a limit that lets nothing through, or that its mechanism cannot hold.
     pub fn check(&self) -> Result<(), BadLimit> {
         let at_least_one = [
@@ -111,6 +124,7 @@ impl Limits {
             ("connection_rate_max", self.connection_rate_max.unwrap_or(1) as usize),
             ("connection_burst_max", self.connection_burst_max as usize),
             ("tls_refusals_per_second_max", self.tls_refusals_per_second_max as usize),
+            ("join_rate_max", self.join_rate_max.unwrap_or(1) as usize),
             ("deliveries_per_turn_max", self.deliveries_per_turn_max),
         ];
         if let Some(&(name, _)) = at_least_one.iter().find(|(_, limit)| *limit == 0) {
@@ -139,6 +153,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn shards_share_the_rate_of_joins() {
+        let interval =
+            |rate, shards| Limits { join_rate_max: rate, ..Limits::default() }.join_interval_us(shards);
+        assert_eq!([interval(None, 4), interval(Some(1000), 1), interval(Some(1000), 4)], [0, 1000, 4000]);
+        assert_eq!([interval(Some(1), 2), interval(Some(u32::MAX), 2)], [2_000_000, 1]);
+    }
+
+    #[test]
     fn limits_that_let_nothing_through_are_found_by_name() {
         type Break = fn(&mut Limits);
         let broken: [(&str, Break); 11] = [
@@ -147,6 +169,7 @@ mod tests {
             ("connection_rate_max", |limits| limits.connection_rate_max = Some(0)),
             ("connection_burst_max", |limits| limits.connection_burst_max = 0),
             ("tls_refusals_per_second_max", |limits| limits.tls_refusals_per_second_max = 0),
+            ("join_rate_max", |limits| limits.join_rate_max = Some(0)),
             ("outbox_bytes_max", |limits| limits.outbox_bytes_max = 0),
             ("handshake_time_max", |limits| limits.handshake_time_max = Duration::ZERO),
             ("header_bytes_max", |limits| limits.header_bytes_max = 255),

@@ -36,6 +36,12 @@ counters! {
     joins,
     /// Joins that were refused, for whatever reason.
     joins_refused,
+    /// Joins that wait in line now.
+    joins_waiting,
+    /// Joins that had to wait in line.
+    joins_queued,
+    /// Joins that were refused because the line was too long.
+    joins_overloaded,
     /// Messages that clients sent.
     messages_in,
     /// Messages for one client: replies, pushes, closes.

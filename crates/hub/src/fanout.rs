@@ -79,6 +79,7 @@ impl Hub {
     /// Delivers at most about `budget` messages of pending publications, and says what is left.
     pub fn pump(&mut self, now: crate::Micros, budget: usize, reach: Reach, out: &mut Effects) -> Pending {
         self.now = now;
+        self.begin_waiting_joins(out);
         self.settle_presences(out);
         // Most servers have neither a bus nor histories, and this is done in every turn.
         let is_alone = self.config.bus.is_none() && self.config.histories.is_empty();

@@ -13,6 +13,7 @@ use crate::fanout::Encoder;
 use crate::hashing::SecretHash;
 use crate::histories::Histories;
 use crate::ids::{ConnectionKey, Micros, MountIndex, ShardIndex, Ticket, TopicId};
+use crate::join_line::JoinLine;
 use crate::limits::Limits;
 use crate::link::BusState;
 use crate::memory::Memory;
@@ -72,6 +73,7 @@ pub struct Hub {
     /// The histories of the topics whose home this is.
     pub(crate) archive: Archive,
     pub(crate) bus: BusState,
+    pub(crate) join_line: JoinLine,
     /// Recoverable topics with something to ask their homes.
     pub(crate) questions: VecDeque<TopicId>,
     pub(crate) encoder: Encoder,
@@ -104,6 +106,7 @@ impl Hub {
             directory: Directory::new(hash),
             archive: Archive::new(hash, config.histories.len(), config.limits.history_bytes_max),
             bus: BusState::default(),
+            join_line: JoinLine::new(&config.limits),
             questions: VecDeque::new(),
             encoder: Encoder::default(),
             instances: 0,
@@ -166,7 +169,7 @@ impl Hub {
     /// When [`Hub::pump`] has something to tell although nothing happens.
     pub fn deadline(&self) -> Option<Micros> {
         let deadlines = self.directory.deadline().into_iter().chain(self.archive.deadline());
-        deadlines.chain(self.bus.deadline()).min()
+        deadlines.chain(self.bus.deadline()).chain(self.join_line.deadline()).min()
     }
 
     /// What happened so far, and what stands now.
@@ -174,6 +177,7 @@ impl Hub {
         Counters {
             connections: self.connections.open() as u64,
             topics: self.topics.len() as u64,
+            joins_waiting: self.join_line.len() as u64,
             ..self.counters
         }
     }

@@ -1,15 +1,17 @@
 //! A join from the request to its end, and the calls into its channel.
 
 use crate::channel::{Channel, ChannelFactory, Ended, Joining};
+use crate::connection::Connections;
 use crate::context::{Context, Outcome};
 use crate::dispatch::UNMATCHED;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::follow::Wish;
 use crate::guard;
-use crate::hub::Hub;
+use crate::hub::{Hub, Routes};
 use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
+use crate::join_line::{LineFull, WaitingJoin};
 use crate::memory::shared_text_bytes;
 use crate::outgoing::Outgoing;
 use crate::recovery::Start;
@@ -17,7 +19,7 @@ use crate::splice::with_member;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, Topic};
 use crate::wish::wish_in;
-use proto::phoenix::{Message, Name, Ref, Version};
+use proto::phoenix::{Message, Name, Payload, Ref, Version};
 use std::sync::Arc;
 
 const TOO_MANY: Outgoing<'static> = Outgoing::json(r#"{"reason":"too many channels joined"}"#);
@@ -41,7 +43,7 @@ impl Hub {
         let Name::Text(name) = &message.topic else {
             return self.refuse_directly(slot, &Ref::NULL, &message, UNMATCHED, ticket, out);
         };
-        let Some(factory) = self.factory_for(slot, name) else {
+        let Some(factory) = factory_for(&self.connections, &self.mounts, slot, name) else {
             return self.refuse_directly(slot, &Ref::NULL, &message, UNMATCHED, ticket, out);
         };
         let joins = self.connections.get(slot).map_or(0, |connection| connection.joins().count());
@@ -52,6 +54,13 @@ impl Hub {
         let Ok(wish) = wish else {
             return self.refuse_directly(slot, &message.join_ref, &message, BAD_WISH, ticket, out);
         };
+        let waits = self.join_line.must_wait(self.now);
+        if waits && let Err(LineFull { retry_after_ms }) = self.join_line.has_room(payload_bytes(&message)) {
+            self.counters.joins_overloaded += 1;
+            let response = format!(r#"{{"reason":"overloaded","retry_after_ms":{retry_after_ms}}}"#);
+            let response = Outgoing::Json(response.into());
+            return self.refuse_directly(slot, &message.join_ref, &message, response, ticket, out);
+        }
         let Some(channel) = guard::make(factory, name) else {
             return self.refuse_directly(slot, &message.join_ref, &message, CRASHED, ticket, out);
         };
@@ -61,15 +70,35 @@ impl Hub {
             self.wish(slot, topic, wish);
         }
         let payload = message.payload;
+        if waits {
+            return self.queue_join(key, topic, payload);
+        }
         let decision = self.call(slot, topic, Ref::NULL, out, |channel, cx| channel.join(cx, payload));
         self.decide(slot, topic, decision, out);
     }
 
-    fn factory_for(&self, slot: u32, topic: &str) -> Option<&dyn ChannelFactory> {
-        let mount = self.connections.get(slot)?.mount;
-        let routes = self.mounts.get(usize::from(mount.0))?;
-        let (_, factory) = routes.channels.iter().find(|(pattern, _)| pattern.matches(topic))?;
-        Some(&**factory)
+    /// The join that was just begun waits until its turn comes; what its client says meanwhile for the topic waits for it,
+    /// as behind any join that is not decided.
+    fn queue_join(&mut self, key: ConnectionKey, topic: TopicId, payload: Payload<'_>) {
+        let Some(instance) = self.connections.join(key.slot, topic).map(|join| join.instance) else { return };
+        self.counters.joins_queued += 1;
+        let payload = Outgoing::from(payload).into_owned();
+        self.join_line.push(WaitingJoin { key, topic, instance, payload });
+    }
+
+    /// Asks the channels of those joins whose turn has come.
+    pub(crate) fn begin_waiting_joins(&mut self, out: &mut Effects) {
+        loop {
+            let connections = &self.connections;
+            let is_there =
+                |join: &WaitingJoin| connections.topic_of(join.key, join.instance) == Some(join.topic);
+            let Some(join) = self.join_line.next(self.now, is_there) else { return };
+            let WaitingJoin { key, topic, payload, .. } = join;
+            let decision = self
+                .call(key.slot, topic, Ref::NULL, out, |channel, cx| channel.join(cx, payload.as_payload()));
+            self.decide(key.slot, topic, decision, out);
+            self.resume(key, out);
+        }
     }
 
     /// Refuses a join that never began.
@@ -252,7 +281,7 @@ impl Hub {
         let reference = join.extra.as_ref().map(|extra| extra.reference.clone()).unwrap_or_default();
         let join_ref = join.join_ref.clone();
         let name = self.topics[topic.0 as usize].name.clone();
-        let payload = proto::phoenix::Payload::Json("{}");
+        let payload = Payload::Json("{}");
         let message = Message {
             join_ref: join_ref.clone(),
             reference,
@@ -365,5 +394,24 @@ impl Hub {
             Outcome::Continue | Outcome::Stop | Outcome::Fail => {}
         }
         result
+    }
+}
+
+fn factory_for<'h>(
+    connections: &Connections,
+    mounts: &'h [Routes],
+    slot: u32,
+    topic: &str,
+) -> Option<&'h dyn ChannelFactory> {
+    let mount = connections.get(slot)?.mount;
+    let routes = mounts.get(usize::from(mount.0))?;
+    let (_, factory) = routes.channels.iter().find(|(pattern, _)| pattern.matches(topic))?;
+    Some(&**factory)
+}
+
+fn payload_bytes(message: &Message<'_>) -> usize {
+    match message.payload {
+        Payload::Json(text) => text.len(),
+        Payload::Binary(bytes) => bytes.len(),
     }
 }

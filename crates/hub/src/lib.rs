@@ -36,6 +36,7 @@ mod history;
 mod hub;
 mod ids;
 mod join;
+mod join_line;
 mod joining;
 mod lifecycle;
 mod limits;

@@ -18,6 +18,10 @@ pub struct Limits {
     pub recovery_messages_max: usize,
     /// The same in bytes of memory. It must fit into the outbox of a client that does not read yet.
     pub recovery_bytes_max: usize,
+    /// Between two joins that this shard begins, in microseconds; 0 is as they come. Who comes sooner waits in line.
+    pub join_interval_us: u64,
+    /// How long a join may have to wait in line, in microseconds. Past it it is answered `overloaded`, with a time to wait.
+    pub join_wait_us_max: u64,
 }
 
 impl Default for Limits {
@@ -29,6 +33,8 @@ impl Default for Limits {
             history_bytes_max: 64 << 20,
             recovery_messages_max: 1000,
             recovery_bytes_max: 512 << 10,
+            join_interval_us: 0,
+            join_wait_us_max: 5_000_000,
         }
     }
 }
@@ -38,6 +44,12 @@ impl Default for Limits {
 pub(crate) const PARKED_FRAMES_MAX: usize = 128;
 /// The same in bytes.
 pub(crate) const PARKED_BYTES_MAX: usize = 1 << 20;
+/// Joins begin at once as long as they are no more than come in so long at their pace, in microseconds.
+pub(crate) const JOIN_BURST_US: u64 = 10_000;
+/// How often those are called whose turn in the line has come, in microseconds.
+pub(crate) const JOIN_STEP_US: u64 = 1_000;
+/// Bytes of the payloads of joins in line. Past it a join is answered `overloaded`; one alone may be larger.
+pub(crate) const JOIN_LINE_BYTES_MAX: usize = 16 << 20;
 /// Publications of one topic that one pass over its members delivers together.
 pub(crate) const WALK_BATCH_MAX: usize = 16;
 /// Bytes of one dialect that such a pass may join into one write.
@@ -92,6 +104,7 @@ pub(crate) const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Effects whose memory is kept between events: more than an ordinary turn of the fan-out makes.
 pub(crate) const KEPT_EFFECTS_MAX: usize = 1024;
 
+const _: () = assert!(JOIN_STEP_US <= JOIN_BURST_US, "or the pace could not be kept");
 const _: () = assert!(WALK_BATCH_MAX <= TOPIC_QUEUE_MAX);
 const _: () =
     assert!(CATCH_UP_MESSAGES_MAX <= TOPIC_QUEUE_MAX && CATCH_UP_BYTES_MAX <= TOPIC_QUEUE_BYTES_MAX);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Memory {
     /// The connections' slots, taken or not.
     pub connections: u64,
-    /// What only some connections have: a socket id, assigns, further joins, frames that wait.
+    /// What only some connections have: a socket id, assigns, further joins, frames and joins that wait.
     pub extras: u64,
     /// The channels of joins that stand. What a channel itself points to is the application's.
     pub channels: u64,
@@ -115,7 +115,8 @@ impl Hub {
     pub fn memory(&self) -> Memory {
         Memory {
             connections: self.connections.bytes() as u64,
-            extras: (self.connections.extra_bytes() + table_bytes(&self.identities)) as u64,
+            extras: (self.connections.extra_bytes() + table_bytes(&self.identities) + self.join_line.bytes())
+                as u64,
             topics: self.memory.topics + self.topic_table_bytes() as u64,
             presence: self.memory.presence + self.directory.presence_bytes() as u64,
             histories: self.memory.histories + (self.archive.bytes() + self.archive.table_bytes()) as u64,

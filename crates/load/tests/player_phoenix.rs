@@ -28,6 +28,7 @@ fn join(topic: &str) -> Action {
         timeout: DEADLINE,
         echo: true,
         presence: false,
+        recover: false,
     })
 }
 

@@ -91,6 +91,7 @@ fn pushing(server: SocketAddr, presence: bool, events: &[&str]) -> Plan {
             timeout: DEADLINE,
             echo: false,
             presence,
+            recover: false,
         }),
         all_here.clone(),
     ];

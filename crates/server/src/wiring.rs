@@ -161,6 +161,8 @@ fn limits(limits: &LimitsConfig, history: &HistoryConfig) -> Limits {
         connection_rate_max: limits.connections_per_second,
         connection_burst_max: limits.connections_burst,
         tls_refusals_per_second_max: limits.tls_refusals_per_second,
+        join_rate_max: limits.joins_per_second,
+        join_wait_max: limits.join_wait,
         handshake_time_max: limits.handshake_timeout,
         header_bytes_max: limits.header_bytes,
         presence_people_max: limits.presence_people,

@@ -113,6 +113,27 @@ fn one_address_may_open_so_many_connections_and_no_more() {
 }
 
 #[test]
+fn a_join_beyond_the_pace_is_answered_later_and_one_that_would_wait_too_long_is_told_when_to_come_back() {
+    let pace = ["--set", "shards=1", "--set", "limits.joins_per_second=1", "--set", "limits.join_wait=1s"];
+    let server = Throng::start(&pace);
+    let mut client = Client::open(server.address, SOCKET);
+    for room in ["first", "second", "third"] {
+        client.send(&format!(r#"["1","1","rooms:{room}","phx_join",{{}}]"#));
+    }
+    // The first begins at once; the second waits for a second, and the third would have to for two.
+    for (room, status) in [("first", "ok"), ("third", "error"), ("second", "ok")] {
+        let answer = client.hear_text();
+        assert!(answer.starts_with(&format!(r#"["1","1","rooms:{room}","phx_reply""#)), "{answer}");
+        assert!(answer.contains(&format!(r#""status":"{status}""#)), "{answer}");
+        assert_eq!(answer.contains(r#"{"reason":"overloaded","retry_after_ms":2000}"#), room == "third");
+    }
+    let scrape = server.get(server.admin, "/metrics").body;
+    for line in ["throng_joins_waiting 0", "throng_joins_queued_total 1", "throng_joins_overloaded_total 1"] {
+        assert!(scrape.lines().any(|found| found == line), "{line} in\n{scrape}");
+    }
+}
+
+#[test]
 fn the_log_is_quiet_under_load_and_keeps_the_token_secret() {
     let mut server = Throng::start(&["--set", "log.format=json", "--set", "shutdown.spread=0s"]);
     let mut clients: Vec<Client> = (0..100).map(|_| Client::open(server.address, SOCKET)).collect();

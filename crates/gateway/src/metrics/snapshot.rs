@@ -53,6 +53,12 @@ pub struct Snapshot {
     pub joins_total: u64,
     /// Joins that were refused.
     pub joins_refused_total: u64,
+    /// Joins that wait in line.
+    pub joins_waiting: u64,
+    /// Joins that had to wait in line.
+    pub joins_queued_total: u64,
+    /// Joins that were refused because they would have had to wait too long.
+    pub joins_overloaded_total: u64,
     /// Topics, counted on each shard that has members.
     pub topics: u64,
     /// Messages from clients.
@@ -147,6 +153,9 @@ impl Snapshot {
         self.joined += counters.joined;
         self.joins_total += counters.joins;
         self.joins_refused_total += counters.joins_refused;
+        self.joins_waiting += counters.joins_waiting;
+        self.joins_queued_total += counters.joins_queued;
+        self.joins_overloaded_total += counters.joins_overloaded;
         self.topics += counters.topics;
         self.messages_in_total += counters.messages_in;
         self.messages_out_total += counters.messages_out + counters.deliveries;

@@ -13,6 +13,7 @@ const TEXTS: Dialect = Dialect { version: Version::V2, transport: Transport::Lon
 pub struct Shard {
     pub hub: Hub,
     pub effects: Effects,
+    pub now: Micros,
 }
 
 /// What a hub wanted since the last time.
@@ -29,9 +30,14 @@ pub struct Wanted {
 impl Shard {
     /// The first of so many shards.
     pub fn new(shards: u16, factory: impl ChannelFactory + 'static) -> Shard {
-        let mut hub = Hub::new(config(shards));
+        Shard::with_limits(shards, Limits::default(), factory)
+    }
+
+    /// The same with other bounds.
+    pub fn with_limits(shards: u16, limits: Limits, factory: impl ChannelFactory + 'static) -> Shard {
+        let mut hub = Hub::new(HubConfig { limits, ..config(shards) });
         hub.route(MountIndex(0), Pattern::parse("*").expect("a pattern"), Box::new(factory));
-        Shard { hub, effects: Effects::default() }
+        Shard { hub, effects: Effects::default(), now: Micros(0) }
     }
 
     /// Opens a connection that is sent texts without framing.
@@ -53,7 +59,7 @@ impl Shard {
     }
 
     pub fn handle(&mut self, event: Event<'_>) {
-        self.hub.handle(Micros(0), event, &mut self.effects);
+        self.hub.handle(self.now, event, &mut self.effects);
     }
 
     pub fn say(&mut self, key: ConnectionKey, text: &str) {
@@ -66,7 +72,7 @@ impl Shard {
     }
 
     pub fn pump(&mut self) {
-        self.hub.pump(Micros(0), 100, Reach::All, &mut self.effects);
+        self.hub.pump(self.now, 100, Reach::All, &mut self.effects);
     }
 
     pub fn take(&mut self) -> Wanted {

@@ -151,8 +151,9 @@ impl Room {
         (!forgotten).then_some(false)
     }
 
-    /// Publications that were taken back and did not come are not expected.
-    pub(super) fn excuse_withdrawn(&self, tracker: &Tracker, settled: u32, mut account: Account) -> Account {
+    /// Publications that were taken back and did not come are not expected; those in doubt are not lost: they may never
+    /// have reached the server.
+    pub(super) fn excuse(&self, tracker: &Tracker, settled: u32, mut account: Account) -> Account {
         let Some(recent) = self.recent.get() else { return account };
         let end = tracker.departed().unwrap_or(tracker.next());
         recent.for_each_withdrawn(tracker.joined(), end, |index| {
@@ -160,6 +161,12 @@ impl Room {
             if tracker.has_seen(index) == Some(false) && *missing > 0 {
                 *missing -= 1;
                 account.expected -= 1;
+            }
+        });
+        recent.for_each_doubtful(tracker.joined(), end.min(settled), |index| {
+            if tracker.has_seen(index) == Some(false) && account.lost > 0 {
+                account.lost -= 1;
+                account.in_flight += 1;
             }
         });
         account

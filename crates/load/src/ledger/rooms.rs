@@ -64,7 +64,7 @@ pub struct Unjudged {
     pub order: u64,
     /// Messages that came so late that it was forgotten whether they had come before.
     pub stale: u64,
-    /// Publications that could not be numbered, or not be taken back.
+    /// Publications that could not be numbered, or not be taken back or doubted.
     pub publications: u64,
 }
 
@@ -158,6 +158,15 @@ impl Rooms {
         }
     }
 
+    /// Nobody knows whether a publication was taken: its sender was not told that it was. Whoever gets it has it; nobody
+    /// else has lost it.
+    pub fn doubt(&self, room: u32, index: u32) {
+        let noted = self.table.entry(room).is_some_and(|room| room.recent().doubt(index));
+        if !noted {
+            self.unjudged_publications.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// A user's join has taken effect: it gets what is published from now on. A room that does not exist publishes
     /// nothing.
     #[must_use]
@@ -180,7 +189,7 @@ impl Rooms {
         let Some(room) = self.table.entry(room) else { return Account::default() };
         let settled = room.settled(now, self.settle_after);
         let account = tracker.leave(tracker.next(), settled);
-        room.excuse_withdrawn(&tracker, settled, account)
+        room.excuse(&tracker, settled, account)
     }
 
     /// Takes note that a member got a message with this stamp, which must be of this run and machine. (A member that
@@ -400,6 +409,24 @@ mod tests {
         assert_eq!(rooms.account(room, lucky, 5 * SECOND), account(3, 1));
         assert_eq!(rooms.account(room, unlucky, 5 * SECOND), account(2, 0));
         (0..=WITHDRAWN_MAX as u32).for_each(|index| rooms.withdraw(room, index));
+        assert_eq!(rooms.unjudged().publications, 1);
+    }
+
+    #[test]
+    fn what_is_in_doubt_is_expected_and_lost_to_nobody() {
+        let rooms = Rooms::new(SECOND);
+        let room = rooms.intern("lobby").expect("there is room");
+        let (mut lucky, unlucky) = (rooms.join(room), rooms.join(room));
+        for _ in 0..3 {
+            rooms.publish(room, 1, 0);
+        }
+        rooms.doubt(room, 1);
+        rooms.doubt(room, 1);
+        rooms.receive(&mut lucky, &stamp(room, 1, 1));
+        let account = |delivered, lost, in_flight| Account { expected: 3, delivered, lost, in_flight };
+        assert_eq!(rooms.account(room, lucky, 5 * SECOND), account(1, 2, 0));
+        assert_eq!(rooms.account(room, unlucky, 5 * SECOND), account(0, 2, 1));
+        (0..=WITHDRAWN_MAX as u32).for_each(|index| rooms.doubt(room, index));
         assert_eq!(rooms.unjudged().publications, 1);
     }
 

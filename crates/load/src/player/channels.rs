@@ -8,7 +8,9 @@ use super::client::{Client, Doing, Line, PendingJoin};
 use super::clock::{NEVER, nanos};
 use super::deliveries::topic_tag;
 use super::interpret::{Flow, scene};
-use super::phoenix::{Incoming, Outgoing, PresenceChange, Status, presence_change};
+use super::phoenix::{
+    Incoming, Outgoing, PresenceChange, Recovery, Status, presence_change, recovery_in, with_wish,
+};
 use super::program::Operation;
 use super::shard::Shard;
 use super::speech::opcode_of;
@@ -36,19 +38,28 @@ impl Shard {
         let host = &self.stage.targets.target(client.target).host;
         let scene = scene(&self.stage, host, b"");
         let (topic, payload) = (scene.text(&join.topic, client), scene.text(&join.payload, client));
-        let payload = if payload.is_empty() { "{}" } else { &payload };
+        let payload = if payload.is_empty() { "{}".to_owned() } else { payload };
+        let standing = client.followed(topic_tag(&topic)).and_then(|followed| followed.standing.as_ref());
+        let payload = match standing.filter(|_| join.recover) {
+            Some(standing) => with_wish(&payload, standing),
+            None => Some(payload),
+        };
+        let Some(payload) = payload else {
+            return self.not_ready(place, "join: with `recover` the payload must be an object");
+        };
         let join_ref = client.next_reference();
         client.doing = Doing::Joining;
         client.awaited = join_ref;
         client.step_began = now;
         client.step_due = now.saturating_add(nanos(join.timeout));
-        let pending = PendingJoin { topic, join_ref, echo: join.echo, presence: join.presence };
+        let Join { echo, presence, recover, .. } = *join;
+        let pending = PendingJoin { topic, join_ref, echo, presence, recover };
         let outgoing = Outgoing {
             join_ref: Some(join_ref),
             reference: join_ref,
             topic: &pending.topic,
             event: "phx_join",
-            payload: Payload::Json(payload),
+            payload: Payload::Json(&payload),
         };
         self.say(io, place, &outgoing);
         if let Some(client) = self.clients.item_mut(place) {
@@ -130,6 +141,7 @@ impl Shard {
                 let room = self.clients.item(place).and_then(|client| {
                     client.memberships().find(|one| one.topic == tag).map(|membership| membership.room)
                 });
+                self.keep_place(place, tag, &message);
                 self.receive(place, room.unwrap_or(NO_ROOM), message.payload_bytes(), at);
             }
         }
@@ -141,11 +153,15 @@ impl Shard {
         if self.is_awaited_echo(place, message.payload_bytes()) {
             self.receive(place, NO_ROOM, message.payload_bytes(), at);
         }
+        let status = message.status();
+        if let Some(reference) = message.reference {
+            self.publication_answered(place, reference, status == Some(Status::Ok));
+        }
         let Some(client) = self.clients.item(place) else { return };
         if message.reference != Some(client.awaited) {
             return;
         }
-        let outcome = match message.status() {
+        let outcome = match status {
             Some(Status::Ok) => Outcome::Ok,
             Some(Status::Error) => Outcome::Rejected,
             None => Outcome::Protocol,
@@ -155,7 +171,10 @@ impl Shard {
             format!("{} on {}: {payload}", message.event, message.topic)
         };
         match client.doing {
-            Doing::Joining => self.join_answered(io, place, outcome, at, text),
+            Doing::Joining => {
+                let recovery = self.recovers(place).then(|| recovery_in(message)).flatten();
+                self.join_answered(io, place, outcome, recovery, at, text);
+            }
             Doing::Leaving => self.left(io, place, &message.topic, outcome, at),
             Doing::Pushing => self.push_answered(io, place, outcome, at, text),
             Doing::Ready
@@ -178,19 +197,40 @@ impl Shard {
         io: &mut Io<'_, Self>,
         place: u32,
         outcome: Outcome,
+        recovery: Option<Recovery>,
         at: Nanos,
         text: impl FnOnce() -> String,
     ) {
         let pending = self.clients.item_mut(place).and_then(|client| client.rare_mut().join.take());
         let Some(pending) = pending else { return };
+        // Whoever counts on getting what it missed must not be told that it did by a topic that keeps nothing.
+        let keeps_nothing = pending.recover && recovery.is_none();
+        // A server that does not know now where the topic stands will know later, and nothing is lost yet.
+        let knows_nothing_yet = recovery.as_ref().is_some_and(|recovery| recovery.standing.is_none())
+            && self.is_away(place, topic_tag(&pending.topic));
+        let outcome = if outcome != Outcome::Ok {
+            outcome
+        } else if keeps_nothing {
+            Outcome::Protocol
+        } else if knows_nothing_yet {
+            Outcome::Rejected
+        } else {
+            Outcome::Ok
+        };
         let label = self.running_label(place);
         let mut seen = self.of_client(place, Kind::Join, outcome, at);
         let Some(client) = self.clients.item_mut(place) else { return };
         let (began, count) = (client.step_began, client.begin_lag_us());
         let intended = client.take_intended();
         if outcome == Outcome::Ok {
-            let PendingJoin { topic, join_ref, echo, presence } = &*pending;
-            let room = self.enter_room(place, topic, *join_ref, *echo, *presence);
+            if let Some(rare) = &mut client.rare {
+                rare.returns = 0;
+            }
+            let PendingJoin { topic, join_ref, echo, presence, .. } = &*pending;
+            let room = match recovery {
+                Some(recovery) => self.follow(place, &pending, recovery, at),
+                None => self.enter_room(place, topic, *join_ref, *echo, *presence),
+            };
             if let Some(room) = room {
                 seen.room = room;
                 self.raise(|gauges| &gauges.joined);
@@ -201,13 +241,13 @@ impl Shard {
         self.see(Observation { began, intended, count, label, ..seen }, text);
         if outcome == Outcome::Ok {
             self.step_done(io, place, at);
-        } else {
+        } else if outcome == Outcome::Protocol || !self.comes_back(io, place, outcome) {
             self.end_session(io, place, outcome);
         }
     }
 
     pub(super) fn join_timed_out(&mut self, io: &mut Io<'_, Self>, place: u32, at: Nanos) {
-        self.join_answered(io, place, Outcome::Timeout, at, || "no reply to the join".to_owned());
+        self.join_answered(io, place, Outcome::Timeout, None, at, || "no reply to the join".to_owned());
     }
 
     fn push_answered(

@@ -8,7 +8,8 @@ use proto::phoenix::Version;
 use proto::ws::Pending;
 
 use super::clock::NEVER;
-use super::deliveries::Membership;
+use super::deliveries::{Membership, Unanswered};
+use super::phoenix::Standing;
 use super::program::{Position, RegisterIndex};
 use super::requests::Request;
 use crate::draw::Rng;
@@ -202,6 +203,23 @@ pub(crate) struct Rare {
     pub(crate) slow_reader: Option<SlowReader>,
     /// Why its orderly close is none of a session that went well.
     pub(crate) failure: Option<Outcome>,
+    /// Recoverable topics that it is a member of, with a connection or without.
+    pub(crate) followed: Vec<Followed>,
+    /// A publication on one of them that the server has not answered.
+    pub(crate) unanswered: Option<Unanswered>,
+    /// How often it has come back since it was in a room.
+    pub(crate) returns: u32,
+}
+
+/// A recoverable topic that a user is a member of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Followed {
+    /// As [`Membership::topic`].
+    pub(crate) topic: u32,
+    /// `None` while the server does not know where the topic stands.
+    pub(crate) standing: Option<Standing>,
+    /// Whether the connection is gone on which it was joined.
+    pub(crate) is_away: bool,
 }
 
 /// A join that is not answered.
@@ -211,6 +229,7 @@ pub(crate) struct PendingJoin {
     pub(crate) join_ref: u32,
     pub(crate) echo: bool,
     pub(crate) presence: bool,
+    pub(crate) recover: bool,
 }
 
 /// What a message must be like, filled in for the user.
@@ -288,6 +307,16 @@ impl Client {
         self.membership.iter_mut().chain(further)
     }
 
+    /// What it knows of a recoverable topic that it is a member of.
+    pub(crate) fn followed(&self, topic: u32) -> Option<&Followed> {
+        self.rare.as_ref()?.followed.iter().find(|followed| followed.topic == topic)
+    }
+
+    /// What it knows of a recoverable topic that it is a member of.
+    pub(crate) fn followed_mut(&mut self, topic: u32) -> Option<&mut Followed> {
+        self.rare.as_mut()?.followed.iter_mut().find(|followed| followed.topic == topic)
+    }
+
     /// Adds a room.
     pub(crate) fn enter(&mut self, membership: Membership) {
         match &mut self.membership {
@@ -349,6 +378,9 @@ impl Rare {
             && self.present.is_empty()
             && self.slow_reader.is_none()
             && self.failure.is_none()
+            && self.followed.is_empty()
+            && self.unanswered.is_none()
+            && self.returns == 0
     }
 }
 

@@ -65,7 +65,7 @@ impl Shard {
             }
             Err((outcome, text)) => {
                 self.report_connect(place, outcome, 0, self.now(), || text);
-                Flow::Ends(outcome)
+                if self.comes_back(io, place, outcome) { Flow::Waits } else { Flow::Ends(outcome) }
             }
         }
     }
@@ -178,6 +178,7 @@ impl Shard {
         rare.path = None;
         match connect.dialect {
             Dialect::Raw => {
+                rare.returns = 0;
                 let host = &self.stage.targets.target(client.target).host;
                 let room = connect.room.as_ref().map(|room| scene(&self.stage, host, b"").text(room, client));
                 if let Some(room) = room {
@@ -235,7 +236,9 @@ impl Shard {
         let at = self.now();
         self.drop_socket(io, place);
         self.report_connect(place, outcome, code, at, || text);
-        self.end_session(io, place, outcome);
+        if !self.comes_back(io, place, outcome) {
+            self.end_session(io, place, outcome);
+        }
     }
 
     fn report_connect(

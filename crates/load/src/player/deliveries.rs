@@ -36,6 +36,15 @@ pub(crate) struct Membership {
     pub(crate) elsewhere: Option<Box<Elsewhere>>,
 }
 
+/// A publication on a recoverable topic of which the server has not said that it took it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Unanswered {
+    /// The push's.
+    pub(crate) reference: u32,
+    pub(crate) room: u32,
+    pub(crate) index: u32,
+}
+
 /// A message that is about to go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Publication {
@@ -191,6 +200,37 @@ impl Shard {
         }
     }
 
+    /// Waits for the server to say that it took a publication on a recoverable topic; one without an answer is in doubt.
+    pub(super) fn await_answer(&mut self, place: u32, topic: u32, reference: u32, publication: &Publication) {
+        self.doubt_unanswered(place);
+        let Some(client) = self.clients.item_mut(place) else { return };
+        if publication.room != NO_ROOM && client.followed(topic).is_some() {
+            let unanswered = Unanswered { reference, room: publication.room, index: publication.key as u32 };
+            client.rare_mut().unanswered = Some(unanswered);
+        }
+    }
+
+    /// A push was answered.
+    pub(super) fn publication_answered(&mut self, place: u32, reference: u32, is_taken: bool) {
+        let Some(rare) = self.clients.item_mut(place).and_then(|client| client.rare.as_mut()) else { return };
+        if rare.unanswered.is_none_or(|unanswered| unanswered.reference != reference) {
+            return;
+        }
+        if is_taken {
+            rare.unanswered = None;
+        } else {
+            self.doubt_unanswered(place);
+        }
+    }
+
+    /// Nobody waits for an answer any more.
+    pub(super) fn doubt_unanswered(&mut self, place: u32) {
+        let rare = self.clients.item_mut(place).and_then(|client| client.rare.as_mut());
+        if let Some(Unanswered { room, index, .. }) = rare.and_then(|rare| rare.unanswered.take()) {
+            self.stage.rooms.doubt(room, index);
+        }
+    }
+
     /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.
     pub(super) fn receive(&mut self, place: u32, room: u32, body: &[u8], at: Nanos) {
         let mut is_told = false;
@@ -287,11 +327,15 @@ impl Shard {
 
     /// The user has left a room: its account. `outcome` says how.
     pub(super) fn settle(&mut self, place: u32, mut membership: Membership, outcome: Outcome, at: Nanos) {
+        let was_away = self.unfollow(place, membership.topic);
         self.keep_stay(place, &mut membership, at);
         let Membership { tracker, room, join_ref, .. } = membership;
         let account = self.stage.rooms.account(room, tracker, at);
         self.missing(place, room, Outcome::Lost, account.lost, at);
         self.missing(place, room, Outcome::InFlight, account.in_flight, at);
+        if was_away {
+            return; // its connection's end was its leave
+        }
         let mut seen = self.of_client(place, Kind::Leave, outcome, at);
         seen.room = room;
         self.see(seen, || "the topic ended".to_owned());
@@ -302,9 +346,15 @@ impl Shard {
 
     /// The user hears nothing any more: the accounts of all its rooms and of its echoes.
     pub(super) fn settle_all(&mut self, place: u32, outcome: Outcome, at: Nanos) {
+        self.doubt_unanswered(place);
         while let Some(membership) = self.clients.item_mut(place).and_then(|client| client.leave(|_| true)) {
             self.settle(place, membership, outcome, at);
         }
+        self.settle_echoes(place, at);
+    }
+
+    /// No echo comes any more.
+    pub(super) fn settle_echoes(&mut self, place: u32, at: Nanos) {
         let settle_after = super::clock::nanos(self.stage.plan.drain);
         let Some(client) = self.clients.item_mut(place) else { return };
         let echoes = client.echoes.close(at, settle_after);

@@ -267,6 +267,8 @@ impl Shard {
             }
             (_, Line::Open) => {
                 self.stop_request(io, place);
+                // Before anybody's account is made: who is quiet does not wait for answers.
+                self.doubt_unanswered(place);
                 let Some(client) = self.clients.item_mut(place) else { return };
                 client.doing = Doing::Draining;
                 client.step_due = NEVER;

@@ -7,7 +7,8 @@
 //!
 //! Nothing is lost: every user that arrives finishes exactly once per session ([`Kind::Finish`]), whatever ends it, and
 //! every failure is one observation. What fails ends the session where it cannot go on: a connect, a join, a broken
-//! connection, a required wait, a step that lacks what it needs. A reply, an optional wait or an HTTP request that fails
+//! connection, a required wait, a step that lacks what it needs; the first three not where the connect says that its user
+//! comes back. A reply, an optional wait or an HTTP request that fails
 //! is reported, and the session goes on.
 //!
 //! The player must never decide what is good or bad: it reports, and others count.
@@ -38,6 +39,7 @@ mod program;
 mod render;
 mod requests;
 mod response;
+mod returning;
 mod roster;
 mod sessions;
 mod settling;

@@ -6,6 +6,7 @@ use super::client::{Client, Doing, Line, Register, Spoken};
 use super::clock::NEVER;
 use super::endings::Phase;
 use super::interpret::Flow;
+use super::program::Position;
 use super::shard::Shard;
 use crate::draw::Rng;
 use crate::ledger::Echoes;
@@ -93,7 +94,7 @@ impl Shard {
     /// A user's session is over: what is open is closed, orderly.
     pub(super) fn end_session(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome) {
         let now = self.now();
-        self.end_open_transactions(place, outcome, now);
+        self.end_open_transactions(place, outcome, now, None);
         self.leave_barrier(place);
         if outcome == Outcome::Stopped {
             self.stop_request(io, place);
@@ -123,20 +124,28 @@ impl Shard {
         self.set_timer(place);
     }
 
-    fn end_open_transactions(&mut self, place: u32, outcome: Outcome, now: Nanos) {
+    /// Those that the step which fails is in; a user that goes back to an earlier step stays in those of that one.
+    pub(super) fn end_open_transactions(
+        &mut self,
+        place: u32,
+        outcome: Outcome,
+        now: Nanos,
+        back_to: Option<Position>,
+    ) {
         if matches!(outcome, Outcome::Ok | Outcome::Stopped) {
             return;
         }
         let Some((program, position)) = self.running(place) else { return };
         let position = position as u32;
         for span in program.transactions.iter().rev() {
-            if (span.first..span.last).contains(&position) {
+            let span_has = |position: Position| (span.first..span.last).contains(&position);
+            if span_has(position) && !back_to.is_some_and(span_has) {
                 self.end_transaction(place, span.register, span.label, outcome, now);
             }
         }
     }
 
-    fn leave_barrier(&self, place: u32) {
+    pub(super) fn leave_barrier(&self, place: u32) {
         let Some(client) = self.clients.item(place).filter(|client| client.doing == Doing::AtBarrier) else {
             return;
         };

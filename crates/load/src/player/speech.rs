@@ -94,6 +94,8 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.ready_at = publication.at;
         let Some(timeout) = push.reply else { return Flow::Next };
+        self.await_answer(place, tag, reference, &publication);
+        let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         client.doing = Doing::Pushing;
         client.awaited = reference;
         client.step_began = publication.at;

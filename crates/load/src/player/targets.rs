@@ -12,6 +12,9 @@ use super::trust::client_config;
 use crate::draw::{Rng, Weighted};
 use crate::scenario::plan::{Plan, Target, TargetId};
 
+/// Draws until one among others is found. Where weights leave it out so often, users seldom go there anyway.
+const DRAWS_MAX: usize = 16;
+
 /// All targets of a run.
 #[derive(Debug)]
 pub(crate) struct Targets {
@@ -52,6 +55,12 @@ impl Targets {
     /// Draws a user's target.
     pub(crate) fn draw(&self, rng: &mut Rng) -> TargetId {
         TargetId(self.weights.as_ref().map_or(0, |weights| weights.draw(rng)) as u16)
+    }
+
+    /// Draws a target for a user whose connection to one has failed: another one, where there is one.
+    pub(crate) fn draw_other(&self, rng: &mut Rng, failed: TargetId) -> TargetId {
+        let drawn = (0..DRAWS_MAX).map(|_| self.draw(rng)).find(|drawn| *drawn != failed);
+        drawn.unwrap_or(failed)
     }
 
     /// A target of the plan.
@@ -156,6 +165,19 @@ mod tests {
         let targets = targets(&[target("127.0.0.1", 1), target("127.0.0.2", 2)]);
         let mut rng = Rng::for_user(1, 1);
         assert!((0..100).all(|_| targets.draw(&mut rng) == TargetId(1)));
+    }
+
+    #[test]
+    fn whose_target_has_failed_gets_another_one_where_there_is_one() {
+        let all = [target("127.0.0.1", 1), target("127.0.0.2", 2), target("127.0.0.3", 3)];
+        let mut targets = targets(&all);
+        let mut rng = Rng::for_user(1, 1);
+        assert_eq!(targets.draw_other(&mut rng, TargetId(1)), TargetId(1), "nobody goes to the others");
+        targets.weights = Weighted::new(&[1.0, 1.0, 1.0]).ok();
+        let drawn: Vec<TargetId> = (0..100).map(|_| targets.draw_other(&mut rng, TargetId(1))).collect();
+        assert!(
+            drawn.contains(&TargetId(0)) && drawn.contains(&TargetId(2)) && !drawn.contains(&TargetId(1))
+        );
     }
 
     #[test]

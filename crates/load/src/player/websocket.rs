@@ -263,11 +263,16 @@ impl Shard {
         let was_closing = client.line == Line::Closing;
         self.drop_socket(io, place);
         self.report_disconnect(place, outcome, code, at, || text);
+        let after_close = doing.after_close().filter(|_| was_closing);
+        let is_wanted = doing != Doing::HalfOpen && after_close.is_none();
+        if is_wanted && self.comes_back(io, place, outcome) {
+            return;
+        }
         self.settle_all(place, outcome, at);
         if doing == Doing::HalfOpen {
             return;
         }
-        match doing.after_close().filter(|_| was_closing) {
+        match after_close {
             None => self.end_session(io, place, outcome),
             // The end that it was about to make anyway.
             next => self.go_on_after_close(io, place, next, at),

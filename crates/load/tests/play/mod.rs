@@ -137,6 +137,7 @@ pub(crate) fn connect() -> Connect {
         deflate: false,
         connect_timeout: DEADLINE,
         handshake_timeout: DEADLINE,
+        reconnect: None,
     }
 }
 

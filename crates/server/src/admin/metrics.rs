@@ -116,6 +116,10 @@ fn messages(page: &mut Page<'_>, snapshot: &Snapshot) -> fmt::Result {
     page.gauge("throng_joined", "Joins that stand.", snapshot.joined)?;
     page.counter("throng_joins", "Joins that were accepted.", snapshot.joins_total)?;
     page.counter("throng_joins_refused", "Joins that were refused.", snapshot.joins_refused_total)?;
+    page.gauge("throng_joins_waiting", "Joins that wait in line.", snapshot.joins_waiting)?;
+    page.counter("throng_joins_queued", "Joins that had to wait in line.", snapshot.joins_queued_total)?;
+    let overloaded = snapshot.joins_overloaded_total;
+    page.counter("throng_joins_overloaded", "Joins refused because the line was too long.", overloaded)?;
     page.gauge("throng_topics", "Topics, counted on each shard that has members.", snapshot.topics)?;
     page.counter("throng_messages_in", "Messages from clients.", snapshot.messages_in_total)?;
     page.counter(

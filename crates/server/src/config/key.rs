@@ -238,6 +238,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "Answers a second to newcomers by TLS that a limit refuses, and as many at the same time: each costs a\nhandshake. Past it they are cut.",
     },
     Key {
+        path: "limits.joins_per_second",
+        default: r#""off""#,
+        about: "Joins a second, all together; past it a join waits in line and is answered later. \"off\" is as many as come.",
+    },
+    Key {
+        path: "limits.join_wait",
+        default: r#""5s""#,
+        about: "How long a join may have to wait so; past it it is answered `overloaded` with a time to wait. Clients give up\nafter ten seconds.",
+    },
+    Key {
         path: "limits.handshake_timeout",
         default: r#""10s""#,
         about: "Time that a new connection has to send its request head.",

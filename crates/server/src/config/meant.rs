@@ -96,6 +96,9 @@ pub(crate) struct LimitsConfig {
     pub(crate) connections_per_second: Option<u32>,
     pub(crate) connections_burst: u32,
     pub(crate) tls_refusals_per_second: u32,
+    /// `None`: as many as come.
+    pub(crate) joins_per_second: Option<u32>,
+    pub(crate) join_wait: Duration,
     pub(crate) handshake_timeout: Duration,
     pub(crate) header_bytes: usize,
     pub(crate) outbox_bytes: usize,

@@ -202,6 +202,10 @@ impl<'a> Reader<'a> {
                 .map(|connections| connections as u32),
             connections_burst: self.read("limits.connections_burst", &per_ip) as u32,
             tls_refusals_per_second: self.read("limits.tls_refusals_per_second", &per_ip) as u32,
+            joins_per_second: self
+                .read("limits.joins_per_second", &Or("off", per_ip.clone()))
+                .map(|joins| joins as u32),
+            join_wait: self.read("limits.join_wait", &Time(Duration::ZERO..=HOUR)),
             handshake_timeout: self.read("limits.handshake_timeout", &Time(SECOND..=HOUR)),
             header_bytes: self.read("limits.header_bytes", &Bytes(KIB..=16 * KIB)),
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),

@@ -47,6 +47,7 @@ impl Fault {
         matches!(
             self.code.as_str(),
             "busy"
+                | "overloaded"
                 | "unavailable"
                 | "internal"
                 | "rate_limited"

@@ -18,6 +18,7 @@ impl Compiler<'_> {
             timeout: join.timeout.0,
             echo: join.echo,
             presence: join.presence,
+            recover: join.recover,
         }
     }
 

@@ -54,6 +54,7 @@ impl Compiler<'_> {
             deflate: connect.deflate,
             connect_timeout: connect.connect_timeout.0,
             handshake_timeout: connect.handshake_timeout.0,
+            reconnect: connect.reconnect.map(|pause| pause.0),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::draw::Distribution;
 use crate::scenario::template::Template;
 
 /// How a WebSocket is opened.
@@ -29,6 +30,9 @@ pub struct Connect {
     pub connect_timeout: Duration,
     /// From there to the end of the 101 response's head.
     pub handshake_timeout: Duration,
+    /// The pause before a user whose connection failed goes on from here again, at another target; `None` ends its
+    /// session instead.
+    pub reconnect: Option<Distribution>,
 }
 
 /// What is spoken on a WebSocket.
@@ -59,6 +63,9 @@ pub struct Join {
     pub echo: bool,
     /// Keeps a list of who is present (`presence_state`, `presence_diff`), whose size is reported.
     pub presence: bool,
+    /// Whether the topic is recoverable, as `docs/protocol.md` has it: the user stays a member while it has no connection,
+    /// and asks for what it missed when it joins again.
+    pub recover: bool,
 }
 
 /// An HTTP/1.1 request.

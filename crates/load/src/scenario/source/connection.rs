@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::drawn::Pause;
 use super::named::{Many, Named};
 use super::scalar::{Heartbeat, Time};
 use super::{is_false, is_true};
@@ -45,6 +46,10 @@ pub struct Connect {
     /// From there to the end of the server's response.
     #[serde(skip_serializing_if = "is_ten_seconds")]
     pub handshake_timeout: Time,
+    /// The user comes back when its connection fails: after such a pause it goes on from here, at another target. Without,
+    /// its session has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconnect: Option<Pause>,
 }
 
 impl Default for Connect {
@@ -61,6 +66,7 @@ impl Default for Connect {
             deflate: false,
             connect_timeout: Time::seconds(10),
             handshake_timeout: Time::seconds(10),
+            reconnect: None,
         }
     }
 }

@@ -27,13 +27,24 @@ pub struct Join {
     /// Keeps a list of who is present and reports its size.
     #[serde(default, skip_serializing_if = "is_false")]
     pub presence: bool,
+    /// The topic is recoverable: while it reconnects the user stays a member, and when it joins again it is given what it
+    /// missed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recover: bool,
 }
 
 impl Join {
     /// Joins a topic with an empty payload.
     #[must_use]
     pub fn topic(topic: impl Into<String>) -> Self {
-        Self { topic: topic.into(), payload: None, timeout: ten_seconds(), echo: true, presence: false }
+        Self {
+            topic: topic.into(),
+            payload: None,
+            timeout: ten_seconds(),
+            echo: true,
+            presence: false,
+            recover: false,
+        }
     }
 }
 

@@ -1,0 +1,199 @@
+//! Joins that wait for their turn. A shard may be told to begin only so many a second: then a crowd that comes back at once
+//! waits in line, and what those say who are there already does not wait behind it.
+//!
+//! It knows the pace, as a generic cell rate algorithm (ITU-T I.371), and the order. A connection that has ended leaves its
+//! place, which is passed over.
+
+use crate::ids::{ConnectionKey, JoinInstance, Micros, TopicId};
+use crate::limits::{JOIN_BURST_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
+use crate::memory::block_bytes;
+use crate::outgoing::Outgoing;
+use std::collections::VecDeque;
+
+#[derive(Debug, Default)]
+pub(crate) struct JoinLine {
+    /// Between two joins at the full pace. 0: nobody waits.
+    interval_us: u64,
+    /// Nobody stands in line who would have to for longer.
+    wait_us_max: u64,
+    /// When the whole burst may come again.
+    full_at: Micros,
+    /// When those in line are looked at again: a turn of the shard for each of them would be dearer than their joins.
+    calls_at: Micros,
+    line: VecDeque<WaitingJoin>,
+    /// Of the payloads in it.
+    payload_bytes: usize,
+}
+
+/// A join whose channel has not been asked yet.
+#[derive(Debug)]
+pub(crate) struct WaitingJoin {
+    pub(crate) key: ConnectionKey,
+    pub(crate) topic: TopicId,
+    pub(crate) instance: JoinInstance,
+    pub(crate) payload: Outgoing<'static>,
+}
+
+/// The line is too long for one more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LineFull {
+    /// When who stands in it now has had its turn, in milliseconds.
+    pub(crate) retry_after_ms: u64,
+}
+
+impl JoinLine {
+    pub(crate) fn new(limits: &Limits) -> JoinLine {
+        JoinLine {
+            interval_us: limits.join_interval_us,
+            wait_us_max: limits.join_wait_us_max,
+            ..JoinLine::default()
+        }
+    }
+
+    /// Whether a join has to wait; one that has not is counted.
+    pub(crate) fn must_wait(&mut self, now: Micros) -> bool {
+        self.interval_us > 0 && (!self.line.is_empty() || !self.admits(now))
+    }
+
+    /// Whether there is a place for one more with a payload of this size.
+    pub(crate) fn has_room(&self, payload_bytes: usize) -> Result<(), LineFull> {
+        let wait_us = self.interval_us.saturating_mul(self.line.len() as u64 + 1);
+        // One payload alone may be larger.
+        let is_heavy = !self.line.is_empty() && self.payload_bytes + payload_bytes > JOIN_LINE_BYTES_MAX;
+        if wait_us > self.wait_us_max || is_heavy {
+            return Err(LineFull { retry_after_ms: wait_us.div_ceil(1000) });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push(&mut self, join: WaitingJoin) {
+        self.payload_bytes += join.payload.len();
+        self.line.push_back(join);
+    }
+
+    /// The next one, if its turn has come. Who is not there any more has none.
+    pub(crate) fn next(
+        &mut self,
+        now: Micros,
+        is_there: impl Fn(&WaitingJoin) -> bool,
+    ) -> Option<WaitingJoin> {
+        while let Some(first) = self.line.front() {
+            let is_there = is_there(first);
+            if is_there && !self.admits(now) {
+                self.calls_at = now + JOIN_STEP_US;
+                return None;
+            }
+            let join = self.line.pop_front()?;
+            self.payload_bytes -= join.payload.len();
+            if self.line.is_empty() {
+                // A storm's memory is given back.
+                self.line = VecDeque::new();
+            }
+            if is_there {
+                return Some(join);
+            }
+        }
+        None
+    }
+
+    /// When somebody's turn may have come.
+    pub(crate) fn deadline(&self) -> Option<Micros> {
+        let allowed_at = Micros(self.full_at.0.saturating_sub(self.tolerance_us()));
+        (!self.line.is_empty()).then(|| allowed_at.max(self.calls_at))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        block_bytes(self.line.capacity() * size_of::<WaitingJoin>()) + self.payload_bytes
+    }
+
+    fn admits(&mut self, now: Micros) -> bool {
+        let full_at = self.full_at.max(now);
+        let admits = full_at - now <= self.tolerance_us();
+        if admits {
+            self.full_at = full_at + self.interval_us;
+        }
+        admits
+    }
+
+    /// How far ahead of its time the last of a burst may come.
+    fn tolerance_us(&self) -> u64 {
+        JOIN_BURST_US.saturating_sub(self.interval_us)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(interval_us: u64, join_wait_us_max: u64) -> JoinLine {
+        JoinLine::new(&Limits { join_interval_us: interval_us, join_wait_us_max, ..Limits::default() })
+    }
+
+    fn join(number: u32) -> WaitingJoin {
+        WaitingJoin {
+            key: ConnectionKey { slot: number, generation: 1 },
+            topic: TopicId(0),
+            instance: JoinInstance(number),
+            payload: Outgoing::empty(),
+        }
+    }
+
+    /// Who is called at a time, of those whose number is not among `gone`.
+    fn called(line: &mut JoinLine, now: u64, gone: &[u32]) -> Vec<u32> {
+        let is_there = |join: &WaitingJoin| !gone.contains(&join.instance.0);
+        std::iter::from_fn(|| line.next(Micros(now), is_there)).map(|join| join.instance.0).collect()
+    }
+
+    #[test]
+    fn without_a_pace_nobody_waits() {
+        let mut line = line(0, 0);
+        assert!((0..1_000_000).all(|_| !line.must_wait(Micros(0))));
+        assert_eq!(line.deadline(), None);
+    }
+
+    #[test]
+    fn a_burst_comes_at_once_and_the_others_in_their_order_at_the_pace() {
+        let mut line = line(2_000, 1_000_000);
+        let at_once = (0..10).take_while(|_| !line.must_wait(Micros(0))).count();
+        assert_eq!(at_once, 5, "ten milliseconds' worth");
+        (0..9).for_each(|number| line.push(join(number)));
+        assert!(called(&mut line, 0, &[]).is_empty());
+        assert_eq!(line.deadline(), Some(Micros(2_000)));
+        assert_eq!(called(&mut line, 2_000, &[]), [0]);
+        assert!(line.must_wait(Micros(4_000)), "nobody comes before those in line");
+        assert_eq!(called(&mut line, 6_000, &[1]), [2, 3], "who is gone takes nobody's turn");
+        assert_eq!(called(&mut line, 1_000_000, &[]), [4, 5, 6, 7, 8]);
+        assert_eq!((line.len(), line.payload_bytes, line.deadline()), (0, 0, None));
+    }
+
+    #[test]
+    fn a_pace_slower_than_a_burst_lets_one_in_at_a_time() {
+        let mut line = line(1_000_000, 5_000_000);
+        assert!(!line.must_wait(Micros(7)) && line.must_wait(Micros(8)));
+        line.push(join(1));
+        assert!(called(&mut line, 1_000_006, &[]).is_empty());
+        assert_eq!(called(&mut line, 1_000_007, &[]), [1]);
+    }
+
+    #[test]
+    fn who_would_wait_too_long_is_told_when_to_come_back() {
+        let mut line = line(1_000, 3_000);
+        for number in 0..3 {
+            assert_eq!(line.has_room(2), Ok(()));
+            line.push(join(number));
+        }
+        assert_eq!(line.has_room(2), Err(LineFull { retry_after_ms: 4 }));
+    }
+
+    #[test]
+    fn what_is_kept_of_those_in_line_is_bounded() {
+        let mut line = line(1, u64::MAX);
+        assert_eq!(line.has_room(2 * JOIN_LINE_BYTES_MAX), Ok(()), "one alone may be larger");
+        line.push(join(1));
+        assert!(line.has_room(JOIN_LINE_BYTES_MAX).is_err());
+    }
+}
