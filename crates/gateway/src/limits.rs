@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn limits_that_let_nothing_through_are_found_by_name() {
         type Break = fn(&mut Limits);
-        let broken: [(&str, Break); 11] = [
+        let broken: [(&str, Break); 12] = [
             ("deliveries_per_turn_max", |limits| limits.deliveries_per_turn_max = 0),
             ("connections_per_ip_max", |limits| limits.connections_per_ip_max = 0),
             ("connection_rate_max", |limits| limits.connection_rate_max = Some(0)),
