@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from harness.engines import Redis
-from harness.programs import DEADLINE_SECONDS, ROOT, Process, foreign_variables, stampede, wait_until
+from harness.programs import ROOT, Process, foreign_variables, stampede, wait_until
 from node import Node
 
 SCENARIO = ROOT / "bench" / "scenarios" / "rolling-restart.yaml"
@@ -54,7 +54,8 @@ class RollingRestart(unittest.TestCase):
         counts, latency = summary["counts"], summary["times"]["latency"]
         names = ("sent", "expected", "delivered", "lost", "duplicates", "late", "in_flight", "disconnects", "joins")
         told = ", ".join(f"{counts[name]:,} {name}" for name in names)
-        print(f"\n{CLIENTS:,} clients: {told}; p99 {latency['p99_us'] / 1000:.1f} ms, longest {latency['max_us'] / 1000:.1f} ms")
+        p99_ms, longest_ms = latency["p99_us"] / 1000, latency["max_us"] / 1000
+        print(f"\n{CLIENTS:,} clients: {told}; p99 {p99_ms:.1f} ms, longest {longest_ms:.1f} ms")
         wanted = {"users": CLIENTS, "users_failed": 0, "lost": 0, "duplicates": 0}
         self.assertEqual({name: counts[name] for name in wanted}, wanted, summary["errors"])
         self.assertEqual(summary["generator"]["publications_unjudged"], 0)
@@ -92,7 +93,7 @@ class RollingRestart(unittest.TestCase):
 
     def summary(self, crowd: Process) -> dict:
         found = list((self.folder / "runs").glob("*/summary.json"))
-        self.assertEqual(len(found), 1, f"Stampede left no summary within {DEADLINE_SECONDS} s: {crowd.log.read_text()[-2000:]}")
+        self.assertEqual(len(found), 1, f"Stampede left no summary: {crowd.log.read_text()[-2000:]}")
         return json.loads(found[0].read_text())
 
 
