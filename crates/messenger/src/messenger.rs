@@ -163,6 +163,11 @@ impl Messenger {
         self.inner.store.epoch()
     }
 
+    /// Memory of the read cache, in bytes.
+    pub fn cache_bytes(&self) -> u64 {
+        self.inner.cache.bytes().0
+    }
+
     /// The numbers of this moment.
     pub fn counts(&self) -> Counts {
         let inner = &self.inner;

@@ -2,6 +2,7 @@
 //! is answered while every other thread is busy.
 
 mod api;
+mod memory;
 mod metrics;
 mod problem;
 mod status;
@@ -108,6 +109,6 @@ fn router(
     rest: Router,
 ) -> Router {
     health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger, bus.clone()))
-        .merge(api::router(handle, bus, token, rest))
+        .merge(metrics::router(handle.clone(), messenger.clone(), bus.clone()))
+        .merge(api::router(handle, messenger, bus, token, rest))
 }

@@ -119,6 +119,8 @@ fn each_connection_has_its_bytes_by_component_the_kernels_among_them() {
         let bytes = scrape.value(&format!("throng_connection_memory_bytes{{component=\"{component}\"}}"));
         assert!(bytes >= least, "{component}: {bytes} in\n{}", scrape.table());
     }
+    let cache = scrape.value("throng_memory_bytes{component=\"store_cache\"}");
+    assert!(cache == scrape.value("throng_cache_bytes"), "{cache} in\n{}", scrape.table());
     let each = scrape.components("throng_connection_memory_bytes");
     assert!(!each.iter().any(|(component, _)| ["program", "runtime"].contains(component)), "{each:?}");
     assert!(scrape.value("throng_kernel_memory_bytes{component=\"sockets\"}") >= 1_000.0 * MEMBERS as f64);

@@ -41,6 +41,12 @@ impl MemorySnapshot {
         self.resident_bytes.max(self.sum(Space::Process)) + self.sum(Space::Kernel)
     }
 
+    /// Enters what something else of the process takes that the gateway does not know.
+    pub fn enter(&mut self, component: Component, bytes: u64) {
+        let kernels = self.components.iter().position(|(known, _)| known.space() == Space::Kernel);
+        self.components.insert(kernels.unwrap_or(self.components.len()), (component, bytes));
+    }
+
     /// One component, in bytes.
     #[must_use]
     pub fn bytes_of(&self, component: Component) -> u64 {

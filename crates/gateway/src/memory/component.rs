@@ -51,6 +51,8 @@ pub enum Component {
     Mailboxes,
     /// The shards' own buffers.
     Buffers,
+    /// What was read lately of a store; only a program that has one enters it.
+    StoreCache,
     /// Sockets with their files and entries in readiness loops: their number, times what the kernel takes for one.
     Sockets,
     /// Bytes that the kernel holds for sockets: of those of the machine, the part of the server's share of its sockets.
@@ -85,6 +87,7 @@ impl Component {
             Component::Addresses => "addresses",
             Component::Mailboxes => "mailboxes",
             Component::Buffers => "buffers",
+            Component::StoreCache => "store_cache",
             Component::Sockets => "sockets",
             Component::SocketBuffers => "socket_buffers",
             Component::PageTables => "page_tables",
@@ -118,7 +121,8 @@ impl Component {
             | Component::HttpConnections
             | Component::Addresses
             | Component::Mailboxes
-            | Component::Buffers => Space::Process,
+            | Component::Buffers
+            | Component::StoreCache => Space::Process,
         }
     }
 
@@ -130,6 +134,7 @@ impl Component {
             | Component::Runtime
             | Component::Mailboxes
             | Component::Buffers
+            | Component::StoreCache
             | Component::ThreadStacks => true,
             Component::ConnectionSlots
             | Component::ConnectionStates

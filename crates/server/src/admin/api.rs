@@ -21,6 +21,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use gateway::{Handle, Outgoing};
+use messenger::Messenger;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -35,7 +36,13 @@ const TOPICS_DEFAULT: usize = 100;
 const TOPICS_MAX: usize = 10_000;
 
 /// The API's paths, below `/api`.
-pub(crate) fn router(handle: Handle, bus: Option<bus::Status>, token: Token, rest: Router) -> Router {
+pub(crate) fn router(
+    handle: Handle,
+    messenger: Messenger,
+    bus: Option<bus::Status>,
+    token: Token,
+    rest: Router,
+) -> Router {
     let own = Router::new()
         .route("/api/status", get(status))
         .route("/api/topics", get(topics))
@@ -45,6 +52,7 @@ pub(crate) fn router(handle: Handle, bus: Option<bus::Status>, token: Token, res
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(bus))
+        .layer(Extension(messenger))
         .with_state(handle);
     // Not `layer`: that would ask for the token on paths outside the API, too.
     own.merge(rest).route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))

@@ -29,7 +29,9 @@ pub(super) fn router(handle: Handle, messenger: Messenger, bus: Option<::bus::St
     let mut registry = Registry::default();
     let resident_bytes_at_start = handle.memory().resident_bytes;
     let started = SystemTime::now();
-    registry.register_collector(Box::new(GatewayCollector { handle, bus, resident_bytes_at_start, started }));
+    let gateway =
+        GatewayCollector { handle, messenger: messenger.clone(), bus, resident_bytes_at_start, started };
+    registry.register_collector(Box::new(gateway));
     registry.register_collector(Box::new(MessengerCollector { messenger }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
@@ -49,6 +51,8 @@ async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Re
 /// Reads the gateway and the machine at each scrape.
 struct GatewayCollector {
     handle: Handle,
+    /// For its part of the memory.
+    messenger: Messenger,
     bus: Option<::bus::Status>,
     /// What the process takes without any connection.
     resident_bytes_at_start: u64,
@@ -74,7 +78,8 @@ impl Collector for GatewayCollector {
             bus::encode(&mut page, &status.snapshot())?;
         }
         process::encode(&mut page, self.started)?;
-        let (memory, budget) = (self.handle.memory(), self.handle.memory_budget());
+        let memory = super::memory::snapshot(&self.handle, &self.messenger);
+        let budget = self.handle.memory_budget();
         memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
     }
 }

@@ -5,11 +5,13 @@ use crate::status::{
     BudgetStatus, ComponentStatus, ConnectionStatus, MemoryStatus, ReaderStatus, ShardStatus, Status,
     TopicStatus, Totals,
 };
+use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use gateway::{CloseReason, Handle, Snapshot, Space};
+use messenger::Messenger;
 use serde::Deserialize;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -37,6 +39,7 @@ fn started() -> Instant {
 
 pub(super) async fn status(
     State(handle): State<Handle>,
+    Extension(messenger): Extension<Messenger>,
     query: Result<Query<StatusQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(query) = query.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
@@ -56,7 +59,7 @@ pub(super) async fn status(
         },
         totals: totals(&snapshot),
         shards: shards(&snapshot),
-        memory: memory(&handle),
+        memory: memory(&handle, &messenger),
         topics: topics
             .map(|(topic, members)| TopicStatus { topic: topic.to_string(), members: members as u64 })
             .collect(),
@@ -109,8 +112,8 @@ fn shards(snapshot: &Snapshot) -> Vec<ShardStatus> {
     snapshot.shards.iter().map(of).collect()
 }
 
-fn memory(handle: &Handle) -> MemoryStatus {
-    let memory = handle.memory();
+fn memory(handle: &Handle, messenger: &Messenger) -> MemoryStatus {
+    let memory = super::memory::snapshot(handle, messenger);
     let component = |(component, bytes): &(gateway::Component, u64)| ComponentStatus {
         component: component.label().to_owned(),
         kernel: component.space() == Space::Kernel,
