@@ -195,7 +195,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests kills sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests budget-tests kills sim-smoke
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
@@ -219,6 +219,10 @@ balancer: programs-for-tests tests/clients/node_modules ## Run two servers behin
 .PHONY: cluster-tests
 cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/cluster
+
+.PHONY: budget-tests
+budget-tests: programs-for-tests ## Run a server with a memory budget in a control group with little more (as root), and have clients make it keep what they can
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/budget
 
 .PHONY: kills
 kills: programs-for-tests ## Kill the server KILLS times while people write, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
