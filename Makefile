@@ -197,7 +197,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests kills sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests budget-tests kills sim-smoke
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
@@ -227,6 +227,10 @@ rolling-restart: page ## Restart three nodes one after the other under CLIENTS p
 	cargo build --release --locked --package server --package load --bins
 	CLIENTS=$(CLIENTS) THRONG_BIN=$(RELEASE_DIR)/throng STAMPEDE_BIN=$(RELEASE_DIR)/stampede \
 		PYTHONPATH=$(abspath tests) $(PYTHON) tests/cluster/test_rolling.py
+
+.PHONY: budget-tests
+budget-tests: programs-for-tests ## Run a server with a memory budget in a control group with little more (as root), and have clients make it keep what they can
+	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/budget
 
 .PHONY: kills
 kills: programs-for-tests ## Kill the server KILLS times while people write, on SQLite and on PostgreSQL; full and read-only disks, a database that is away

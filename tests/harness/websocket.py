@@ -3,6 +3,7 @@
 import base64
 import os
 import socket
+from collections.abc import Iterable
 
 from .programs import DEADLINE_SECONDS, HOST
 
@@ -19,10 +20,22 @@ class Refused(Exception):
 
 
 class WebSocket:
-    """Phoenix V2's socket on some port of 127.0.0.1; `source` is the address that it comes from."""
+    """Phoenix V2's socket on some port of 127.0.0.1; `source` is the address that it comes from, `options` are the
+    system's, set before it connects."""
 
-    def __init__(self, port: int, path: str = "/socket/websocket", source: str = HOST):
-        self.socket = socket.create_connection((HOST, port), DEADLINE_SECONDS, (source, 0))
+    def __init__(
+        self,
+        port: int,
+        path: str = "/socket/websocket",
+        source: str = HOST,
+        options: Iterable[tuple[int, int, int]] = (),
+    ):
+        self.socket = socket.socket()
+        self.socket.settimeout(DEADLINE_SECONDS)
+        for option in options:
+            self.socket.setsockopt(*option)
+        self.socket.bind((source, 0))
+        self.socket.connect((HOST, port))
         self.stream = self.socket.makefile("rb")
         key = base64.b64encode(os.urandom(16)).decode()
         separator = "&" if "?" in path else "?"

@@ -1,0 +1,170 @@
+"""A server with a memory budget, in a control group with a limit a sixteenth above it, as docs/operations.md says: whatever
+its clients do, the kernel never ends it for want of memory.
+
+Needs target/debug/throng (THRONG_BIN names another), root, and a hierarchy of control groups with memory in it."""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import crowd
+import group
+from harness.programs import wait_until
+from harness.server import Server
+from harness.websocket import Refused, WebSocket
+from watch import Watch
+
+# Enough for the server without any client, which is built without optimisation here, and for some thousand.
+BUDGET_MEBIBYTES = 64
+BUDGET_BYTES = BUDGET_MEBIBYTES << 20
+LIMIT_BYTES = BUDGET_BYTES // 16 * 17
+# For everything that the clients want.
+ROOMY_BYTES = 16 * LIMIT_BYTES
+HISTORY_MEBIBYTES = 2
+BUDGET = {"THRONG_LIMITS_MEMORY_BUDGET": f"{BUDGET_MEBIBYTES}MiB"}
+SETTINGS = {
+    "THRONG_HISTORY_TOPICS": "rooms:kept messages=100000 age=10m bytes=1GiB",
+    "THRONG_HISTORY_MEMORY": f"{HISTORY_MEBIBYTES}MiB",
+    "THRONG_SHUTDOWN_SPREAD": "100ms",
+}
+
+PUBLICATIONS = 1500
+PUBLICATION_BYTES = 8000
+# Each of the two crowds wants more than the limit is.
+SLOW_READERS = 100
+BEGINNERS = 100
+# More than the budget has room for without anybody else.
+NEWCOMERS = 9000
+REFUSALS = 200
+
+
+class Limited(Server):
+    """Runs within a group."""
+
+    def __init__(self, within: group.Group, folder: Path, budget: dict[str, str]):
+        self.wrapper = within.entering()
+        super().__init__(folder, "throng", {**SETTINGS, **budget})
+
+
+class Budget(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="throng-budget-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def start(self, limit_bytes: int, budget: dict[str, str]) -> None:
+        self.group = self.a_group(limit_bytes)
+        crowd.raise_descriptor_limit()
+        self.server = Limited(self.group, self.folder, budget)
+        self.addCleanup(self.server.process.kill)
+
+    def a_group(self, limit_bytes: int) -> group.Group:
+        try:
+            return self.enterContext(group.limited(limit_bytes, f"throng-budget-{os.getpid()}"))
+        except group.NoGroup as reason:
+            # Said aloud, or it would look as if it had been shown.
+            print(f"not shown, that a memory budget keeps the kernel from ending a server: {reason}", file=sys.stderr)
+            self.skipTest(str(reason))
+
+    def test_whatever_clients_do_the_server_lives_within_its_limit_and_says_what_it_refuses(self) -> None:
+        self.start(LIMIT_BYTES, BUDGET)
+        port = self.server.port
+        with Watch(self.server) as watch:
+            stayer = crowd.member(port, "rooms:kept")
+            self.addCleanup(stayer.close)
+            self.publish(stayer)
+            slow = crowd.slow_readers(port, SLOW_READERS)
+            begun = crowd.beginners(port, BEGINNERS)
+            members, refused = crowd.newcomers(port, NEWCOMERS, REFUSALS)
+            self.assertEqual(set(refused), {503}, f"{len(members)} came in")
+            self.assertEqual(self.server.readiness()[0], 200)
+            # Who is there stays, and is served.
+            for client in (stayer, members[0], members[-1]):
+                self.assert_served(client)
+        self.assertEqual(watch.problems, [])
+        self.assertGreater(watch.answers, 10)
+        self.assert_told()
+        self.assert_within()
+
+        for client in (*slow, *begun, *members):
+            client.close()
+        wait_until("there is room again", lambda: is_let_in(port))
+        self.assert_served(stayer)
+        self.assert_within()
+
+    def test_without_a_budget_the_same_clients_take_more_than_the_limit(self) -> None:
+        # Else the test above says nothing. Under the limit itself the kernel would read the program from the disk again and
+        # again for half a minute, before it ends it.
+        self.start(ROOMY_BYTES, {})
+        clients = crowd.slow_readers(self.server.port, SLOW_READERS) + crowd.beginners(self.server.port, BEGINNERS)
+        self.assert_served(clients[0])
+        wait_until("it is more", lambda: self.group.peak_bytes() > LIMIT_BYTES)
+        for client in clients:
+            client.close()
+
+    def publish(self, stayer: WebSocket) -> None:
+        """More than the histories may keep."""
+        self.assertGreater(PUBLICATIONS * PUBLICATION_BYTES, 2 * HISTORY_MEBIBYTES << 20)
+        body = "x" * PUBLICATION_BYTES
+        for reference in range(PUBLICATIONS):
+            stayer.send(f'["1","p{reference}","rooms:kept","new_msg",{{"body":"{body}"}}]')
+            wait_for(stayer, f'"p{reference}"')
+
+    def assert_served(self, client: WebSocket) -> None:
+        client.send('[null,"alive","phoenix","heartbeat",{}]')
+        wait_for(client, '"alive"')
+
+    def assert_told(self) -> None:
+        """Each bound was met, and counted."""
+        metric = self.server.metric
+        for name in (
+            'throng_rejected_total{reason="memory_budget"}',
+            'throng_connections_closed_total{reason="slow_consumer"}',
+            'throng_connections_closed_total{reason="memory_budget"}',
+        ):
+            self.assertGreater(metric(name), 0, name)
+        self.assertEqual(metric("throng_memory_budget_bytes"), BUDGET_BYTES)
+        histories = metric('throng_memory_bytes{component="histories"}')
+        self.assertTrue(0 < histories <= 2 * HISTORY_MEBIBYTES << 20, histories)
+
+    def assert_within(self) -> None:
+        self.server.process.assert_runs()
+        self.assertEqual(self.group.kills(), 0)
+        self.assertLessEqual(self.group.peak_bytes(), LIMIT_BYTES)
+
+
+class Group(unittest.TestCase):
+    def test_the_hierarchy_that_names_memory_goes_before_the_unified_one(self) -> None:
+        mounts = ("t /sys tmpfs rw", "c /sys/both cgroup2 rw", "c /sys/cpu cgroup rw,cpu", "c /sys/memory cgroup rw,memory")
+        found = group.hierarchy("\n".join(f"{line} 0 0" for line in mounts))
+        self.assertEqual(found, (Path("/sys/memory"), group.VERSION_1))
+        self.assertEqual(
+            group.hierarchy("c /sys/fs/cgroup cgroup2 rw 0 0\n"), (Path("/sys/fs/cgroup"), group.VERSION_2)
+        )
+        self.assertIsNone(group.hierarchy("t /sys tmpfs rw 0 0\n"))
+
+    def test_both_versions_count_the_kernels_kills(self) -> None:
+        self.assertEqual(group.kills_in("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"), 3)
+        self.assertEqual(group.kills_in("low 0\nhigh 0\nmax 17\noom 2\noom_kill 1\noom_group_kill 0\n"), 1)
+
+
+def wait_for(client: WebSocket, text: str) -> None:
+    """Reads on to the message with this text."""
+    while (message := client.receive()) is not None:
+        if text in message:
+            return
+    raise AssertionError(f"the server closed before it said {text}")
+
+
+def is_let_in(port: int) -> bool:
+    try:
+        crowd.member(port, "rooms:again").close()
+    except Refused:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    unittest.main()

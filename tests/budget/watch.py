@@ -1,0 +1,46 @@
+"""Asks a server's administration again and again whether it lives, and what it takes."""
+
+import threading
+import time
+import urllib.request
+
+from harness.programs import DEADLINE_SECONDS
+from harness.server import Server
+
+BETWEEN_SECONDS = 0.1
+
+
+class Watch:
+    """As a context it watches until its end."""
+
+    def __init__(self, server: Server):
+        self.address = server.admin_address
+        self.answers = 0
+        self.problems: list[str] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(DEADLINE_SECONDS)
+
+    def _run(self) -> None:
+        while not self._over.wait(BETWEEN_SECONDS):
+            for path, wanted in (("/healthz", "ok"), ("/metrics", "throng_memory_whole_bytes ")):
+                self._look(path, wanted)
+
+    def _look(self, path: str, wanted: str) -> None:
+        began = time.monotonic()
+        try:
+            with urllib.request.urlopen(f"http://{self.address}{path}", timeout=DEADLINE_SECONDS) as answer:
+                text = answer.read().decode()
+        except OSError as error:
+            self.problems.append(f"{path} after {time.monotonic() - began:.1f} s: {error}")
+            return
+        self.answers += 1
+        if wanted not in text:
+            self.problems.append(f"{path} says {text[:200]!r}")
