@@ -192,7 +192,7 @@ deny: $(CARGO_DENY) ## Check licences, duplicates and sources of the dependencie
 .PHONY: played
 played:
 	@$(IN_TURN) $(MAKE) stampede-quick stampede-tests record-smoke seeds-smoke capacity-smoke soak-smoke competition-smoke \
-		bench-check-smoke cluster-smoke messenger-smoke
+		bench-check-smoke bench-smoke release-smoke cluster-smoke messenger-smoke
 	@$(IN_TURN) $(ASIDE) $(MAKE) clients tsung
 
 .PHONY: asked
@@ -255,6 +255,7 @@ competition-smoke: programs-for-tests ## Let the competition's runner, its progr
 	bench/run competition --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
+# 1 % would take two minutes.
 .PHONY: record-smoke
 record-smoke: programs-for-tests ## The record with 0.1 % of its people: judges counts
 	bench/record --scale 1000 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
@@ -279,6 +280,21 @@ messenger-smoke: programs-for-tests ## The messenger's benches in small: judges 
 .PHONY: bench-check-smoke
 bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
 	bench/check measured --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
+
+# What takes seconds. `bench/run load --smoke` plays the other generators, too, waits for idle crowds to go, and looks for the
+# most that the machine can send: minutes.
+.PHONY: bench-smoke
+bench-smoke: programs-for-tests ## Let bench/run measure 1 % of its numbers, of the server and of Stampede: judges counts
+	for group in all load-echo; do \
+		bench/run "$$group" --smoke --without tsung --without k6 --without bun \
+			--bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
+	done
+
+# One group: capacity-smoke plays all.
+.PHONY: release-smoke
+release-smoke: programs-for-tests ## What a release measures and files, in small: judges counts
+	results="$$(mktemp --directory)"; trap 'rm -r "$$results"' EXIT; \
+	bench/release --smoke --only tls --into "$$results" --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: capacity-smoke
 capacity-smoke: programs-for-tests ## One small load of the configurations of bench-all: judges counts

@@ -43,10 +43,10 @@ class Play:
         return f"ws://{self.server.address}{ECHO_PATH}"
 
 
-def find(bin_dir: Path, k6: Path | None, cache: Path) -> tuple[dict, dict[str, str]]:
-    """The generators that are there, and for the others why they are not."""
+def find(bin_dir: Path, k6: Path | None, cache: Path, without: list[str]) -> tuple[dict, dict[str, str]]:
+    """The generators that are there, and for the others why they are not; of those that are not wanted, nothing."""
     stampede, floor, tsung = bin_dir / "stampede", bin_dir / "bench-load", shutil.which("tsung")
-    k6_binary, k6_reason = find_k6(k6, cache)
+    k6_binary, k6_reason = (None, "") if "k6" in without else find_k6(k6, cache)
     candidates = {
         "stampede": (Stampede(stampede), stampede.exists(), f"no {stampede.name} in the folder of programs"),
         "stampede, event log": (Stampede(stampede, "zstd"), stampede.exists(), "as stampede"),
@@ -54,8 +54,9 @@ def find(bin_dir: Path, k6: Path | None, cache: Path) -> tuple[dict, dict[str, s
         "tsung": (Tsung(tsung), tsung is not None, "not installed (Debian's package `tsung`)"),
         "k6": (K6(k6_binary), k6_binary is not None, k6_reason),
     }
-    found = {name: generator for name, (generator, there, _) in candidates.items() if there}
-    return found, {name: reason for name, (_, there, reason) in candidates.items() if not there}
+    wanted = {name: candidate for name, candidate in candidates.items() if name not in without}
+    found = {name: generator for name, (generator, there, _) in wanted.items() if there}
+    return found, {name: reason for name, (_, there, reason) in wanted.items() if not there}
 
 
 def find_k6(given: Path | None, cache: Path) -> tuple[Path | None, str]:
