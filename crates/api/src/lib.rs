@@ -1,16 +1,18 @@
 //! The messenger's API over HTTP: REST below `/api/v1`, its OpenAPI document and reference page, and webhooks.
 //!
 //! One table of operations ([`operation`]) is both the routes and the document. Each request goes the same way
-//! ([`serving`]): who calls, may they, how often; then the operation reads its input and asks the messenger's verbs
-//! ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
+//! ([`serving`]): who calls, may they, how often, is it done already ([`idempotency`]); then the operation reads its input
+//! and asks the messenger's verbs ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
 //!
 //! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: what may happen
 //! is decided in `chat`.
 
 mod caller;
+mod counters;
 mod desk;
 mod entropy;
 mod fields;
+mod idempotency;
 mod input;
 mod keyring;
 mod live;
@@ -28,12 +30,14 @@ mod shapes;
 mod strangers;
 mod webhooks;
 
+pub use counters::ApiCounts;
 pub use live::{Live, ServerStats, TopicBusy};
 pub use rates::Rate;
 pub use strangers::Remote;
 
 use axum::Router;
 use bytes::Bytes;
+use idempotency::Idempotency;
 use identity::{DeliverySettings, MemoryLimits, Outbound};
 use keyring::Keyring;
 use messenger::Messenger;
@@ -81,6 +85,7 @@ pub(crate) struct Shared {
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
     pub(crate) strangers: Strangers,
+    pub(crate) idempotency: Arc<Idempotency>,
     /// The OpenAPI document, as it goes out.
     pub(crate) document: Bytes,
 }
@@ -97,8 +102,11 @@ impl Api {
         messenger.witness_by(webhooks.clone());
         let rates = Mutex::new(Rates::new(rate));
         let strangers = Strangers::new(rate_of_strangers);
+        let idempotency = Arc::new(Idempotency::new());
         let document = Bytes::from(Self::document().to_string());
-        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates, strangers, document }) }
+        let shared =
+            Shared { messenger, live, keyring, webhooks, rates, strangers, idempotency, document };
+        Self { shared: Arc::new(shared) }
     }
 
     /// For the public address: server keys and people's tokens. With the document and the reference page.
@@ -111,9 +119,18 @@ impl Api {
         serving::router(self.shared.clone(), serving::Entrance::Operators)
     }
 
-    /// Sends webhooks until `stop`, and keeps for the next start what is left then.
+    /// Sends webhooks until `stop`, and keeps for the next start what is left then. Meanwhile it forgets what is kept in
+    /// memory for too long.
     pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
-        self.shared.webhooks.deliver(stop).await;
+        tokio::select! {
+            () = self.shared.webhooks.deliver(stop) => {}
+            () = self.shared.idempotency.age() => {}
+        }
+    }
+
+    /// The numbers of this moment.
+    pub fn counts(&self) -> ApiCounts {
+        ApiCounts::of(&self.shared)
     }
 
     /// The OpenAPI 3.1 document.

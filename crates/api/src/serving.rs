@@ -1,13 +1,13 @@
-//! The way of a request: who calls, may they, how often; then the operation.
+//! The way of a request: who calls, may they, how often, is it done already; then the operation.
 
 use crate::caller::{self, Caller, Credentials};
 use crate::desk::Desk;
 use crate::input::Raw;
 use crate::openapi::BASE;
-use crate::operation::Operation;
+use crate::operation::{Operation, Repetition};
 use crate::problem::{Code, Problem};
 use crate::strangers::Remote;
-use crate::{Shared, reference, routes};
+use crate::{Shared, idempotency, reference, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
@@ -124,6 +124,12 @@ async fn serve(
         desk.ask_as(By::Service, ReadCommunity).await?;
     }
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
+    if let Repetition::Kept(answer_kept) = operation.repetition
+        && let Some(key) = idempotency::key_of(&raw.headers)?
+    {
+        let idempotency = desk.shared.idempotency.clone();
+        return idempotency.once(key, answer_kept, operation, desk, raw).await;
+    }
     (operation.run)(desk, raw).await
 }
 

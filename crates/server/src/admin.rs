@@ -8,6 +8,7 @@ mod status;
 mod token;
 
 use crate::health::{self, Readiness};
+use ::api::Api;
 use axum::Router;
 use gateway::Handle;
 use messenger::Messenger;
@@ -81,7 +82,7 @@ impl Admin {
         messenger: Messenger,
         readiness: Readiness,
         bus: Option<bus::Status>,
-        rest: Router,
+        rest: Api,
     ) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
@@ -105,9 +106,9 @@ fn router(
     readiness: Readiness,
     bus: Option<bus::Status>,
     token: Token,
-    rest: Router,
+    rest: Api,
 ) -> Router {
     health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger, bus.clone()))
-        .merge(api::router(handle, bus, token, rest))
+        .merge(metrics::router(handle.clone(), messenger, rest.clone(), bus.clone()))
+        .merge(api::router(handle, bus, token, rest.operators()))
 }

@@ -73,9 +73,9 @@ impl Rest {
         self.api.public().layer(middleware::map_request(name_remote))
     }
 
-    /// For the administration listener, behind its token.
-    pub(crate) fn operators(&self) -> Router {
-        self.api.operators()
+    /// For the administration listener.
+    pub(crate) fn api(&self) -> Api {
+        self.api.clone()
     }
 
     /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a

@@ -120,6 +120,17 @@ impl House {
         send(self.operators.clone(), method, path, &[], body.map(|body| body.to_string())).await
     }
 
+    /// The same with headers.
+    pub(crate) async fn operate_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Answer {
+        send(self.operators.clone(), method, path, headers, body).await
+    }
+
     /// Makes a community whose site signs tokens with [`SITE_SECRET`].
     pub(crate) async fn community(&self, id: &str) {
         let settings = json!({ "name": id, "people_make_rooms": true, "people_find_each_other": true });
