@@ -4,6 +4,7 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AU
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chat::{Failure, FieldProblem, Refusal, TroubleKind};
+use messenger::TooManyMessages;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -98,7 +99,7 @@ codes! {
     Invalid "invalid" UNPROCESSABLE_ENTITY;
     /// Another request was sent under this idempotency key: use one key for one request.
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY;
-    /// Too many requests of this caller or address, or too many messages of this person: wait as long as `Retry-After` says.
+    /// Too many requests of this caller or address, or messages of this person or community: wait as long as `Retry-After` says.
     RateLimited "rate_limited" TOO_MANY_REQUESTS;
     /// The room is in slow mode: wait as long as `Retry-After` says.
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
@@ -223,16 +224,16 @@ impl Problem {
         Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
     }
 
-    /// Too many messages of a person in a minute.
-    pub(crate) fn too_many_messages(wait_ms: u64) -> Self {
-        Self::new(Code::RateLimited, format!("too many messages in a minute: wait {wait_ms} ms"))
-            .waiting(wait_ms)
-    }
-
     /// Too many requests from one address that show nothing that counts.
     pub(crate) fn address_limited(wait_ms: u64) -> Self {
         let detail =
             format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
+        Self::new(Code::RateLimited, detail).waiting(wait_ms)
+    }
+
+    /// Too many requests of people at one address.
+    pub(crate) fn address_crowded(wait_ms: u64) -> Self {
+        let detail = format!("too many requests of all people at this address: wait {wait_ms} ms");
         Self::new(Code::RateLimited, detail).waiting(wait_ms)
     }
 
@@ -286,6 +287,14 @@ impl From<Failure> for Problem {
                 }
             }
         }
+    }
+}
+
+impl From<TooManyMessages> for Problem {
+    fn from(too_many: TooManyMessages) -> Self {
+        let mut problem = Self::new(Code::RateLimited, too_many.to_string()).waiting(too_many.wait_ms);
+        (problem.members.limit, problem.members.max) = (Some(too_many.limit), Some(too_many.max.into()));
+        problem
     }
 }
 

@@ -14,8 +14,14 @@ pub(super) struct RestCollector {
 
 impl Collector for RestCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let ApiCounts { idempotency_keys, idempotency_bytes, repeated_total } = self.api.counts();
+        let ApiCounts { limited, idempotency_keys, idempotency_bytes, repeated_total } = self.api.counts();
         let mut page = Page::new(encoder);
+        page.counters(
+            "throng_api_rate_limited",
+            "Requests of the API that were refused because there were too many, by whose.",
+            "of",
+            limited.into_iter(),
+        )?;
         page.gauge("throng_idempotency_keys", "Requests that are known by their key.", idempotency_keys)?;
         page.gauge("throng_idempotency_bytes", "Memory of the answers kept for them.", idempotency_bytes)?;
         page.counter(
