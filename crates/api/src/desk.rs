@@ -109,15 +109,18 @@ impl Desk {
         }
     }
 
-    /// The same for who says something; and takes one of a person's messages of this minute, also where a key acts as them.
+    /// The same for who says something; and takes one of this minute's messages, of the community and of a person, also where
+    /// a key acts as them. The operator is not refused.
     ///
     /// # Errors
     /// `rate_limited`, `refused_by_site`, `site_unavailable`.
     pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
-        if let By::Person(person) = self.by()
-            && let Some(wait_ms) = self.shared.messenger.spend_message(self.community()?, &person).await?
+        let by = self.by();
+        let is_free = by == By::Service && matches!(self.caller, Caller::Operator);
+        if !is_free
+            && let Some(too_many) = self.shared.messenger.spend_message(self.community()?, &by).await?
         {
-            return Err(Problem::too_many_messages(wait_ms));
+            return Err(too_many.into());
         }
         match &self.caller {
             Caller::Person { id, .. } => {

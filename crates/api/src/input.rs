@@ -15,8 +15,6 @@ use std::error::Error;
 
 /// A request's body: a message with ten attachments and fifty mentions is a quarter of it.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 10;
-/// An idempotency key is a client id.
-pub(crate) const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
 /// A request as it came.
 pub(crate) struct Raw {
@@ -94,7 +92,11 @@ impl<T: DeserializeOwned + JsonSchema + Send> Content for Json<T> {
     }
 }
 
-async fn read_bytes(body: Body) -> Result<Bytes, Problem> {
+/// The whole body.
+///
+/// # Errors
+/// [`Code::TooLarge`], [`Code::Malformed`].
+pub(crate) async fn read_bytes(body: Body) -> Result<Bytes, Problem> {
     to_bytes(body, BODY_BYTES_MAX).await.map_err(|error| {
         let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
         while let Some(error) = cause {

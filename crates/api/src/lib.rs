@@ -1,16 +1,19 @@
 //! The messenger's API over HTTP: REST below `/api/v1`, its OpenAPI document and reference page, and webhooks.
 //!
 //! One table of operations ([`operation`]) is both the routes and the document. Each request goes the same way
-//! ([`serving`]): who calls, may they, how often; then the operation reads its input and asks the messenger's verbs
-//! ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
+//! ([`serving`]): who calls, may they, how often, is it done already ([`idempotency`]); then the operation reads its input
+//! and asks the messenger's verbs ([`desk`]). What that means for host sites that want to be told is in [`webhooks`].
 //!
 //! It must never know SQL, sockets, or the bytes of channels' messages, nor hold a rule of the messenger: what may happen
 //! is decided in `chat`.
 
+mod addresses;
 mod caller;
+mod counters;
 mod desk;
 mod entropy;
 mod fields;
+mod idempotency;
 mod input;
 mod keyring;
 mod live;
@@ -25,22 +28,25 @@ mod reply;
 mod routes;
 mod serving;
 mod shapes;
-mod strangers;
 mod webhooks;
 
+pub use addresses::Remote;
+pub use counters::ApiCounts;
 pub use live::{Live, ServerStats, TopicBusy};
 pub use rates::Rate;
-pub use strangers::Remote;
 
+use addresses::Addresses;
 use axum::Router;
 use bytes::Bytes;
+use idempotency::Idempotency;
 use identity::{DeliverySettings, MemoryLimits, Outbound};
 use keyring::Keyring;
 use messenger::Messenger;
+use problem::Problem;
 use rates::Rates;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
-use strangers::Strangers;
 use webhooks::Webhooks;
 
 /// What the API stands on.
@@ -55,6 +61,8 @@ pub struct Parts {
     pub rate: Rate,
     /// How often an address may ask without credentials that count.
     pub rate_of_strangers: Rate,
+    /// How often all people of an address together may ask.
+    pub rate_of_addresses: Rate,
     /// How webhooks are sent.
     pub deliveries: DeliverySettings,
     /// What webhooks may take of memory.
@@ -67,6 +75,8 @@ pub struct Parts {
 pub const RATE_DEFAULT: Rate = Rate { burst: 200, per_minute: 3_000 };
 /// How often an address may ask without credentials that count, if nothing else is said.
 pub const RATE_OF_STRANGERS_DEFAULT: Rate = Rate { burst: 100, per_minute: 300 };
+/// How often all people of an address together may ask, if nothing else is said: four who ask as often as each may.
+pub const RATE_OF_ADDRESSES_DEFAULT: Rate = Rate { burst: 1_000, per_minute: 12_000 };
 
 /// The API. Copies are the same one.
 #[derive(Clone)]
@@ -80,7 +90,12 @@ pub(crate) struct Shared {
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) rates: Mutex<Rates<serving::Asker>>,
-    pub(crate) strangers: Strangers,
+    /// Requests that were refused because their caller had asked too often.
+    pub(crate) refused: AtomicU64,
+    pub(crate) strangers: Addresses,
+    /// Of people's requests.
+    pub(crate) addresses: Addresses,
+    pub(crate) idempotency: Arc<Idempotency>,
     /// The OpenAPI document, as it goes out.
     pub(crate) document: Bytes,
 }
@@ -88,17 +103,35 @@ pub(crate) struct Shared {
 impl Api {
     /// An API that answers nobody yet. It becomes the messenger's witness, to tell host sites what happens.
     pub fn new(parts: Parts) -> Self {
-        let Parts { messenger, live, outbound, rate, rate_of_strangers, deliveries, webhook_limits, node } =
-            parts;
+        let Parts {
+            messenger,
+            live,
+            outbound,
+            rate,
+            rate_of_strangers,
+            rate_of_addresses,
+            deliveries,
+            webhook_limits,
+            node,
+        } = parts;
         let keyring = Arc::new(Keyring::new(messenger.downgrade()));
         let kept = (webhook_limits, node);
         let webhooks =
             Arc::new(Webhooks::new(messenger.downgrade(), keyring.clone(), outbound, deliveries, kept));
         messenger.witness_by(webhooks.clone());
-        let rates = Mutex::new(Rates::new(rate));
-        let strangers = Strangers::new(rate_of_strangers);
-        let document = Bytes::from(Self::document().to_string());
-        Self { shared: Arc::new(Shared { messenger, live, keyring, webhooks, rates, strangers, document }) }
+        let shared = Shared {
+            messenger,
+            live,
+            keyring,
+            webhooks,
+            rates: Mutex::new(Rates::new(rate)),
+            refused: AtomicU64::new(0),
+            strangers: Addresses::new(rate_of_strangers, Problem::address_limited),
+            addresses: Addresses::new(rate_of_addresses, Problem::address_crowded),
+            idempotency: Arc::new(Idempotency::new()),
+            document: Bytes::from(Self::document().to_string()),
+        };
+        Self { shared: Arc::new(shared) }
     }
 
     /// For the public address: server keys and people's tokens. With the document and the reference page.
@@ -111,9 +144,18 @@ impl Api {
         serving::router(self.shared.clone(), serving::Entrance::Operators)
     }
 
-    /// Sends webhooks until `stop`, and keeps for the next start what is left then.
+    /// Sends webhooks until `stop`, and keeps for the next start what is left then. Meanwhile it forgets what is kept in
+    /// memory for too long.
     pub async fn deliver(&self, stop: impl Future<Output = ()> + Send) {
-        self.shared.webhooks.deliver(stop).await;
+        tokio::select! {
+            () = self.shared.webhooks.deliver(stop) => {}
+            () = self.shared.idempotency.age() => {}
+        }
+    }
+
+    /// The numbers of this moment.
+    pub fn counts(&self) -> ApiCounts {
+        ApiCounts::of(&self.shared)
     }
 
     /// The OpenAPI 3.1 document.

@@ -1,8 +1,9 @@
 //! The OpenAPI 3.1 document, made of the table of operations.
 
 use crate::caller::{ACTING_HEADER, Callers};
-use crate::input::{BODY_BYTES_MAX, IDEMPOTENCY_HEADER};
-use crate::operation::{Group, Operation};
+use crate::idempotency::{IDEMPOTENCY_HEADER, KEEP_MINUTES, KEEP_SECRET_MINUTES};
+use crate::input::BODY_BYTES_MAX;
+use crate::operation::{AnswerKept, Group, Operation, Repetition};
 use crate::problem::{Code, Problem};
 use crate::reply::Success;
 use crate::shapes::ids;
@@ -107,11 +108,10 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
     }
     parameters.extend(fields((operation.shape.path)(generator), "path"));
     parameters.extend(fields((operation.shape.query)(generator), "query"));
-    if operation.idempotent_by_key {
+    if let Some(description) = idempotency_key(operation.repetition) {
         parameters.push(json!({
-            "name": IDEMPOTENCY_HEADER, "in": "header", "required": false,
-            "description": "What the sender calls this request: sent again under the same key, it is not done again.",
-            "schema": generator.subschema_for::<ids::Client>(),
+            "name": IDEMPOTENCY_HEADER, "in": "header", "required": false, "description": description,
+            "schema": generator.subschema_for::<ids::IdempotencyKey>(),
         }));
     }
     if operation.callers.people && operation.callers.scope.is_some() {
@@ -122,6 +122,28 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
         }));
     }
     parameters
+}
+
+/// What the header is to an operation that takes it.
+fn idempotency_key(repetition: Repetition) -> Option<String> {
+    let done_once = format!(
+        "What the sender calls this request. The same request under the same key within {KEEP_MINUTES} minutes is answered as the \
+         first time, and not done again; another request under it is 422 `idempotency_key_reused`, and while the first is under \
+         way it is 409 `under_way`. What failed is not kept. Known to the server that was asked, until it ends."
+    );
+    match repetition {
+        Repetition::Harmless => None,
+        Repetition::Stored => Some(
+            "The message's `client_id`: the same message under the same one is stored once, for ever; another message under it \
+             is 409 `client_id_reused`."
+                .to_owned(),
+        ),
+        Repetition::Kept(AnswerKept::Long) => Some(done_once),
+        Repetition::Kept(AnswerKept::Briefly) => Some(format!(
+            "{done_once} The answer holds a secret, and is kept for {KEEP_SECRET_MINUTES} minutes; after them it is 409 \
+             `answer_gone`."
+        )),
+    }
 }
 
 /// Each property of an object becomes a parameter.
@@ -199,7 +221,9 @@ fn responses(problem: &Schema) -> Map<String, Value> {
             "description": codes.join(" "),
             "content": { "application/problem+json": { "schema": problem } },
         });
-        if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
+        let may_be_waited_for =
+            [StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        if may_be_waited_for.contains(&status) {
             let header = json!({ "description": "Seconds to wait.", "schema": { "type": "integer" } });
             response["headers"] = json!({ "Retry-After": header });
         }

@@ -31,10 +31,29 @@ pub(crate) struct Operation {
     /// What else is to be known.
     pub(crate) about: &'static str,
     pub(crate) callers: Callers,
-    /// Whether it takes the header `Idempotency-Key`.
-    pub(crate) idempotent_by_key: bool,
+    pub(crate) repetition: Repetition,
     pub(crate) shape: Shape,
     pub(crate) run: Run,
+}
+
+/// What the header `Idempotency-Key` is to an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repetition {
+    /// Nothing: twice is as once, or there is nothing that could be there twice.
+    Harmless,
+    /// The name of what it stores, by which it knows a repetition itself and for ever.
+    Stored,
+    /// That by which its answer is kept, for the same request again.
+    Kept(AnswerKept),
+}
+
+/// For how long an answer is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AnswerKept {
+    /// As long as that it was done.
+    Long,
+    /// Shorter, since it holds a secret.
+    Briefly,
 }
 
 /// What an operation takes and answers, for its documentation.
@@ -59,17 +78,21 @@ pub(crate) struct Draft {
     summary: &'static str,
     about: &'static str,
     callers: Callers,
-    idempotent_by_key: bool,
+    repetition: Repetition,
 }
 
-/// Begins an operation.
+/// Begins an operation. A `POST` is done once under the same `Idempotency-Key`, unless the rest says otherwise.
 pub(crate) fn operation(
     method: Method,
     path: &'static str,
     id: &'static str,
     summary: &'static str,
 ) -> Draft {
-    Draft { id, method, path, summary, about: "", callers: Callers::OPERATOR, idempotent_by_key: false }
+    let repetition = match method {
+        Method::POST => Repetition::Kept(AnswerKept::Long),
+        _ => Repetition::Harmless,
+    };
+    Draft { id, method, path, summary, about: "", callers: Callers::OPERATOR, repetition }
 }
 
 impl Draft {
@@ -83,9 +106,19 @@ impl Draft {
         Self { about, ..self }
     }
 
-    /// It takes the header `Idempotency-Key`.
-    pub(crate) fn idempotent_by_key(self) -> Self {
-        Self { idempotent_by_key: true, ..self }
+    /// It knows a repetition by what it stores.
+    pub(crate) fn knows_repetitions(self) -> Self {
+        Self { repetition: Repetition::Stored, ..self }
+    }
+
+    /// Its answer holds a secret.
+    pub(crate) fn tells_a_secret(self) -> Self {
+        Self { repetition: Repetition::Kept(AnswerKept::Briefly), ..self }
+    }
+
+    /// It stores nothing that could be there twice.
+    pub(crate) fn stores_nothing(self) -> Self {
+        Self { repetition: Repetition::Harmless, ..self }
     }
 
     /// What it does. Its types say the rest.
@@ -98,7 +131,7 @@ impl Draft {
         F: Fn(Desk, Input<P, Q, B>) -> Fut + Copy + Send + Sync + 'static,
         Fut: Future<Output = Result<R, Problem>> + Send + 'static,
     {
-        let Self { id, method, path, summary, about, callers, idempotent_by_key } = self;
+        let Self { id, method, path, summary, about, callers, repetition } = self;
         let run: Run = Arc::new(move |desk, raw| {
             Box::pin(async move {
                 let input = Input::read(raw).await?;
@@ -107,7 +140,7 @@ impl Draft {
         });
         let shape =
             Shape { path: fields_of::<P>, query: fields_of::<Q>, body: B::schema, successes: R::successes };
-        Operation { id, method, path, summary, about, callers, idempotent_by_key, shape, run }
+        Operation { id, method, path, summary, about, callers, repetition, shape, run }
     }
 }
 

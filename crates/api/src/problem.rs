@@ -4,9 +4,12 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AU
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chat::{Failure, FieldProblem, Refusal, TroubleKind};
+use messenger::TooManyMessages;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// How long to wait for the first request under an idempotency key.
+const UNDER_WAY_RETRY_S: u64 = 1;
 /// How long to wait before asking again when the storage has too much to do, or is away.
 const BUSY_RETRY_S: u64 = 1;
 const AWAY_RETRY_S: u64 = 5;
@@ -78,6 +81,10 @@ codes! {
     NameTaken "name_taken" CONFLICT;
     /// Another message was sent under this client id or idempotency key.
     ClientIdReused "client_id_reused" CONFLICT;
+    /// The first request under this idempotency key is still under way: wait as long as `Retry-After` says, and send it again.
+    UnderWay "under_way" CONFLICT;
+    /// What was asked under this idempotency key was done, and the answer is not kept any more: look for what it made.
+    AnswerGone "answer_gone" CONFLICT;
     /// The message was deleted.
     Deleted "deleted" CONFLICT;
     /// The last owner has to make somebody else owner first.
@@ -90,7 +97,9 @@ codes! {
     MediaType "media_type" UNSUPPORTED_MEDIA_TYPE;
     /// Fields break a rule; `errors` names each.
     Invalid "invalid" UNPROCESSABLE_ENTITY;
-    /// Too many requests of this caller or address, or too many messages of this person: wait as long as `Retry-After` says.
+    /// Another request was sent under this idempotency key: use one key for one request.
+    IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY;
+    /// Too many requests of this caller or address, or messages of this person or community: wait as long as `Retry-After` says.
     RateLimited "rate_limited" TOO_MANY_REQUESTS;
     /// The room is in slow mode: wait as long as `Retry-After` says.
     SlowMode "slow_mode" TOO_MANY_REQUESTS;
@@ -199,21 +208,32 @@ impl Problem {
         Self::new(Code::SiteUnavailable, detail).waiting(AWAY_RETRY_S * 1_000)
     }
 
+    /// The first request under this idempotency key is not answered yet.
+    pub(crate) fn under_way() -> Self {
+        let detail = "the first request under this idempotency key is still under way: send it again later";
+        Self::new(Code::UnderWay, detail).waiting(UNDER_WAY_RETRY_S * 1_000)
+    }
+
+    /// There is too much to do.
+    pub(crate) fn busy() -> Self {
+        Self::new(Code::Busy, "the server has too much to do: try again").waiting(BUSY_RETRY_S * 1_000)
+    }
+
     /// Too many requests.
     pub(crate) fn rate_limited(wait_ms: u64) -> Self {
         Self::new(Code::RateLimited, format!("too many requests: wait {wait_ms} ms")).waiting(wait_ms)
-    }
-
-    /// Too many messages of a person in a minute.
-    pub(crate) fn too_many_messages(wait_ms: u64) -> Self {
-        Self::new(Code::RateLimited, format!("too many messages in a minute: wait {wait_ms} ms"))
-            .waiting(wait_ms)
     }
 
     /// Too many requests from one address that show nothing that counts.
     pub(crate) fn address_limited(wait_ms: u64) -> Self {
         let detail =
             format!("too many requests of this address without credentials that count: wait {wait_ms} ms");
+        Self::new(Code::RateLimited, detail).waiting(wait_ms)
+    }
+
+    /// Too many requests of people at one address.
+    pub(crate) fn address_crowded(wait_ms: u64) -> Self {
+        let detail = format!("too many requests of all people at this address: wait {wait_ms} ms");
         Self::new(Code::RateLimited, detail).waiting(wait_ms)
     }
 
@@ -254,8 +274,7 @@ impl From<Failure> for Problem {
             Failure::Unavailable(trouble) => {
                 tracing::warn!(%trouble, "the store did not do what was asked");
                 match trouble.kind {
-                    TroubleKind::Busy => Self::new(code, "the server has too much to do: try again")
-                        .waiting(BUSY_RETRY_S * 1_000),
+                    TroubleKind::Busy => Self::busy(),
                     TroubleKind::Corrupt => Self::new(code, "the server cannot read what is stored"),
                     TroubleKind::Full
                     | TroubleKind::ReadOnly
@@ -268,6 +287,14 @@ impl From<Failure> for Problem {
                 }
             }
         }
+    }
+}
+
+impl From<TooManyMessages> for Problem {
+    fn from(too_many: TooManyMessages) -> Self {
+        let mut problem = Self::new(Code::RateLimited, too_many.to_string()).waiting(too_many.wait_ms);
+        (problem.members.limit, problem.members.max) = (Some(too_many.limit), Some(too_many.max.into()));
+        problem
     }
 }
 

@@ -146,7 +146,14 @@ fn success<T: JsonSchema>(
 
 fn document<T: Serialize>(status: StatusCode, document: &T) -> Response {
     // Maps with other keys than texts do not stand in any answer, so it is always JSON.
-    let body = serde_json::to_vec(document).unwrap_or_default();
+    written(status, Bytes::from(serde_json::to_vec(document).unwrap_or_default()))
+}
+
+/// A document that was written before, or nothing but a status.
+pub(crate) fn written(status: StatusCode, body: Bytes) -> Response {
+    if body.is_empty() {
+        return status.into_response();
+    }
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static(JSON)),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),

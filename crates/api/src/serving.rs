@@ -1,13 +1,13 @@
-//! The way of a request: who calls, may they, how often; then the operation.
+//! The way of a request: who calls, may they, how often, is it done already; then the operation.
 
+use crate::addresses::Remote;
 use crate::caller::{self, Caller, Credentials};
 use crate::desk::Desk;
 use crate::input::Raw;
 use crate::openapi::BASE;
-use crate::operation::Operation;
+use crate::operation::{Operation, Repetition};
 use crate::problem::{Code, Problem};
-use crate::strangers::Remote;
-use crate::{Shared, reference, routes};
+use crate::{Shared, idempotency, reference, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
@@ -20,6 +20,7 @@ use chat::verbs::ReadCommunity;
 use chat::{By, CommunityId, Moment};
 use identity::{ServerKey, Token, UnixSeconds};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 /// Through which address a request comes.
@@ -87,14 +88,13 @@ async fn serve(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let now = messenger::now();
+    let (now, remote) = (messenger::now(), head.extensions.get::<Remote>().copied());
     let mut path: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let community = take_community(&mut path)?;
     let caller = match entrance {
         Entrance::Operators => Caller::Operator,
         Entrance::Public => {
-            let remote = head.extensions.get::<Remote>().copied();
             shared.strangers.admit(remote, now)?;
             let caller = identify(&shared, operation, community.as_ref(), &head.headers, now).await;
             if caller
@@ -107,6 +107,10 @@ async fn serve(
         }
     };
     operation.callers.admit(&caller)?;
+    // Keys are the site's: all of them may come from one address.
+    if matches!(caller, Caller::Person { .. }) {
+        shared.addresses.count(remote, now)?;
+    }
     if let Some(community) = &community {
         take_turn(&shared, community, &caller, now)?;
     }
@@ -124,6 +128,12 @@ async fn serve(
         desk.ask_as(By::Service, ReadCommunity).await?;
     }
     let raw = Raw { path, uri: head.uri, headers: head.headers, body: Body::new(body) };
+    if let Repetition::Kept(answer_kept) = operation.repetition
+        && let Some(key) = idempotency::key_of(&raw.headers)?
+    {
+        let idempotency = desk.shared.idempotency.clone();
+        return idempotency.once(key, answer_kept, operation, desk, raw).await;
+    }
     (operation.run)(desk, raw).await
 }
 
@@ -196,5 +206,8 @@ fn take_turn(shared: &Shared, community: &CommunityId, caller: &Caller, now: Mom
         Caller::Person { id, .. } => id.to_string(),
     };
     let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
-    rates.take(Asker(community.clone(), name), now.millis()).map_err(Problem::rate_limited)
+    rates.take(Asker(community.clone(), name), now.millis()).map_err(|wait_ms| {
+        shared.refused.fetch_add(1, Ordering::Relaxed);
+        Problem::rate_limited(wait_ms)
+    })
 }

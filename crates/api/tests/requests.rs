@@ -51,6 +51,9 @@ async fn a_message_that_is_sent_twice_is_stored_once() {
     let again = house.ask_with("POST", &path, &headers, Some(body)).await;
     assert_eq!((first.status.as_u16(), again.status.as_u16()), (201, 200));
     assert_eq!(first.json(), again.json());
+    let quoted = [headers[0], ("idempotency-key", "\"try-1\"")];
+    let again = house.ask_with("POST", &path, &quoted, Some(json!({ "text": "once" }).to_string())).await;
+    assert_eq!((again.status.as_u16(), again.json()), (200, first.json()));
     let other = house.ask_with("POST", &path, &headers, Some(json!({ "text": "else" }).to_string())).await;
     assert_eq!((other.status.as_u16(), other.code().as_str()), (409, "client_id_reused"));
     let both = json!({ "text": "once", "client_id": "try-2" }).to_string();
@@ -375,6 +378,57 @@ async fn a_person_sends_as_many_messages_a_minute_as_the_community_lets_them_by_
     house.ask("POST", &messages, &key, Some(json!({ "text": "the site's" }))).await.ok();
 }
 
+#[tokio::test]
+async fn a_community_sends_as_many_messages_a_minute_as_it_may_whoever_sends_them() {
+    let (house, key) = furnished().await;
+    let settings = |limits: Value| Some(json!({ "name": "acme", "limits": limits }));
+    let limits = json!({ "community_messages_per_minute": 2 });
+    house.operate("PUT", "/api/v1/communities/acme", settings(limits)).await.ok();
+    send(&house, &token("acme", "ann"), "one").await.ok();
+    send(&house, &key, "two").await.ok();
+    for bearer in [&token("acme", "bob"), &key] {
+        let refused = send(&house, bearer, "three").await;
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (429, "rate_limited"));
+        let problem = refused.json();
+        assert_eq!(
+            (&problem["limit"], &problem["max"]),
+            (&json!("community_messages_per_minute"), &json!(2))
+        );
+        let wait_s: u64 = refused.headers["retry-after"].to_str().expect("text").parse().expect("seconds");
+        assert!((1..=30).contains(&wait_s), "{wait_s}");
+    }
+    let text = Some(json!({ "text": "the operator's" }));
+    house.operate("POST", &format!("{LOBBY}/messages"), text).await.ok();
+    let none = Some(json!({ "name": "acme", "limits": { "community_messages_per_minute": 0 } }));
+    let refused = house.operate("PUT", "/api/v1/communities/acme", none).await;
+    assert_eq!(refused.json()["errors"][0]["field"], "limits.community_messages_per_minute");
+    house.operate("PUT", "/api/v1/communities/acme", settings(json!({}))).await.ok();
+    send(&house, &token("acme", "bob"), "three").await.ok();
+}
+
+#[tokio::test]
+async fn people_at_one_address_ask_as_often_as_it_may_and_programs_there_do_not_wait_for_them() {
+    let plenty = Rate { burst: 100_000, per_minute: 60_000 };
+    let few = Rate { burst: 3, per_minute: 1 };
+    let house = House::with_rates(Arc::new(MemoryStore::default()), plenty, few);
+    house.community("acme").await;
+    let key = house.key("acme", &["list"]).await;
+    let path = "/api/v1/communities/acme/rooms";
+    let ask = async |bearer: &str, from: &str| {
+        let shown = format!("Bearer {bearer}");
+        house.ask_from(from, "GET", path, &[("authorization", shown.as_str())], None).await
+    };
+    for person in ["ann", "bob", "cat"] {
+        ask(&token("acme", person), "2001:db8::1").await.ok();
+    }
+    let refused = ask(&token("acme", "dan"), "2001:db8::2").await;
+    assert_eq!((refused.status.as_u16(), refused.code().as_str()), (429, "rate_limited"));
+    assert!(refused.headers.contains_key("retry-after"));
+    ask(&key, "2001:db8::1").await.ok();
+    ask(&token("acme", "dan"), "2001:db8:0:1::1").await.ok();
+    assert_eq!(house.api.counts().limited, [("caller", 0), ("strangers", 0), ("address", 1)]);
+}
+
 /// A store that can fail.
 struct Fragile {
     inner: MemoryStore,
@@ -399,6 +453,8 @@ impl Store for Fragile {
 /// What needs a host site: one that publishes keys and is away (a test of the crate `identity`), one that is asked
 /// (`tests/authorizer.rs`).
 const BY_SITES: [&str; 3] = ["token_unverifiable", "refused_by_site", "site_unavailable"];
+/// What comes of idempotency keys (`tests/idempotency.rs`).
+const BY_KEYS: [&str; 3] = ["under_way", "answer_gone", "idempotency_key_reused"];
 
 #[tokio::test]
 async fn every_code_of_a_problem_is_brought_about_here() {
@@ -409,7 +465,8 @@ async fn every_code_of_a_problem_is_brought_about_here() {
     let documented = Api::document()["x-problem-codes"].as_array().expect("codes").clone();
     for row in documented {
         let code = row["code"].as_str().expect("a code");
-        assert!(BY_SITES.contains(&code) || seen.contains(code), "no request here is answered with `{code}`");
+        let is_elsewhere = BY_SITES.contains(&code) || BY_KEYS.contains(&code);
+        assert!(is_elsewhere || seen.contains(code), "no request here is answered with `{code}`");
     }
 }
 

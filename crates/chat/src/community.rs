@@ -45,7 +45,7 @@ pub struct Settings {
     pub look: Look,
 }
 
-/// How much a community may use. Whoever holds the connections enforces the first two.
+/// How much a community may use. Whoever holds the connections enforces the first three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommunityLimits {
@@ -53,6 +53,8 @@ pub struct CommunityLimits {
     pub people_online: Option<u32>,
     /// Messages a minute from one person.
     pub messages_per_minute: u32,
+    /// Messages a minute from all of it together; none: as many as its people may send.
+    pub community_messages_per_minute: Option<u32>,
     /// Messages older than so many days are dropped; none: kept.
     pub history_days: Option<u32>,
     /// A file, in bytes.
@@ -61,7 +63,13 @@ pub struct CommunityLimits {
 
 impl Default for CommunityLimits {
     fn default() -> Self {
-        Self { people_online: None, messages_per_minute: 120, history_days: None, upload_bytes: 25 << 20 }
+        Self {
+            people_online: None,
+            messages_per_minute: 120,
+            community_messages_per_minute: None,
+            history_days: None,
+            upload_bytes: 25 << 20,
+        }
     }
 }
 
@@ -121,6 +129,8 @@ impl Settings {
         }
         let limits = self.limits;
         problems.require(limits.messages_per_minute > 0, "limits.messages_per_minute", above_zero);
+        let all = limits.community_messages_per_minute;
+        problems.require(all != Some(0), "limits.community_messages_per_minute", above_zero);
         problems.require(limits.history_days != Some(0), "limits.history_days", above_zero);
         problems.require(limits.upload_bytes <= i64::MAX as u64, "limits.upload_bytes", || {
             Problem::new("range", "is too large")

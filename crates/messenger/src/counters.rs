@@ -25,6 +25,8 @@ pub struct Counts {
     pub missed_total: u64,
     /// People of whom it was not noted when they were seen because too many waited.
     pub sightings_dropped_total: u64,
+    /// What was refused because there was too much of it in a minute, by its limit.
+    pub limited: Vec<(&'static str, u64)>,
     /// The read cache by kind: hits and misses.
     pub cache: Vec<(&'static str, u64, u64)>,
     /// Bytes in the read cache.

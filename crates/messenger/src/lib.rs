@@ -23,6 +23,7 @@
 //! # }).unwrap();
 //! ```
 
+mod address;
 mod audience;
 mod budgets;
 mod bulletin;
@@ -34,6 +35,7 @@ mod fault;
 mod following;
 mod here;
 mod housekeeping;
+mod limited;
 mod messenger;
 mod news;
 mod nodes;
@@ -49,6 +51,7 @@ mod surfaces;
 mod topics;
 mod witness;
 
+pub use address::network;
 pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
@@ -58,6 +61,7 @@ pub use entrance::{
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
+pub use limited::TooManyMessages;
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger, now};
 pub use news::News;
 pub use outlet::Outlet;

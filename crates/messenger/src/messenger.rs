@@ -1,12 +1,12 @@
 //! The one place through which everything acts.
 
 use crate::audience::Audience;
-use crate::budgets::Budgets;
 use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::here::Here;
+use crate::limited::Limited;
 use crate::news::News;
 use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
@@ -61,10 +61,7 @@ impl WeakMessenger {
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     pub(crate) audience: Audience,
-    /// People's messages.
-    pub(crate) messages: Budgets,
-    /// What else they ask by channels.
-    pub(crate) requests: Budgets,
+    pub(crate) limited: Limited,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
     pub(crate) out: WayOut,
@@ -79,8 +76,7 @@ impl Messenger {
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Inner {
             audience: Audience::new(),
-            messages: Budgets::new(),
-            requests: Budgets::new(),
+            limited: Limited::new(),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             out: WayOut::default(),
@@ -186,6 +182,7 @@ impl Messenger {
             heard_total,
             missed_total,
             sightings_dropped_total: inner.sightings.dropped(),
+            limited: inner.limited.counts().collect(),
             cache: inner.cache.counts().collect(),
             cache_bytes,
             cache_bytes_max,

@@ -9,6 +9,7 @@ mod status;
 mod token;
 
 use crate::health::{self, Readiness};
+use ::api::Api;
 use axum::Router;
 use gateway::Handle;
 use messenger::Messenger;
@@ -82,7 +83,7 @@ impl Admin {
         messenger: Messenger,
         readiness: Readiness,
         bus: Option<bus::Status>,
-        rest: Router,
+        rest: Api,
     ) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
@@ -106,9 +107,9 @@ fn router(
     readiness: Readiness,
     bus: Option<bus::Status>,
     token: Token,
-    rest: Router,
+    rest: Api,
 ) -> Router {
     health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger.clone(), bus.clone()))
-        .merge(api::router(handle, messenger, bus, token, rest))
+        .merge(metrics::router(handle.clone(), messenger.clone(), rest.clone(), bus.clone()))
+        .merge(api::router(handle, messenger, bus, token, rest.operators()))
 }

@@ -1,7 +1,10 @@
 //! The messenger's API in this server: with the gateway for what is live.
 
 use crate::retention;
-use api::{Api, Live, Parts, RATE_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote, ServerStats, TopicBusy};
+use api::{
+    Api, Live, Parts, RATE_DEFAULT, RATE_OF_ADDRESSES_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote,
+    ServerStats, TopicBusy,
+};
 use axum::extract::Request;
 use axum::{Router, middleware};
 use gateway::{BroadcastError, Handle, Outgoing, RemotePeer};
@@ -61,6 +64,7 @@ impl Rest {
             outbound,
             rate: RATE_DEFAULT,
             rate_of_strangers: RATE_OF_STRANGERS_DEFAULT,
+            rate_of_addresses: RATE_OF_ADDRESSES_DEFAULT,
             deliveries: DeliverySettings::default(),
             webhook_limits: MemoryLimits::default(),
             node,
@@ -73,9 +77,9 @@ impl Rest {
         self.api.public().layer(middleware::map_request(name_remote))
     }
 
-    /// For the administration listener, behind its token.
-    pub(crate) fn operators(&self) -> Router {
-        self.api.operators()
+    /// For the administration listener.
+    pub(crate) fn api(&self) -> Api {
+        self.api.clone()
     }
 
     /// Tells it which gateway runs, and begins what goes on in the background, on a thread of its own: webhooks, since a

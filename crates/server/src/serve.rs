@@ -86,7 +86,7 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let announcement = announcement(config, &running, admin.as_ref());
     if let Some(admin) = admin {
         admin
-            .start(running.handle(), messenger.clone(), readiness.clone(), bus_status, rest.operators())
+            .start(running.handle(), messenger.clone(), readiness.clone(), bus_status, rest.api())
             .map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;

@@ -29,8 +29,10 @@ pub(super) fn group() -> Group {
             .by(Callers::everybody(Scope::ManagePeople))
             .about(
                 "Who shows a guest's token gets a newer one of the same guest, and keeps their name; everybody else is a new \
-                 guest. With the token one connects, or calls this API as that guest.",
+                 guest. With the token one connects, or calls this API as that guest. Nothing is stored of a guest before that: \
+                 sent again, the request makes one more token.",
             )
+            .stores_nothing()
             .runs(welcome),
         ],
     }

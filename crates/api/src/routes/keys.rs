@@ -29,7 +29,8 @@ pub(super) fn group() -> Group {
                 .runs(list),
             operation(Method::POST, all, "create_key", "Make a key")
                 .by(Callers::OWNERS)
-                .about("A server key's text is in this answer and never told again.")
+                .about("A server key's text is in this answer and never told again, but to the same request under its key.")
+                .tells_a_secret()
                 .runs(create),
             operation(Method::DELETE, one, "revoke_key", "Revoke a key, for good")
                 .by(Callers::OWNERS)

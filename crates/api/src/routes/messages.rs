@@ -3,7 +3,8 @@
 use super::paths::{AtConversation, AtMessage};
 use crate::caller::Callers;
 use crate::desk::{Desk, invalid};
-use crate::input::{IDEMPOTENCY_HEADER, Input, Json, Nothing};
+use crate::idempotency;
+use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, Operation, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, MadeOnce};
@@ -13,7 +14,7 @@ use axum::http::Method;
 use chat::verbs::{
     Append, Around, Changed, Delete, EditText, EditsOf, React, ReadMessage, ReadPage, ReadReceipts,
 };
-use chat::{ClientId, MessageId, Revision};
+use chat::{MessageId, Revision};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -71,7 +72,7 @@ fn writing() -> Vec<Operation> {
     vec![
         operation(Method::POST, ALL, "send_message", "Send a message")
             .by(senders)
-            .idempotent_by_key()
+            .knows_repetitions()
             .about("Sent again under the same `client_id` or `Idempotency-Key`, it is answered 200 with the first one.")
             .runs(send),
         operation(Method::PATCH, ONE, "edit_message", "Edit one's own message").by(senders).runs(edit),
@@ -159,9 +160,7 @@ async fn send(
 ) -> Result<MadeOnce<Message>, Problem> {
     let conversation = desk.find(&input.path.conversation).await?;
     let mut draft = chat::Draft::from(input.body.0);
-    if let Some(key) = input.headers.get(IDEMPOTENCY_HEADER) {
-        let key = ClientId::parse(key.to_str().unwrap_or_default())
-            .map_err(|problem| Problem::field(problem.at(IDEMPOTENCY_HEADER)))?;
+    if let Some(key) = idempotency::key_of(&input.headers)? {
         if draft.client_id.as_ref().is_some_and(|id| *id != key) {
             return Err(invalid("client_id", "form", "is not the same as the header Idempotency-Key"));
         }

@@ -25,7 +25,11 @@ pub(super) fn group() -> Group {
             operation(Method::GET, all, "list_webhooks", "List endpoints").by(Callers::OWNERS).runs(list),
             operation(Method::POST, all, "create_webhook", "Make an endpoint")
                 .by(Callers::OWNERS)
-                .about("The secret that requests are signed with is in this answer and never told again.")
+                .about(
+                    "The secret that requests are signed with is in this answer and never told again, but to the same request \
+                     under its key.",
+                )
+                .tells_a_secret()
                 .runs(create),
             operation(Method::DELETE, one, "delete_webhook", "Remove an endpoint")
                 .by(Callers::OWNERS)

@@ -65,6 +65,9 @@ struct Limits {
     /// Messages a minute from one person.
     #[schemars(range(min = 1))]
     messages_per_minute: u32,
+    /// Messages a minute from all of it together: people, and programs with a key; none: as many as these may send.
+    #[schemars(range(min = 1))]
+    community_messages_per_minute: Option<u32>,
     /// Messages older than so many days are dropped; none: kept.
     #[schemars(range(min = 1))]
     history_days: Option<u32>,
@@ -143,6 +146,7 @@ impl From<Settings> for chat::Settings {
             limits: CommunityLimits {
                 people_online: limits.people_online,
                 messages_per_minute: limits.messages_per_minute,
+                community_messages_per_minute: limits.community_messages_per_minute,
                 history_days: limits.history_days,
                 upload_bytes: limits.upload_bytes,
             },
@@ -160,8 +164,14 @@ impl From<Settings> for chat::Settings {
 
 impl From<CommunityLimits> for Limits {
     fn from(limits: CommunityLimits) -> Self {
-        let CommunityLimits { people_online, messages_per_minute, history_days, upload_bytes } = limits;
-        Self { people_online, messages_per_minute, history_days, upload_bytes }
+        let CommunityLimits {
+            people_online,
+            messages_per_minute,
+            community_messages_per_minute,
+            history_days,
+            upload_bytes,
+        } = limits;
+        Self { people_online, messages_per_minute, community_messages_per_minute, history_days, upload_bytes }
     }
 }
 

@@ -41,6 +41,8 @@ text_schema! {
     Room "^[a-z0-9_-]{1,64}$" 64, "lobby";
     /// What the sender calls a message: sent again under the same id, it is not stored again.
     Client r"^[!#-.0-\[\]-~]{1,64}$" 64, "c-1";
+    /// What the sender calls a request, bare or in quotes.
+    IdempotencyKey r#"^("[!#-.0-\[\]-~]{1,64}"|[!#-.0-\[\]-~]{1,64})$"# 66, "order-4711";
     /// An id that Throng made: 26 characters, which sort by time.
     Made "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$" 26, "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     /// A conversation: its id, or `room:` and a room's name.

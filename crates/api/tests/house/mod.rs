@@ -68,6 +68,11 @@ impl House {
     }
 
     pub(crate) fn with(store: Arc<dyn Store>, rate: Rate) -> Self {
+        Self::with_rates(store, rate, rate)
+    }
+
+    /// With that rate of a caller, and of all people at an address.
+    pub(crate) fn with_rates(store: Arc<dyn Store>, rate: Rate, rate_of_addresses: Rate) -> Self {
         let live = Arc::new(FakeLive::default());
         let settings = Settings { outbound: Some(outbound()), ..Settings::default() };
         let messenger = Messenger::new(store.clone(), settings);
@@ -78,6 +83,7 @@ impl House {
             rate,
             // An address has nothing more before a test is over, however slow the machine is.
             rate_of_strangers: Rate { burst: 3, per_minute: 1 },
+            rate_of_addresses,
             deliveries: DeliverySettings { retries: impatient(), ..DeliverySettings::default() },
             webhook_limits: MemoryLimits::default(),
             node: "house".to_owned(),
@@ -118,6 +124,17 @@ impl House {
     /// Asks as the operator.
     pub(crate) async fn operate(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         send(self.operators.clone(), method, path, &[], body.map(|body| body.to_string())).await
+    }
+
+    /// The same with headers.
+    pub(crate) async fn operate_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Answer {
+        send(self.operators.clone(), method, path, headers, body).await
     }
 
     /// Makes a community whose site signs tokens with [`SITE_SECRET`].

@@ -1,11 +1,12 @@
 //! A connection to the messenger: who it is, from the first join on.
 
-use crate::entrance::{Admitted, AllowedRooms, Credentials, SocketId};
+use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use chat::{By, CommunityId, Conversation, Person, PersonId};
-use identity::{Refusal, Token};
+use identity::{Code, Refusal, Token};
 use serde_json::{Value, json};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 
@@ -25,6 +26,8 @@ struct Shown {
     credentials: Credentials,
     /// The page that it comes from.
     origin: Option<String>,
+    /// The address that it comes from.
+    remote: Option<IpAddr>,
 }
 
 /// Who a connection is.
@@ -71,8 +74,16 @@ impl Connection {
     pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
         let socket = messenger.inner.entrance.socket();
         let community = credentials.community.clone();
-        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin })));
+        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin, remote: None })));
         Self { messenger, community, socket, shown, me: OnceCell::new() }
+    }
+
+    /// From that address.
+    pub(super) fn coming_from(mut self, remote: Option<IpAddr>) -> Self {
+        if let Some(shown) = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            shown.remote = remote;
+        }
+        self
     }
 
     pub(super) fn socket_id(&self) -> String {
@@ -87,10 +98,18 @@ impl Connection {
 
     async fn come_in(&self) -> Result<Arc<Me>, Fault> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Shown { credentials, origin } =
+        let Shown { credentials, origin, remote } =
             *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
+        let limited = &self.messenger.inner.limited;
+        limited.admit_token(remote)?;
         self.check_origin(origin.as_deref()).await?;
-        let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
+        let admitted = self.messenger.admit(&credentials).await.map_err(|rejection| {
+            // One that was good once, or may be, is no guess.
+            if matches!(&rejection, Rejection::Token(refusal) if refusal.code() == Code::TokenInvalid) {
+                limited.count_token(remote);
+            }
+            Fault::from(rejection)
+        })?;
         self.stand(&admitted).await?;
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Arc::new(Me {
@@ -129,7 +148,7 @@ impl Connection {
         let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
         fits(&me, &admitted).map_err(|refusal| {
             tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
-            Fault::from(crate::Rejection::Token(refusal))
+            Fault::from(Rejection::Token(refusal))
         })?;
         self.stand(&admitted).await?;
         let mut answer = json!({ "expires_s": admitted.verified.ends.0 });
@@ -191,6 +210,33 @@ mod tests {
                 let found = connection.refresh(newer).await.map_or_else(|fault| fault.code, |_| "in");
                 assert_eq!(found, comes, "a newer token of one for {first:?}");
             }
+        });
+    }
+
+    #[test]
+    fn an_address_that_guesses_tokens_waits_whatever_it_shows_then() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            scene::community(&messenger, "one").await;
+            scene::trust_site(&messenger, "one").await;
+            let come = async |shown: Token, from: &str| {
+                let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
+                let connection = Connection::new(messenger.clone(), credentials, None);
+                let came = connection.coming_from(from.parse().ok()).me().await.map(drop);
+                came.map_err(|fault| fault.code)
+            };
+            let (good, guess) = (|| token(&claims("one", "ann")), || Token::new("e30.e30.x"));
+            let mut waits = false;
+            // One more is let in every tenth of a second.
+            for _ in 0..100_000 {
+                waits = come(guess(), "192.0.2.1").await == Err("rate_limited")
+                    && come(good(), "192.0.2.1").await == Err("rate_limited");
+                if waits {
+                    break;
+                }
+            }
+            assert!(waits, "guessing has no end");
+            assert_eq!(come(good(), "192.0.2.2").await, Ok(()));
         });
     }
 }

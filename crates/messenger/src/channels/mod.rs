@@ -64,7 +64,8 @@ impl Messenger {
         let credentials =
             crate::Credentials { community, token: token.map(Token::new), name: name.map(str::to_owned) };
         let origin = request.header("origin").map(str::to_owned);
-        let connection = Connection::new(self.clone(), credentials, origin);
+        let remote = request.remote().map(|remote| remote.ip());
+        let connection = Connection::new(self.clone(), credentials, origin).coming_from(remote);
         Ok(Some(Socket::new().id(&connection.socket_id()).assign(Arc::new(connection))))
     }
 

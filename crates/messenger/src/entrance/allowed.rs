@@ -3,7 +3,7 @@
 use chat::{Conversation, RoomName};
 
 /// The rooms that a token is for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AllowedRooms(Option<Vec<RoomName>>);
 
 impl AllowedRooms {

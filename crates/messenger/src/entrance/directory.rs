@@ -36,16 +36,7 @@ impl Directory {
     }
 }
 
-/// Where a community's limits are not known yet.
-const MESSAGES_PER_MINUTE: u32 = 120;
-
 impl Messenger {
-    /// How many messages a minute one person may send, as far as it is known without asking.
-    pub(crate) fn messages_per_minute(&self, id: &CommunityId) -> u32 {
-        let known = self.inner.cache.known_community(id);
-        known.map_or(MESSAGES_PER_MINUTE, |known| known.community.settings.limits.messages_per_minute)
-    }
-
     /// A community's settings, and who verifies its tokens.
     ///
     /// # Errors

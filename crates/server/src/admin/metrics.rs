@@ -5,7 +5,9 @@ mod memory;
 mod page;
 mod people;
 mod process;
+mod rest;
 
+use api::Api;
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
@@ -20,12 +22,13 @@ use people::MessengerCollector;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, text};
 use prometheus_client::registry::Registry;
+use rest::RestCollector;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The path of the scrapes.
-pub(super) fn router(handle: Handle, messenger: Messenger, bus: Option<::bus::Status>) -> Router {
+pub(super) fn router(handle: Handle, messenger: Messenger, api: Api, bus: Option<::bus::Status>) -> Router {
     let mut registry = Registry::default();
     let resident_bytes_at_start = handle.memory().resident_bytes;
     let started = SystemTime::now();
@@ -33,6 +36,7 @@ pub(super) fn router(handle: Handle, messenger: Messenger, bus: Option<::bus::St
         GatewayCollector { handle, messenger: messenger.clone(), bus, resident_bytes_at_start, started };
     registry.register_collector(Box::new(gateway));
     registry.register_collector(Box::new(MessengerCollector { messenger }));
+    registry.register_collector(Box::new(RestCollector { api }));
     Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry))
 }
 

@@ -37,7 +37,6 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// An answer on its way.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
@@ -71,9 +70,6 @@ const fn page() -> usize {
     PAGE
 }
 
-/// What one person may ask in a minute, in the units of [`EventRow::cost`], all at once or evenly.
-const UNITS_PER_MINUTE: u32 = 6_000;
-
 /// Takes what an event costs of its person's minute, for those that channels do themselves.
 ///
 /// # Errors
@@ -86,12 +82,7 @@ fn spend_units(messenger: &Messenger, me: &Me, cost: u32) -> Result<(), Fault> {
     if cost == 0 {
         return Ok(());
     }
-    let spent =
-        messenger.inner.requests.spend(&me.community, me.id(), cost, UNITS_PER_MINUTE, Instant::now());
-    spent.map_err(|retry_after_ms| {
-        let fault = Fault::new(ErrorCode::RateLimited, "too much was asked in a minute");
-        fault.with("retry_after_ms", retry_after_ms)
-    })
+    messenger.inner.limited.request(&me.community, me.id(), cost)
 }
 
 /// Asks what the event says.
@@ -145,18 +136,12 @@ impl Asker<'_> {
         if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
     }
 
-    /// Takes one of the person's messages of a minute.
+    /// Takes one of the person's messages of a minute, and of their community's.
     ///
     /// # Errors
-    /// They have sent as many as they may.
+    /// They have sent as many as they may, or all together have.
     pub(super) fn spend_message(&self) -> Result<(), Fault> {
-        let limit = self.messenger.messages_per_minute(&self.me.community);
-        let messages = &self.messenger.inner.messages;
-        let spent = messages.spend(&self.me.community, self.me.id(), 1, limit, Instant::now());
-        spent.map_err(|retry_after_ms| {
-            let fault = Fault::new(ErrorCode::RateLimited, "too many messages in a minute");
-            fault.with("retry_after_ms", retry_after_ms)
-        })
+        Ok(self.messenger.spend_message_now(&self.me.community, self.me.id())?)
     }
 
     /// Asks a command about a conversation, and writes its answer as JSON.

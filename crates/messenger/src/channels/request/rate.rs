@@ -7,7 +7,8 @@ use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, id, run};
-use chat::Conversation;
+use chat::verbs::ChangeCommunity;
+use chat::{By, CommunityLimits, Conversation, Settings};
 use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -71,5 +72,33 @@ fn who_comes_back_to_many_rooms_and_reads_what_was_missed_does_not_wait() {
                 assert!(outcome.is_ok(), "{event}: {outcome:?}");
             }
         }
+    });
+}
+
+#[test]
+fn a_community_that_says_too_much_waits_whoever_says_it_and_reads_on() {
+    run(async {
+        let (messenger, lobby, [ann, bob]) = begin().await;
+        let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
+        let settings = Settings { limits, ..Settings::named("One") };
+        messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        // Limits are those that were read last.
+        messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one");
+        let said = json!({"conversation": lobby.id, "text": "hi"});
+        assert!(ask(&messenger, &ann, "msg:new", &said).await.is_ok());
+        for (me, event, payload) in [
+            (&bob, "msg:new", said),
+            (&ann, "react", json!({"conversation": lobby.id, "seq": 1, "emoji": "x"})),
+        ] {
+            let refused = ask(&messenger, me, event, &payload).await.expect_err("too many");
+            assert_eq!((refused.code, &refused.details["max"]), ("rate_limited", &json!(2)));
+            assert_eq!(refused.details["limit"], "community_messages_per_minute");
+            let wait = refused.details["retry_after_ms"].as_u64().expect("a time");
+            assert!((1..=30_000).contains(&wait), "{wait}");
+        }
+        assert!(ask(&messenger, &bob, "history", &json!({"conversation": lobby.id})).await.is_ok());
+        let refused: Vec<_> =
+            messenger.counts().limited.into_iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(refused, [("community_messages", 2)]);
     });
 }

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn nothing_costs_more_than_there_is() {
-        assert!(EVENTS.iter().all(|row| row.cost <= super::super::UNITS_PER_MINUTE));
+        assert!(EVENTS.iter().all(|row| row.cost <= crate::limited::UNITS_PER_MINUTE));
     }
 
     #[test]

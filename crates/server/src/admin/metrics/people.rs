@@ -32,7 +32,13 @@ fn people(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {
     page.gauge("throng_people_online", "People who are here, or were a moment ago.", counts.people)?;
     page.gauge("throng_devices_online", "Devices of people.", counts.devices)?;
     page.gauge("throng_rooms_open", "Rooms that somebody has open.", counts.rooms_open)?;
-    page.gauge("throng_sessions", "Connections that stand on a token.", counts.sessions)
+    page.gauge("throng_sessions", "Connections that stand on a token.", counts.sessions)?;
+    page.counters(
+        "throng_rate_limited",
+        "What was refused because there was too much of it in a minute, by its limit.",
+        "limit",
+        counts.limited.iter().copied(),
+    )
 }
 
 fn store(page: &mut Page<'_>, counts: &Counts) -> fmt::Result {

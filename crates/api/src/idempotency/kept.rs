@@ -1,0 +1,444 @@
+//! What was asked under which key, and what was answered: bounded by number, bytes and age; pure.
+//!
+//! Each community has a shelf of its own. On a full one, who asks most makes room first: a caller past theirs loses their own
+//! oldest, then the community its oldest, then whoever has the oldest of all. What is under way is never lost.
+
+use super::IdempotencyCounts;
+use crate::operation::AnswerKept;
+use crate::problem::{Code, Problem};
+use axum::http::StatusCode;
+use bytes::Bytes;
+use chat::{ClientId, CommunityId, Moment, PersonId};
+use std::collections::{HashMap, VecDeque};
+
+/// For how long it is known that a request was done, and its answer.
+pub(crate) const KEEP_MINUTES: u64 = 60;
+/// For how long an answer is kept that holds a secret: who lost it asks again soon.
+pub(crate) const KEEP_SECRET_MINUTES: u64 = 5;
+/// Requests that are known of one caller.
+const OF_CALLER_MAX: usize = 100;
+/// Requests that are known of one community's callers.
+const OF_COMMUNITY_MAX: usize = 1_000;
+/// Requests that are known in all.
+const ALL_MAX: usize = 10_000;
+/// Bytes of answers that are kept for one community; past it the oldest are forgotten, and it is known that they were.
+const COMMUNITY_BYTES_MAX: usize = 1 << 20;
+/// The same of all.
+const BYTES_MAX: usize = 16 << 20;
+const MINUTE_MS: u64 = 60_000;
+
+/// What was answered.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) body: Bytes,
+}
+
+/// A request under a key.
+pub(super) struct Asked {
+    /// None: it is about no community.
+    pub(super) community: Option<CommunityId>,
+    /// Who asks, as [`super::name`] calls them.
+    pub(super) by: String,
+    pub(super) key: ClientId,
+    /// A hash of the request.
+    pub(super) request: u64,
+    pub(super) answer_kept: AnswerKept,
+}
+
+/// What is to be done.
+pub(super) enum Begun {
+    /// What is asked, under that number.
+    First(u64),
+    /// Nothing: it was answered.
+    Again(Answer),
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Kept {
+    shelves: HashMap<Option<CommunityId>, Shelf>,
+    /// Of all shelves.
+    count: usize,
+    bytes: usize,
+    /// The number of the next request.
+    next: u64,
+    repeated: u64,
+}
+
+/// Of one community, the oldest first.
+#[derive(Default)]
+struct Shelf {
+    records: VecDeque<Record>,
+    bytes: usize,
+}
+
+struct Record {
+    number: u64,
+    by: String,
+    key: ClientId,
+    request: u64,
+    answer_kept: AnswerKept,
+    state: State,
+}
+
+enum State {
+    UnderWay,
+    /// It was done at that time. Without an answer, that is not kept any more.
+    Done(Moment, Option<Answer>),
+}
+
+impl Record {
+    fn is_under_way(&self) -> bool {
+        matches!(self.state, State::UnderWay)
+    }
+
+    /// The bytes that it takes of the bounds.
+    fn bytes(&self) -> usize {
+        match &self.state {
+            State::Done(_, Some(answer)) => answer.body.len(),
+            State::Done(_, None) | State::UnderWay => 0,
+        }
+    }
+
+    fn forget_answer(&mut self) {
+        if let State::Done(_, answer) = &mut self.state {
+            *answer = None;
+        }
+    }
+
+    /// Whether it is still to be known, after what is too old of it was forgotten.
+    fn ages(&mut self, now: Moment) -> bool {
+        let State::Done(at, _) = &self.state else {
+            return true;
+        };
+        let age_ms = now.since_ms(*at);
+        if self.answer_kept == AnswerKept::Briefly && age_ms >= KEEP_SECRET_MINUTES * MINUTE_MS {
+            self.forget_answer();
+        }
+        age_ms < KEEP_MINUTES * MINUTE_MS
+    }
+}
+
+impl Kept {
+    /// Somebody asks.
+    ///
+    /// # Errors
+    /// [`Code::UnderWay`], [`Code::IdempotencyKeyReused`], [`Code::AnswerGone`]; [`Code::Busy`] if so much is under way that
+    /// there is no room.
+    pub(super) fn begin(&mut self, asked: Asked, now: Moment) -> Result<Begun, Problem> {
+        let Asked { community, by, key, request, answer_kept } = asked;
+        self.change(&community, |shelf| shelf.records.retain_mut(|record| record.ages(now)));
+        let shelf = self.shelves.get(&community);
+        if let Some(known) = shelf.and_then(|shelf| shelf.find(&by, &key)) {
+            let answer = repeated(known, request)?.clone();
+            self.repeated += 1;
+            return Ok(Begun::Again(answer));
+        }
+        self.make_room(&community, &by)?;
+        let number = self.next;
+        self.next += 1;
+        self.change(&community, |shelf| {
+            shelf.records.push_back(Record { number, by, key, request, answer_kept, state: State::UnderWay });
+        });
+        Ok(Begun::First(number))
+    }
+
+    /// It was done.
+    pub(super) fn finish(
+        &mut self,
+        community: &Option<CommunityId>,
+        number: u64,
+        answer: Answer,
+        now: Moment,
+    ) {
+        let fits = answer.body.len() <= COMMUNITY_BYTES_MAX;
+        self.change(community, |shelf| {
+            if let Some(record) = shelf.records.iter_mut().find(|record| record.number == number) {
+                record.state = State::Done(now, fits.then_some(answer));
+            }
+        });
+        while self.bytes > BYTES_MAX
+            || self.shelves.get(community).is_some_and(|shelf| shelf.bytes > COMMUNITY_BYTES_MAX)
+        {
+            self.change(community, |shelf| {
+                let oldest = shelf.records.iter_mut().find(|record| record.bytes() > 0);
+                oldest.into_iter().for_each(Record::forget_answer);
+            });
+        }
+    }
+
+    /// It came to nothing: its key is free. Nothing happens to what was done.
+    pub(super) fn abandon(&mut self, community: &Option<CommunityId>, number: u64) {
+        self.change(community, |shelf| {
+            shelf.records.retain(|record| record.number != number || !record.is_under_way());
+        });
+    }
+
+    /// What a person asked is forgotten, and every answer that names them.
+    pub(super) fn forget(&mut self, community: &CommunityId, person: &PersonId) {
+        // Nothing in an id needs to be escaped in JSON.
+        let named = format!("\"{person}\"");
+        self.change(&Some(community.clone()), |shelf| {
+            shelf.records.retain(|record| record.by != person.as_str());
+            for record in &mut shelf.records {
+                let State::Done(_, Some(answer)) = &record.state else { continue };
+                if answer.body.windows(named.len()).any(|part| part == named.as_bytes()) {
+                    record.forget_answer();
+                }
+            }
+        });
+    }
+
+    /// Forgets what is too old.
+    pub(super) fn sweep(&mut self, now: Moment) {
+        let communities: Vec<_> = self.shelves.keys().cloned().collect();
+        for community in communities {
+            self.change(&community, |shelf| shelf.records.retain_mut(|record| record.ages(now)));
+        }
+    }
+
+    pub(super) fn counts(&self) -> IdempotencyCounts {
+        let (keys, answer_bytes) = (self.count as u64, self.bytes as u64);
+        IdempotencyCounts { keys, answer_bytes, repeated_total: self.repeated }
+    }
+
+    /// Changes a shelf, and what is counted with it. An empty one is none.
+    fn change(&mut self, community: &Option<CommunityId>, act: impl FnOnce(&mut Shelf)) {
+        let shelf = self.shelves.entry(community.clone()).or_default();
+        let (count, bytes) = (shelf.records.len(), shelf.bytes);
+        act(shelf);
+        shelf.bytes = shelf.records.iter().map(Record::bytes).sum();
+        self.count = self.count - count + shelf.records.len();
+        self.bytes = self.bytes - bytes + shelf.bytes;
+        if shelf.records.is_empty() {
+            self.shelves.remove(community);
+        }
+    }
+
+    fn make_room(&mut self, community: &Option<CommunityId>, by: &str) -> Result<(), Problem> {
+        let (own, all) = self.shelves.get(community).map_or((0, 0), |shelf| {
+            (shelf.records.iter().filter(|record| record.by == by).count(), shelf.records.len())
+        });
+        let was_made = if own >= OF_CALLER_MAX {
+            self.drop_oldest(community, |record| record.by == by)
+        } else if all >= OF_COMMUNITY_MAX {
+            self.drop_oldest(community, |_| true)
+        } else if self.count >= ALL_MAX {
+            self.drop_oldest(community, |_| true) || self.drop_oldest_of_all()
+        } else {
+            true
+        };
+        if was_made { Ok(()) } else { Err(Problem::busy()) }
+    }
+
+    /// Whether there was one that is not under way.
+    fn drop_oldest(&mut self, community: &Option<CommunityId>, is_meant: impl Fn(&Record) -> bool) -> bool {
+        let mut dropped = false;
+        self.change(community, |shelf| {
+            let oldest = shelf.records.iter().position(|record| !record.is_under_way() && is_meant(record));
+            dropped = oldest.and_then(|place| shelf.records.remove(place)).is_some();
+        });
+        dropped
+    }
+
+    fn drop_oldest_of_all(&mut self) -> bool {
+        let first =
+            |shelf: &Shelf| shelf.records.iter().find(|record| !record.is_under_way()).map(|r| r.number);
+        let oldest = self.shelves.iter().filter_map(|(of, shelf)| Some((first(shelf)?, of))).min();
+        let Some(community) = oldest.map(|(_, of)| of.clone()) else {
+            return false;
+        };
+        self.drop_oldest(&community, |_| true)
+    }
+}
+
+impl Shelf {
+    fn find(&self, by: &str, key: &ClientId) -> Option<&Record> {
+        self.records.iter().find(|record| record.by == by && record.key == *key)
+    }
+}
+
+/// What was answered to the same request.
+fn repeated(known: &Record, request: u64) -> Result<&Answer, Problem> {
+    if known.request != request {
+        let detail = "another request was sent under this idempotency key: use one key for one request";
+        return Err(Problem::new(Code::IdempotencyKeyReused, detail));
+    }
+    match &known.state {
+        State::UnderWay => Err(Problem::under_way()),
+        State::Done(_, Some(answer)) => Ok(answer),
+        State::Done(_, None) => {
+            let detail = "it was done, and the answer is not kept any more: look for what it made";
+            Err(Problem::new(Code::AnswerGone, detail))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minutes: u64) -> Moment {
+        Moment::from_millis(1_000 + minutes * MINUTE_MS)
+    }
+
+    fn asked(community: &str, by: &str, key: &str) -> Asked {
+        Asked {
+            community: Some(CommunityId::parse(community).expect("an id")),
+            by: by.to_owned(),
+            key: ClientId::parse(key).expect("a key"),
+            request: 1,
+            answer_kept: AnswerKept::Long,
+        }
+    }
+
+    fn answer(body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status: StatusCode::CREATED, body: Bytes::from(body.into()) }
+    }
+
+    /// What comes of a request: `first`, `again`, or a code.
+    fn begin(kept: &mut Kept, asked: Asked, now: Moment) -> &'static str {
+        match kept.begin(asked, now) {
+            Ok(Begun::First(_)) => "first",
+            Ok(Begun::Again(_)) => "again",
+            Err(problem) => problem.code().name(),
+        }
+    }
+
+    /// Does it, with that answer.
+    fn done(kept: &mut Kept, asked: Asked, body: Answer, now: Moment) {
+        let community = asked.community.clone();
+        match kept.begin(asked, now) {
+            Ok(Begun::First(number)) => kept.finish(&community, number, body, now),
+            Ok(Begun::Again(_)) => panic!("it was done before"),
+            Err(problem) => panic!("{problem:?}"),
+        }
+    }
+
+    #[test]
+    fn a_request_is_under_way_then_answered_again_then_forgotten() {
+        let mut kept = Kept::default();
+        let same = || asked("acme", "ann", "k");
+        let community = same().community;
+        let Ok(Begun::First(number)) = kept.begin(same(), at(0)) else { panic!("it is the first") };
+        assert_eq!(begin(&mut kept, same(), at(0)), "under_way");
+        kept.finish(&community, number, answer("{}"), at(0));
+        assert!(
+            matches!(kept.begin(same(), at(1)), Ok(Begun::Again(again)) if again == answer("{}")),
+            "the first answer"
+        );
+        assert_eq!(begin(&mut kept, Asked { request: 2, ..same() }, at(1)), "idempotency_key_reused");
+        assert_eq!(begin(&mut kept, same(), at(KEEP_MINUTES)), "first");
+    }
+
+    #[test]
+    fn a_key_is_of_one_caller_of_one_community() {
+        let mut kept = Kept::default();
+        done(&mut kept, asked("acme", "ann", "k"), answer("{}"), at(0));
+        for other in [asked("acme", "bob", "k"), asked("acme", "ann", "l"), asked("umbrella", "ann", "k")] {
+            assert_eq!(begin(&mut kept, other, at(0)), "first");
+        }
+    }
+
+    #[test]
+    fn what_came_to_nothing_leaves_its_key_free_and_what_was_done_does_not() {
+        let mut kept = Kept::default();
+        let same = || asked("acme", "ann", "k");
+        let community = same().community;
+        let Ok(Begun::First(number)) = kept.begin(same(), at(0)) else { panic!("it is the first") };
+        kept.abandon(&community, number);
+        let Ok(Begun::First(number)) = kept.begin(same(), at(0)) else { panic!("it is the first") };
+        kept.finish(&community, number, answer("{}"), at(0));
+        kept.abandon(&community, number);
+        assert_eq!(begin(&mut kept, same(), at(0)), "again");
+    }
+
+    #[test]
+    fn a_secret_is_forgotten_soon_and_that_it_was_told_is_not() {
+        let mut kept = Kept::default();
+        let same = || Asked { answer_kept: AnswerKept::Briefly, ..asked("acme", "ann", "k") };
+        done(&mut kept, same(), answer("secret"), at(0));
+        kept.sweep(at(KEEP_SECRET_MINUTES - 1));
+        assert_eq!(begin(&mut kept, same(), at(KEEP_SECRET_MINUTES - 1)), "again");
+        kept.sweep(at(KEEP_SECRET_MINUTES));
+        assert_eq!((kept.counts().keys, kept.counts().answer_bytes), (1, 0));
+        assert_eq!(begin(&mut kept, same(), at(KEEP_SECRET_MINUTES)), "answer_gone");
+        kept.sweep(at(KEEP_MINUTES));
+        assert_eq!((kept.counts().keys, kept.shelves.len()), (0, 0));
+    }
+
+    #[test]
+    fn who_is_erased_is_not_named_in_what_is_kept() {
+        let mut kept = Kept::default();
+        let acme = CommunityId::parse("acme").expect("an id");
+        let ann = PersonId::parse("ann").expect("an id");
+        done(&mut kept, asked("acme", "ann", "own"), answer("{}"), at(0));
+        done(&mut kept, asked("acme", "/key", "of-ann"), answer(r#"{"person":"ann"}"#), at(0));
+        done(&mut kept, asked("acme", "/key", "of-anna"), answer(r#"{"person":"anna"}"#), at(0));
+        done(&mut kept, asked("umbrella", "ann", "own"), answer("{}"), at(0));
+        kept.forget(&acme, &ann);
+        assert_eq!(begin(&mut kept, asked("acme", "/key", "of-ann"), at(0)), "answer_gone");
+        assert_eq!(begin(&mut kept, asked("acme", "/key", "of-anna"), at(0)), "again");
+        assert_eq!(begin(&mut kept, asked("umbrella", "ann", "own"), at(0)), "again");
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "own"), at(0)), "first");
+    }
+
+    #[test]
+    fn who_asks_much_loses_their_own_oldest() {
+        let mut kept = Kept::default();
+        done(&mut kept, asked("acme", "bob", "first"), answer("{}"), at(0));
+        for nth in 0..=OF_CALLER_MAX {
+            done(&mut kept, asked("acme", "ann", &format!("k{nth}")), answer("{}"), at(0));
+        }
+        assert_eq!(kept.counts().keys as usize, OF_CALLER_MAX + 1);
+        assert_eq!(begin(&mut kept, asked("acme", "bob", "first"), at(0)), "again");
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "k1"), at(0)), "again");
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "k0"), at(0)), "first");
+    }
+
+    #[test]
+    fn what_is_under_way_is_never_lost() {
+        let mut kept = Kept::default();
+        for nth in 0..OF_CALLER_MAX {
+            assert_eq!(begin(&mut kept, asked("acme", "ann", &format!("k{nth}")), at(0)), "first");
+        }
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "more"), at(0)), "busy");
+        assert_eq!(begin(&mut kept, asked("acme", "bob", "more"), at(0)), "first");
+    }
+
+    #[test]
+    fn the_number_of_what_is_known_is_bounded_for_a_community_and_for_all() {
+        let mut kept = Kept::default();
+        for nth in 0..=OF_COMMUNITY_MAX {
+            done(&mut kept, asked("acme", &format!("p{nth}"), "k"), answer("{}"), at(0));
+        }
+        assert_eq!(kept.counts().keys as usize, OF_COMMUNITY_MAX);
+        for nth in OF_COMMUNITY_MAX..=ALL_MAX {
+            done(&mut kept, asked(&format!("c{}", nth / 100), &format!("p{nth}"), "k"), answer("{}"), at(0));
+        }
+        assert_eq!(kept.counts().keys as usize, ALL_MAX);
+        assert_eq!(begin(&mut kept, asked("acme", &format!("p{OF_COMMUNITY_MAX}"), "k"), at(0)), "again");
+        done(&mut kept, asked("newcomer", "ann", "k"), answer("{}"), at(0));
+        assert_eq!(kept.counts().keys as usize, ALL_MAX, "the oldest of all made room");
+        assert_eq!(begin(&mut kept, asked("newcomer", "ann", "k"), at(0)), "again");
+    }
+
+    #[test]
+    fn answers_take_bounded_memory_and_it_stays_known_that_they_were() {
+        let mut kept = Kept::default();
+        let large = || answer(vec![b'x'; COMMUNITY_BYTES_MAX / 2]);
+        for key in ["a", "b", "c"] {
+            done(&mut kept, asked("acme", "ann", key), large(), at(0));
+        }
+        assert_eq!(kept.counts().answer_bytes as usize, COMMUNITY_BYTES_MAX);
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "a"), at(0)), "answer_gone");
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "c"), at(0)), "again");
+        for nth in 0..40 {
+            done(&mut kept, asked(&format!("c{nth}"), "ann", "k"), large(), at(0));
+            assert!(kept.counts().answer_bytes as usize <= BYTES_MAX, "{nth}");
+        }
+        done(&mut kept, asked("acme", "ann", "huge"), answer(vec![b'x'; COMMUNITY_BYTES_MAX + 1]), at(0));
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "huge"), at(0)), "answer_gone");
+    }
+}

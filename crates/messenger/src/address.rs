@@ -1,0 +1,28 @@
+//! Where clients come from, as it is counted.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Whoever has an IPv6 address has a network of 64 bits with it (RFC 4291, section 2.5.4): its addresses are one. So are an IPv4
+/// address and the same in IPv6.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let bits = u128::from(address) >> 64 << 64;
+            IpAddr::V6(Ipv6Addr::from(bits))
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_of_ipv6_is_one_and_so_is_ipv4_in_ipv6() {
+        let of = |text: &str| network(text.parse().expect("an address"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:2"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    }
+}

@@ -1,0 +1,33 @@
+//! The API's part of the page.
+
+use super::page::Page;
+use api::{Api, ApiCounts};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use std::fmt;
+
+/// Reads the API at each scrape.
+#[derive(Debug)]
+pub(super) struct RestCollector {
+    pub(super) api: Api,
+}
+
+impl Collector for RestCollector {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let ApiCounts { limited, idempotency_keys, idempotency_bytes, repeated_total } = self.api.counts();
+        let mut page = Page::new(encoder);
+        page.counters(
+            "throng_api_rate_limited",
+            "Requests of the API that were refused because there were too many, by whose.",
+            "of",
+            limited.into_iter(),
+        )?;
+        page.gauge("throng_idempotency_keys", "Requests that are known by their key.", idempotency_keys)?;
+        page.gauge("throng_idempotency_bytes", "Memory of the answers kept for them.", idempotency_bytes)?;
+        page.counter(
+            "throng_idempotency_repeated",
+            "Requests that were answered as the first one under their key.",
+            repeated_total,
+        )
+    }
+}
