@@ -16,6 +16,10 @@ test("a fault has a code, words and details", () => {
   });
 });
 
+test("who is refused before the messenger is asked learns why, and when to come back", () => {
+  expect(parseFault({ reason: "overloaded", retry_after_ms: 1200 })).toMatchObject({ code: "overloaded", retryAfterMs: 1200 });
+});
+
 test("a fault without a word says so", () => {
   for (const response of junk) {
     expect(parseFault(response)).toMatchObject({ code: "unknown", message: "no reason given", broken: [] });

@@ -1,6 +1,7 @@
 import { count, fields, list, text } from "./payload";
 
-/** Why something did not happen: `{"code": string, "message": string, "details": {…}}`. */
+/** Why something did not happen: `{"code": string, "message": string, "details": {…}}`; where the server refused before the
+ * messenger was asked, `{"reason": string, "retry_after_ms": number}`. */
 export type Fault = {
   /** For programs; `NO_ANSWER` where none came. */
   readonly code: string;
@@ -24,12 +25,12 @@ export const NO_ANSWER = "no_answer";
 export const noAnswer: Fault = parseFault({ code: NO_ANSWER, message: "no answer came" });
 
 export function parseFault(response: unknown): Fault {
-  const { code, message, details } = fields(response);
+  const { code, message, details, reason: early, retry_after_ms: earlyRetryAfterMs } = fields(response);
   const { retry_after_ms: retryAfterMs, until, fields: broken, limit, reason } = fields(details);
   return {
-    code: text(code) ?? "unknown",
-    message: text(message) ?? "no reason given",
-    retryAfterMs: count(retryAfterMs),
+    code: text(code) ?? text(early) ?? "unknown",
+    message: text(message) ?? text(early) ?? "no reason given",
+    retryAfterMs: count(retryAfterMs) ?? count(earlyRetryAfterMs),
     until: count(until),
     broken: list(broken).map((each) => {
       const { field, code: rule } = fields(each);

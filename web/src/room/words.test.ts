@@ -28,7 +28,7 @@ test("every code that docs/protocol.md lists and a page can meet has words of it
     "invalid", "not_found", "not_permitted", "banned", "muted", "slow_mode", "blocked", "limit_reached", "rate_limited",
     "client_id_reused", "deleted", "no_community", "token_expired", "token_invalid", "token_revoked", "token_unverifiable",
     "guests_refused", "name_invalid", "origin_refused", "refused_by_site", "site_unavailable", "community_full",
-    "too_many_devices", "busy", "unavailable", "internal",
+    "too_many_devices", "busy", "unavailable", "internal", "overloaded",
   ];
   for (const code of codes) expect(explain(fault(code), say)).not.toMatch(/^That did not work/);
 });

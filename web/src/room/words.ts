@@ -46,6 +46,7 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
   not_found: "It is not here any more, or not open to you.",
   not_permitted: "Your role in this room does not let you do that.",
   origin_refused: "This community takes no visits from this address. Come in from its own site.",
+  overloaded: "Many people come in right now. This page tries again by itself.",
   rate_limited: "That was too much in a minute. Wait a moment, and try again.",
   refused_by_site: ({ reason }) =>
     reason === undefined ? "The community's site does not let you do that." : `The community's site says no: ${reason}`,
