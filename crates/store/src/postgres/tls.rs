@@ -4,9 +4,9 @@ use chat::{Trouble, TroubleKind};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
+use rustls_tokio_postgres::MakeRustlsConnect;
 use std::path::Path;
 use std::sync::Arc;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Knows the server by the certificates in a PEM file, or by the system's.
 ///
