@@ -3,6 +3,7 @@
 from typing import Any
 
 from harness.rest import ask
+from people import SITE, token
 from server import Api
 
 SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"]
@@ -21,13 +22,33 @@ class Furniture:
             self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
         first = self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello", "client_id": "first"})
         report = self.ask("POST", f"/conversations/room:lobby/messages/{self.send()['seq']}/reports", {"reason": "x"})
-        self.ids = {
+        self.ask("PUT", "/people/eve", {"name": "Eve"})
+        # By the names of parameters: what has a name, and ids that the server made.
+        self.known: dict[str, Any] = {
+            "community": "default",
+            "conversation": "room:lobby",
+            "other": "bob",
+            "seq": 1,
             "message": first["id"],
             "report": report["id"],
             "invitation": self.ask("POST", "/conversations/room:lobby/invitations", {"uses": 1000})["id"],
             "key": self.make("keys", SPARE)["id"],
             "webhook": self.make("webhooks", HOOK)["id"],
         }
+        # With which the same request would leave nothing for the next one.
+        self.spent: dict[str, dict[str, Any]] = {
+            "erase_person": {"person": "eve"},
+            "remove_member": {"person": "bob"},
+            "delete_message": {"seq": 2},
+        }
+
+    def admit(self, owner: str) -> int:
+        """Puts an owner of the community into the room, who says something by a token of its site: the place of that."""
+        self.make("keys", SITE)
+        self.ask("PUT", f"/people/{owner}", {"name": owner})
+        self.ask("PUT", f"/conversations/room:lobby/members/{owner}", {})
+        shown, path = token(owner, roles=["owner"]), "/communities/default/conversations/room:lobby/messages"
+        return ask(self.server.public, "POST", path, shown, {"text": "mine"})["seq"]
 
     def send(self) -> Any:
         """One more message, by ann."""

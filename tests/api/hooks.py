@@ -3,28 +3,39 @@
 import json
 import os
 import random
+import uuid
 from pathlib import Path
 from typing import Any
 
 import schemathesis
 
-IDS = json.loads(os.environ["API_IDS"])
 ANSWERS = Path(os.environ["API_ANSWERS"])
-# What exists by name; the rest are ids that the server made.
-KNOWN = {"community": "default", "conversation": "room:lobby", "person": "ann", "other": "bob", "seq": 1, **IDS}
-# With which the same request would leave nothing for the next one.
-SPENT = {"erase_person": {"person": "eve"}, "remove_member": {"person": "bob"}}
+# What exists, by the names of parameters in paths; and what an operation is asked about instead.
+KNOWN = json.loads(os.environ["API_KNOWN"])
+INSTEAD = json.loads(os.environ["API_INSTEAD"])
 CHANCE_OF_A_KNOWN_ID = 0.8
+# Parameters that are never made up, and headers that are never sent.
+CERTAIN = set(json.loads(os.environ["API_CERTAIN"]))
+UNSENT = set(json.loads(os.environ["API_UNSENT"]))
+# The document's example is one key, and one caller may use it for one request.
+IDEMPOTENCY_KEY = "idempotency-key"
+CHANCE_OF_A_NEW_KEY = 0.8
 
 
 @schemathesis.hook
-def map_path_parameters(context: Any, path_parameters: Any) -> Any:
-    """Ids that do not exist are answered 404, which is right and says little."""
-    operation = context.operation.definition.raw.get("operationId", "")
-    for name in path_parameters or {}:
-        if name in KNOWN and random.random() < CHANCE_OF_A_KNOWN_ID:
-            path_parameters[name] = SPENT.get(operation, {}).get(name, KNOWN[name])
-    return path_parameters
+def before_call(context: Any, case: Any, kwargs: Any) -> None:
+    """Ids that do not exist are answered 404, and a key of another request 422, which is right and says little."""
+    instead = INSTEAD.get(case.operation.definition.raw.get("operationId", ""), {})
+    for name in case.path_parameters or {}:
+        if name in instead:
+            case.path_parameters[name] = instead[name]
+        elif name in KNOWN and (name in CERTAIN or random.random() < CHANCE_OF_A_KNOWN_ID):
+            case.path_parameters[name] = KNOWN[name]
+    for name in list(case.headers or {}):
+        if name.lower() in UNSENT:
+            del case.headers[name]
+        elif name.lower() == IDEMPOTENCY_KEY and random.random() < CHANCE_OF_A_NEW_KEY:
+            case.headers[name] = str(uuid.uuid4())
 
 
 @schemathesis.hook

@@ -1,59 +1,133 @@
-"""Requests that nobody wrote, made from the OpenAPI document by schemathesis."""
+"""Requests that nobody wrote, made from the OpenAPI document by schemathesis: as the operator, with a community's key, and
+with a person's token."""
 
 import json
 import os
 import subprocess
 import tempfile
 import unittest
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from furniture import Furniture
 from harness.environment import environment
 from harness.programs import foreign_variables
+from people import token
 from server import Api, running
 
 HERE = Path(__file__).resolve().parent
+# For each caller.
 SECONDS_MAX = int(os.environ.get("API_SECONDS") or 90)
-# Share of the operations that must have succeeded at least once.
+# Share of the operations that must have succeeded at least once; of the others fewer, as their requests are fewer.
 REACHED_MIN = 0.9
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+# The operator tries every rule of the document. The others are to come through to each operation; they may ask 50 times a
+# second for ever.
+THOROUGHLY = ["--phases", "examples,coverage,fuzzing", "--max-examples", "20"]
+QUICKLY = ["--phases", "examples,fuzzing", "--mode", "positive", "--max-examples", "10", "--rate-limit", "45/s"]
+
+# Who shows a key or a token to communities where it does not count is soon told to wait.
+CERTAIN = ["community"]
+
+
+@dataclass
+class Caller:
+    """Who asks, and what they cannot be asked for."""
+
+    base: str
+    bearer: str
+    # As `x-callers` of an operation names them; a scope stands behind it.
+    name: str
+    # What exists, by the names of parameters; and what an operation is asked about instead.
+    known: dict[str, Any]
+    instead: dict[str, dict[str, Any]]
+    # How schemathesis is to go about it.
+    options: list[str]
+    # Parameters that are never made up, and headers that are never sent.
+    certain: list[str] = field(default_factory=list)
+    unsent: list[str] = field(default_factory=list)
+    reached_min: float = REACHED_MIN
+    # Operations that are left out.
+    without: dict[str, str] = field(default_factory=dict)
 
 
 class Schema(unittest.TestCase):
-    def test_no_request_brings_the_server_down_and_most_operations_succeed(self) -> None:
-        interpreter = environment("api-tests", HERE / "requirements.txt") / "python"
-        with running() as server, tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
+    def test_the_operator_brings_nothing_down_and_most_operations_succeed(self) -> None:
+        with running() as server:
             furniture = Furniture(server)
-            server.operate("PUT", "/communities/default/people/eve", {"name": "Eve"})
-            ended, answers = attack(interpreter, server, furniture, Path(folder))
-            self.assertEqual(ended.returncode, 0, ended.stdout[-20_000:])
-            statuses: dict[str, set[int]] = {}
-            for answer in answers:
-                statuses.setdefault(answer["operation"], set()).add(answer["status"])
-            self.assertFalse([answer for answer in answers if answer["status"] >= 500])
-            operations = documented(server)
-            reached = {name for name in operations if any(status < 300 for status in statuses.get(name, ()))}
-            share = len(reached) / len(operations)
-            print(f"api: {len(answers)} requests, {len(reached)} of {len(operations)} operations succeeded")
-            self.assertGreaterEqual(share, REACHED_MIN, f"never 2xx: {sorted(operations - reached)}")
+            caller = Caller(
+                base=server.admin, bearer=server.token, name="operator", options=THOROUGHLY,
+                known={**furniture.known, "person": "ann"}, instead=furniture.spent,
+            )
+            self.attack(server, caller)
+
+    def test_a_key_of_a_community_brings_nothing_down_and_most_of_its_operations_succeed(self) -> None:
+        with running() as server:
+            furniture = Furniture(server)
+            caller = Caller(
+                base=server.public, bearer=furniture.key, name="key", options=QUICKLY,
+                certain=CERTAIN, unsent=["throng-person"], reached_min=0.85,
+                known={**furniture.known, "person": "ann"}, instead=furniture.spent,
+            )
+            self.attack(server, caller)
+
+    def test_a_person_brings_nothing_down_and_most_of_their_operations_succeed(self) -> None:
+        with running() as server:
+            furniture = Furniture(server)
+            said = furniture.admit("olga")
+            caller = Caller(
+                base=server.public, bearer=token("olga", roles=["owner"]), name="person", options=QUICKLY,
+                certain=CERTAIN, unsent=["throng-person"], reached_min=0.75,
+                known={**furniture.known, "person": "olga", "seq": said},
+                # What is done to others, or would end what she asks with.
+                instead={**furniture.spent, **{name: {"person": "bob"} for name in ("punish", "lift", "put_member")}},
+                without={
+                    "erase_person": "her token would be revoked",
+                    "welcome_guest": "her token is none of a guest",
+                    "put_authorizer": "a site that is not there would be asked about her, and 503 the right answer",
+                },
+            )
+            self.attack(server, caller)
+
+    def attack(self, server: Api, caller: Caller) -> None:
+        """Lets schemathesis ask; whatever is answered is as the document says, and most operations succeed."""
+        operations = {name for name in documented(server, caller.name) if name not in caller.without}
+        self.assertTrue(operations)
+        with tempfile.TemporaryDirectory(prefix="throng-api-") as folder:
+            ended, answers = requests_of(caller, operations, Path(folder))
+        self.assertEqual(ended.returncode, 0, ended.stdout[-20_000:])
+        self.assertFalse([answer for answer in answers if answer["status"] >= 500])
+        reached = {answer["operation"] for answer in answers if answer["status"] < 300}
+        share = len(reached & operations) / len(operations)
+        print(f"api, {caller.name}: {len(answers)} requests, {len(reached)} of {len(operations)} operations succeeded")
+        self.assertGreaterEqual(share, caller.reached_min, f"never 2xx: {missed(operations - reached, answers)}")
 
 
-def attack(
-    interpreter: Path, server: Api, furniture: Furniture, folder: Path
+def missed(operations: set[str], answers: list[dict[str, Any]]) -> dict[str, list[int]]:
+    """How these operations were answered."""
+    return {name: sorted({one["status"] for one in answers if one["operation"] == name}) for name in sorted(operations)}
+
+
+def requests_of(
+    caller: Caller, operations: set[str], folder: Path
 ) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """Lets schemathesis ask the administration's address, where every operation is, as the operator."""
+    """Has schemathesis make requests of these operations."""
     answers = folder / "answers.ndjson"
     answers.touch()
     command = [
-        interpreter, "-m", "schemathesis.cli", "run", f"{server.admin}/api/v1/openapi.json",
-        "--header", f"Authorization: Bearer {server.token}", "--checks", CHECKS, "--max-time", str(SECONDS_MAX),
-        "--phases", "examples,coverage,fuzzing", "--max-examples", "20", "--seed", "1", "--continue-on-failure",
-        "--no-color", "--warnings", "off",
+        environment("api-tests", HERE / "requirements.txt") / "python", "-m", "schemathesis.cli",
+        "run", f"{caller.base}/api/v1/openapi.json", "--header", f"Authorization: Bearer {caller.bearer}",
+        "--include-operation-id-regex", f"^({'|'.join(sorted(operations))})$", "--checks", CHECKS,
+        "--max-time", str(SECONDS_MAX), "--seed", "1", "--continue-on-failure", "--no-color", "--warnings", "off",
+        *caller.options,
     ]
     variables = {
         **foreign_variables(),
-        "API_IDS": json.dumps(furniture.ids),
+        "API_KNOWN": json.dumps(caller.known),
+        "API_INSTEAD": json.dumps(caller.instead),
+        "API_CERTAIN": json.dumps(caller.certain),
+        "API_UNSENT": json.dumps(caller.unsent),
         "API_ANSWERS": str(answers),
         "SCHEMATHESIS_HOOKS": "hooks",
         "PYTHONPATH": str(HERE),
@@ -65,10 +139,15 @@ def attack(
     return ended, [json.loads(line) for line in answers.read_text().splitlines()]
 
 
-def documented(server: Api) -> set[str]:
-    """The ids of all operations."""
+def documented(server: Api, caller: str) -> set[str]:
+    """The ids of the operations that a caller may call."""
     document = server.operate("GET", "/openapi.json")
-    return {operation["operationId"] for methods in document["paths"].values() for operation in methods.values()}
+    operations = (operation for methods in document["paths"].values() for operation in methods.values())
+    return {
+        operation["operationId"]
+        for operation in operations
+        if any(one.split(":")[0] == caller for one in operation["x-callers"])
+    }
 
 
 if __name__ == "__main__":

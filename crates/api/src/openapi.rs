@@ -54,7 +54,7 @@ pub(crate) fn document(groups: &[Group]) -> Value {
 const DESCRIPTION: &str = "Communities, people, rooms, conversations and messages of a Throng server. Points in time are \
     milliseconds since 1970 (UTC). Errors are problem documents (RFC 9457) with a `code`. Unknown fields are refused. What \
     does not exist and what the caller may not know of are answered alike. Pages are gone through with the cursor that each \
-    answer's `next` gives.";
+    answer's `next` gives. `x-callers` says who may call: `key:` and the scope of a server key, `person`, `anybody`, `operator`.";
 const BEARER: &str = "A server key (`thr_…`) of the community, within its scopes; or a person's own token, within what that \
     person may do; or, on the administration's address, the operator's token.";
 
@@ -75,6 +75,7 @@ fn describe(group: &Group, operation: &Operation, generator: &mut SchemaGenerato
         "description": description(operation),
         "parameters": parameters(operation, generator),
         "responses": answers(operation, generator),
+        "x-callers": callers(operation.callers),
     });
     if operation.callers.strangers {
         described["security"] = json!([{}, { "bearer": [] }]);
@@ -98,6 +99,14 @@ fn description(operation: &Operation) -> String {
         scope.into_iter().chain(people).chain(strangers).chain(["the operator".to_owned()]).collect();
     let separator = if operation.about.is_empty() { "" } else { " " };
     format!("{}{separator}For {}.", operation.about, callers.join("; for "))
+}
+
+/// Who may call, for programs.
+fn callers(Callers { scope, people, strangers }: Callers) -> Vec<String> {
+    let scope = scope.map(|scope| format!("key:{}", scope.meant().name()));
+    let people = people.then(|| "person".to_owned());
+    let strangers = strangers.then(|| "anybody".to_owned());
+    scope.into_iter().chain(people).chain(strangers).chain(["operator".to_owned()]).collect()
 }
 
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
