@@ -197,7 +197,8 @@ pub(super) fn visible(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result
     if may { rows.person(&call.community, id)?.ok_or(absent) } else { Err(absent) }
 }
 
-/// A person with whom the asker may begin a conversation, or whom they may bring into one: they may know of them, and neither blocks the other.
+/// A person with whom the asker may begin a conversation, or whom they may bring into one: they may know of them, and neither
+/// blocks the other.
 ///
 /// # Errors
 /// Absent: as [`visible`]. A block looks the same, so that nobody learns of it.
