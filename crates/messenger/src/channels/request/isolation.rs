@@ -95,7 +95,7 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
         );
     }
     let report = ReportMessage { conversation: direct.id, seq: Seq(1), reason: String::new() };
-    let report = messenger.ask(&two, by("ann"), report).await.expect("a report").id;
+    let report = messenger.ask(&two, by("ann"), report).await.expect("a report").report.id;
     let invite = Invite { conversation: lobby_of_two.id, person: None, until: None, uses: 9 };
     let invitation = messenger.ask(&two, by("ann"), invite).await.expect("an invitation").invitation.id;
     let me = Me::somebody(&id("one"), ann, AllowedRooms::ALL);

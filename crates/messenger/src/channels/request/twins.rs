@@ -67,7 +67,7 @@ async fn make(messenger: &Messenger, community: &str, begun: Moment) -> [Known; 
         let said = Append { conversation: conversation.id, draft };
         messenger.perform(call(by("bob")).ask(said)).await.expect("a message");
         let report = ReportMessage { conversation: conversation.id, seq: Seq(1), reason: mark.clone() };
-        let report = messenger.perform(call(by("ann")).ask(report)).await.expect("a report").id;
+        let report = messenger.perform(call(by("ann")).ask(report)).await.expect("a report").report.id;
         known.push(Known { conversation: conversation.clone(), invitation, report });
     }
     let audience = &messenger.inner.audience;
