@@ -126,6 +126,14 @@ pub trait Rows {
     ) -> Found<Vec<Sanction>>;
     /// A report.
     fn report(&mut self, community: &CommunityId, id: ReportId) -> Found<Option<Report>>;
+    /// What a person reported of a message: there is one at most.
+    fn report_by(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        seq: Seq,
+        by: &PersonId,
+    ) -> Found<Option<Report>>;
     /// Reports that are not settled, of a conversation or of all, the oldest first.
     fn reports(
         &mut self,

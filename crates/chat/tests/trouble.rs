@@ -63,6 +63,7 @@ hand_on! {
         community: &CommunityId, of: Option<ConversationId>, after: Option<&PersonId>, limit: usize
     ) -> Vec<Sanction>;
     report(community: &CommunityId, id: ReportId) -> Option<Report>;
+    report_by(community: &CommunityId, of: ConversationId, seq: Seq, by: &PersonId) -> Option<Report>;
     reports(
         community: &CommunityId, of: Option<ConversationId>, after: Option<ReportId>, limit: usize
     ) -> Vec<Report>;
@@ -167,7 +168,7 @@ impl World {
         world.reports = [world.room, direct].map(|conversation| {
             let draft = Draft::text(None, "some words");
             world.said = world.ask("ann", Append { conversation, draft }).message.id;
-            world.ask("bob", ReportMessage { conversation, seq: Seq(1), reason: "rude".into() }).id
+            world.ask("bob", ReportMessage { conversation, seq: Seq(1), reason: "rude".into() }).report.id
         });
         let invite = Invite { conversation: world.room, person: None, until: None, uses: 1 };
         world.invitation = world.ask("key", invite).invitation.id;

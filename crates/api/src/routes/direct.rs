@@ -27,7 +27,7 @@ pub(super) fn group() -> Group {
                 "Open the conversation of two people",
             )
             .by(senders)
-            .about("It is made if there is none.")
+            .about("It is made if there is none. While one of the two blocks the other none is made: each finds the other absent. One that is there stays.")
             .runs(open_direct),
             operation(
                 Method::POST,

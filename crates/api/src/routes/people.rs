@@ -68,7 +68,7 @@ pub(super) fn group() -> Group {
                 .runs(list_blocks),
             operation(Method::PUT, block, "block_person", "Block somebody")
                 .by(own)
-                .about("In a conversation of two, neither can write any more. Neither can open a group with the other or invite them: each finds the other absent then.")
+                .about("In a conversation of two, neither can write any more. Neither can begin one with the other, open a group with them or invite them: each finds the other absent then.")
                 .runs(put_block),
             operation(Method::DELETE, block, "unblock_person", "Block somebody no more")
                 .by(own)

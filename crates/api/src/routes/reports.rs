@@ -28,6 +28,7 @@ pub(super) fn group() -> Group {
                 "Report a message",
             )
             .by(Callers::keys_and_people(Scope::Send))
+            .about("A person who reports it again gets their first report, and moderators have one.")
             .runs(report),
             operation(
                 Method::GET,
@@ -63,7 +64,8 @@ struct Reason {
 async fn report(desk: Desk, input: Input<AtMessage, Nothing, Json<Reason>>) -> Result<Made<Report>, Problem> {
     let conversation = desk.find(&input.path.conversation).await?;
     let seq = input.path.seq.seq();
-    Ok(Made(desk.ask(ReportMessage { conversation, seq, reason: input.body.0.reason }).await?.into()))
+    let made = desk.ask(ReportMessage { conversation, seq, reason: input.body.0.reason }).await?;
+    Ok(Made(made.report.into()))
 }
 
 async fn list(desk: Desk, input: Input<Nothing, AfterIn>) -> Result<Found<Page<Report>>, Problem> {

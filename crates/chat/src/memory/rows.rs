@@ -272,6 +272,18 @@ impl Rows for MemoryRows {
         Ok(self.of(community).reports.get(&id).cloned())
     }
 
+    fn report_by(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        seq: Seq,
+        by: &PersonId,
+    ) -> Found<Option<Report>> {
+        let mut reports = self.of(community).reports.values();
+        let theirs = |row: &&Report| row.conversation == of && row.seq == seq && row.by == *by;
+        Ok(reports.find(theirs).cloned())
+    }
+
     fn reports(
         &mut self,
         community: &CommunityId,

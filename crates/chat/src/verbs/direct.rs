@@ -1,7 +1,7 @@
 //! Conversations between people: of two, and groups.
 
 use super::joining::require_room_for_one_more;
-use super::people::{approachable, visible};
+use super::people::approachable;
 use super::rooms::empty;
 use crate::access;
 use crate::community::GuestPolicy;
@@ -16,6 +16,9 @@ use crate::{Call, Command, Failure, Refusal, text};
 
 /// The conversation of the asker with somebody whom they can see; made if there is none. For people with an account, and
 /// for guests where guests write.
+///
+/// Fails with [`Thing::Person`](crate::Thing::Person) absent also where there is none and one of the two blocks the other. One
+/// that is there stays.
 #[derive(Clone, Debug)]
 pub struct OpenDirect {
     /// With whom.
@@ -34,7 +37,7 @@ impl Command for OpenDirect {
         if let Some(found) = rows.direct(&call.community, &pair)? {
             return Ok(found);
         }
-        let other = visible(rows, call, &self.with)?;
+        let other = approachable(rows, call, &self.with)?;
         for person in [&asker.id, &other.id] {
             require_room_for_one_more(rows, call, person)?;
         }

@@ -100,6 +100,15 @@ impl Command for Import {
             {
                 continue;
             }
+            if let Record::Report(row) = record
+                && !row.by.is_reserved()
+                && rows
+                    .report_by(&call.community, row.conversation, row.seq, &row.by)?
+                    .is_some_and(|first| first.id != row.id)
+            {
+                // An export of an older version may have several of one person and message.
+                continue;
+            }
             if matches!(record, Record::Mention(_)) {
                 // It came with its message, and must not be without one.
                 continue;

@@ -44,7 +44,7 @@ pub use listing::Listed;
 pub use moderating::{Lift, Punish, Remove, Sanctions, SetRole};
 pub use people::{BlockPerson, Blocks, Meet, People, ReadPerson, SetReceipts, UnblockPerson};
 pub use reading::{Around, EditsOf, OwnReactions, Page, ReadMessage, ReadPage};
-pub use reporting::{AuditLog, ReportMessage, Reports, Settle};
+pub use reporting::{AuditLog, ReportMessage, Reported, Reports, Settle};
 pub use retention::{Expire, Expired};
 pub use revoking::{Revocations, Revoke};
 pub use rooms::{ChangeRoom, CreateRoom, FindRoom, Members, ReadConversation, Rooms};

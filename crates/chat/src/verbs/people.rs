@@ -114,8 +114,8 @@ impl Command for People {
     }
 }
 
-/// Blocks somebody whom the asker can see: in a conversation of two, neither can write any more, and neither can open a
-/// group with the other or invite them. Again is the same.
+/// Blocks somebody whom the asker can see: in a conversation of two, neither can write any more, and neither can begin one
+/// with the other, open a group with them or invite them. Again is the same.
 #[derive(Clone, Debug)]
 pub struct BlockPerson {
     /// Whom.
@@ -197,7 +197,8 @@ pub(super) fn visible(rows: &mut dyn Rows, call: &Call, id: &PersonId) -> Result
     if may { rows.person(&call.community, id)?.ok_or(absent) } else { Err(absent) }
 }
 
-/// A person whom the asker may bring into a conversation: they may know of them, and neither blocks the other.
+/// A person with whom the asker may begin a conversation, or whom they may bring into one: they may know of them, and neither
+/// blocks the other.
 ///
 /// # Errors
 /// Absent: as [`visible`]. A block looks the same, so that nobody learns of it.

@@ -9,9 +9,10 @@ use crate::ids::{AuditId, ConversationId, ReportId, Seq};
 use crate::moderation::{Audit, Deed, Report, Settlement};
 use crate::permissions::Action;
 use crate::rows::Rows;
-use crate::{Call, Command, Failure};
+use crate::{By, Call, Command, Failure};
 
-/// Reports a message to the moderators. Needs [`Action::Report`].
+/// Reports a message to the moderators. Needs [`Action::Report`]. Whoever reports it again finds their first report, as they
+/// made it; a key's each count.
 #[derive(Clone, Debug)]
 pub struct ReportMessage {
     /// Where.
@@ -22,15 +23,30 @@ pub struct ReportMessage {
     pub reason: String,
 }
 
+/// A report that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reported {
+    /// The report.
+    pub report: Report,
+    /// Whether it was there before: nobody is to be told again.
+    pub repeated: bool,
+}
+
 impl Command for ReportMessage {
-    type Answer = Report;
+    type Answer = Reported;
     const WRITES: bool = true;
 
-    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Report, Failure> {
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Reported, Failure> {
         let reason = note(&self.reason, "reason")?;
         let (_, message) = reach(rows, call, self.conversation, self.seq, Action::Report)?;
         if message.deleted.is_some() {
             return Err(Conflict::Deleted.into());
+        }
+        if let By::Person(person) = &call.by
+            && let Some(first) = rows.report_by(&call.community, self.conversation, self.seq, person)?
+        {
+            // What moderators made of it is theirs to know.
+            return Ok(Reported { report: Report { settled: None, ..first }, repeated: true });
         }
         let report = Report {
             id: ReportId(call.id(0)),
@@ -43,7 +59,7 @@ impl Command for ReportMessage {
             settled: None,
         };
         rows.put(&call.community, &report.clone().into())?;
-        Ok(report)
+        Ok(Reported { report, repeated: false })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::topics::{PERSON, TOLD_TO_PEOPLE, parts};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Invitations, Page, ReadPage};
 use chat::{ConversationId, Failure, Invitation, Seq};
-use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
+use gateway::{Channel, Context, Ended, Info, Joining, Micros, Payload, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) struct PersonChannel {
     stands: Option<Box<Stands>>,
 }
 
-struct Stands {
+pub(super) struct Stands {
     device: Device,
     me: Arc<Me>,
     waiting: Waiting,
@@ -137,7 +137,10 @@ impl Channel for PersonChannel {
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         let Some(stands) = &mut self.stands else { return cx.fail() };
         match event {
-            "typing" => return stands.typing(cx, payload),
+            "typing" => {
+                let answer = stands.types(payload, cx.now());
+                return Waiting::answer_now(cx, answer);
+            }
             "status" => {
                 let paid = request::spend(stands.device.messenger(), &stands.me, event);
                 return Waiting::answer_now(cx, paid.and_then(|()| stands.status(payload)));
@@ -216,24 +219,20 @@ impl Stands {
     }
 
     /// In a conversation of theirs, which they follow: a person cannot make others see them where they are not.
-    fn typing(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
-        let typing = match read::<request::Typing>(payload) {
-            Ok(typing) => typing,
-            Err(fault) => return Waiting::answer_now(cx, Err(fault)),
-        };
+    pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Value, Fault> {
+        let typing = read::<request::Typing>(payload)?;
         let audience = &self.device.messenger().inner.audience;
         let (community, me) = (&self.me.community, self.me.id());
         let is_theirs =
             |place: &ConversationId| audience.is_in(community, *place, me) && self.within.has(*place);
-        let place = typing.conversation.filter(is_theirs);
-        let Some(conversation) = place else { return Waiting::answer_now(cx, Err(Fault::not_found())) };
-        if self.typing.passes(typing.on, cx.now()) {
+        let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
+        if self.typing.passes(typing.on, now) {
             self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
         }
-        Waiting::answer_now(cx, Ok(json!({})));
+        Ok(json!({}))
     }
 
-    fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
+    pub(super) fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
         let request = read::<StatusRequest>(payload)?;
         let inner = &self.device.messenger().inner;
         let (community, me, device) = (&self.me.community, self.me.id(), self.device.connection.socket.0);
@@ -259,7 +258,7 @@ impl Stands {
     }
 }
 
-async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Value), Fault> {
+pub(super) async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
     if person != me.id().as_str() {
         return Err(Fault::not_found());

@@ -17,7 +17,7 @@ use crate::topics::{ROOM, parts};
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, Join, Page, ReadPage};
 use chat::{ConversationId, Failure, InvitationId, Refusal, Revision, RoomName, Seq};
-use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
+use gateway::{Channel, Context, Ended, Info, Joining, Micros, Payload, Task};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct RoomChannel {
 }
 
 /// A join that was let in.
-struct Stands {
+pub(super) struct Stands {
     place: Place,
     me: Arc<Me>,
     waiting: Waiting,
@@ -71,7 +71,7 @@ impl Drop for Place {
 /// What a join may say.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct JoinRequest {
+pub(super) struct JoinRequest {
     /// Where the client stood.
     recover: Option<Recover>,
     /// The invitation to a room that needs one.
@@ -142,7 +142,10 @@ impl Channel for RoomChannel {
     fn handle_in(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         let Some(stands) = &mut self.stands else { return cx.fail() };
         if event == "typing" {
-            return stands.typing(cx, payload);
+            let typed = stands.types(payload, cx.now());
+            let answer =
+                typed.map(|told| told.into_iter().for_each(|told| cx.broadcast_from("typing", told)));
+            return Waiting::answer_now(cx, answer.map(|()| json!({})));
         }
         if !stands.waiting.has_room(cx) {
             return;
@@ -207,25 +210,22 @@ impl Stands {
         }
     }
 
-    fn typing(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
-        let typing = match read::<request::Typing>(payload) {
-            Ok(typing) => typing,
-            Err(fault) => return Waiting::answer_now(cx, Err(fault)),
-        };
-        if self.speaks && self.typing.passes(typing.on, cx.now()) {
-            let told = json!({
+    /// What the others are told of it: nothing if it is too soon, or of somebody who only looks.
+    pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Option<Value>, Fault> {
+        let typing = read::<request::Typing>(payload)?;
+        let passes = self.speaks && self.typing.passes(typing.on, now);
+        Ok(passes.then(|| {
+            json!({
                 "conversation": self.place.conversation,
                 "person": self.me.id(),
                 "on": typing.on,
-            });
-            cx.broadcast_from("typing", told);
-        }
-        Waiting::answer_now(cx, Ok(json!({})));
+            })
+        }))
     }
 }
 
 /// Lets somebody into a room, and reads what they see first.
-async fn enter(
+pub(super) async fn enter(
     connection: &Arc<Connection>,
     room: RoomName,
     request: JoinRequest,

@@ -4,8 +4,8 @@ use super::{Told, news};
 use crate::bulletin::Bulletin;
 use crate::notice::Departure;
 use crate::witness::Happening;
-use chat::verbs::{Lift, Punish, Remove, ReportMessage, SetRole};
-use chat::{Asked, Member, Report, Sanction, SanctionKind};
+use chat::verbs::{Lift, Punish, Remove, ReportMessage, Reported, SetRole};
+use chat::{Asked, Member, Sanction, SanctionKind};
 use serde_json::json;
 
 news! { Punish Lift Remove SetRole ReportMessage }
@@ -71,8 +71,10 @@ impl Told for SetRole {
 }
 
 impl Told for ReportMessage {
-    /// Moderators read reports when they look for them.
-    fn told(asked: Asked<Self>, answer: &Report, bulletin: &mut Bulletin<'_>) {
-        bulletin.happened(&asked, &Happening::Reported(answer));
+    /// Moderators read reports when they look for them. The community's site was told of one that is repeated.
+    fn told(asked: Asked<Self>, answer: &Reported, bulletin: &mut Bulletin<'_>) {
+        if !answer.repeated {
+            bulletin.happened(&asked, &Happening::Reported(&answer.report));
+        }
     }
 }

@@ -9,6 +9,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
 ];
 
 /// Whoever brings the tables forward holds this advisory lock, as several servers may start at once: "throng".

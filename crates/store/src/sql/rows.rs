@@ -296,6 +296,22 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).and("t.id = ?", [Param::id(report.0)]).row(self.0)
     }
 
+    fn report_by(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        seq: Seq,
+        by: &PersonId,
+    ) -> Found<Option<Report>> {
+        Select::of(community)
+            .and("t.conversation = ?", [id(of)])
+            .and("t.seq = ?", [Param::number(seq.0)])
+            .and("t.by_person = ?", [by.as_str().into()])
+            // As the index has it, which is none of reports by keys.
+            .and("substr(t.by_person, 1, 1) <> '~'", [])
+            .row(self.0)
+    }
+
     fn reports(
         &mut self,
         community: &CommunityId,

@@ -9,6 +9,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
 ];
 
 /// Marks a file as ours (`PRAGMA application_id`): "thrg".

@@ -52,6 +52,26 @@ pub(crate) const CASES: &[Case] = &[
         scene.ask("ann", UnblockPerson { person: person("bob") }).expect("she may");
         assert!(scene.try_send("bob", direct, "x").is_ok());
     }),
+    ("with whom one blocks one begins no conversation, and one that is there stays", |scene| {
+        scene.lobby(&["ann", "bob", "cid"]);
+        let with_cid = scene.direct("ann", "cid");
+        for whom in ["bob", "cid"] {
+            scene.ask("ann", BlockPerson { person: person(whom) }).expect("she sees them");
+        }
+        let open = |by: &str, whom: &str| scene.ask(by, OpenDirect { with: person(whom) });
+        for (by, whom) in [("bob", "ann"), ("ann", "bob")] {
+            // As if there were no such person.
+            for whom in [whom, "nobody"] {
+                assert_eq!(open(by, whom), Err(Failure::Absent(Thing::Person)));
+            }
+        }
+        for (by, whom) in [("cid", "ann"), ("ann", "cid")] {
+            assert_eq!(open(by, whom).expect("it is there").id, with_cid);
+        }
+        assert!(open("bob", "cid").is_ok(), "they block nobody");
+        scene.ask("ann", UnblockPerson { person: person("bob") }).expect("she may");
+        assert!(open("bob", "ann").is_ok());
+    }),
     ("with whom one blocks one opens no group, and nobody learns of it", |scene| {
         let room = scene.lobby(&["ann", "bob", "cid"]);
         scene.ask("ann", BlockPerson { person: person("bob") }).expect("she sees him");

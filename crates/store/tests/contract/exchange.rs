@@ -3,7 +3,7 @@
 use crate::Case;
 use crate::scene::{Scene, person, texts};
 use chat::rows::Record;
-use chat::verbs::{Around, Export, Import, SearchMessages};
+use chat::verbs::{Around, Export, Import, ReportMessage, Reports, SearchMessages};
 use chat::*;
 
 pub(crate) const CASES: &[Case] = &[
@@ -14,6 +14,17 @@ pub(crate) const CASES: &[Case] = &[
         assert!(matches!(other.service(Import { records: part.records.clone() }), Err(Failure::Invalid(_))));
         scene.people(&["ann"]);
         assert!(scene.ask("ann", Import { records: part.records }).is_err());
+    }),
+    ("of several reports of one person and message the first is taken", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        scene.send("bob", room, "rude");
+        let report = ReportMessage { conversation: room, seq: Seq(1), reason: "rude".into() };
+        let first = scene.ask("ann", report).expect("she may").report;
+        let other = Report { id: ReportId(Ulid::from_bytes([1; 16])), ..first.clone() };
+        let records = vec![first.clone().into(), other.into()];
+        scene.service(Import { records }).expect("a key may");
+        let open = Reports { conversation: Some(room), after: None, limit: 9 };
+        assert_eq!(scene.service(open).expect("a key may").rows, [first]);
     }),
 ];
 

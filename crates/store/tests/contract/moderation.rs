@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Conversations, Leave, Lift, Meet, Punish, ReadPage, Remove, ReportMessage,
-    Reports, Sanctions, Settle,
+    Around, AuditLog, ChangeRoom, Conversations, Erase, Leave, Lift, Meet, Punish, ReadPage, Remove,
+    ReportMessage, Reports, Sanctions, Settle,
 };
 use chat::*;
 
@@ -121,7 +121,7 @@ pub(crate) const CASES: &[Case] = &[
         scene.send("bob", room, "rude");
         let report = |seq| ReportMessage { conversation: room, seq: Seq(seq), reason: "rude".into() };
         assert_eq!(scene.ask("ann", report(2)).map(drop), Err(Failure::Absent(Thing::Message)));
-        let made = scene.ask("ann", report(1)).expect("members may");
+        let made = scene.ask("ann", report(1)).expect("members may").report;
         assert_eq!(made.author, person("bob"));
         let open = Reports { conversation: Some(room), after: None, limit: 9 };
         assert!(scene.ask("ann", open).is_err());
@@ -133,6 +133,41 @@ pub(crate) const CASES: &[Case] = &[
         let again = scene.service(settle("again")).expect("it stays");
         assert_eq!(again.settled.expect("it is settled").note, "told him");
         assert!(scene.ask("mod", open).expect("a moderator may").rows.is_empty());
+    }),
+    ("a message has one report of each person, and as many of keys as they make", |scene| {
+        let room = scene.lobby(&["ann", "bob", "cid", "mod"]);
+        scene.moderator("mod", room);
+        for text in ["rude", "ruder"] {
+            scene.send("bob", room, text);
+        }
+        let report =
+            |seq, reason: &str| ReportMessage { conversation: room, seq: Seq(seq), reason: reason.into() };
+        let open = || {
+            let open = Reports { conversation: Some(room), after: None, limit: 9 };
+            scene.ask("mod", open).expect("a moderator may").rows
+        };
+        let first = scene.ask("ann", report(1, "rude")).expect("members may");
+        let again = scene.ask("ann", report(1, "very rude")).expect("they may say so again");
+        assert_eq!((first.repeated, again.repeated), (false, true));
+        assert_eq!(again.report, first.report);
+        assert_eq!(open(), std::slice::from_ref(&first.report));
+        for (by, seq) in [("ann", 2), ("cid", 1)] {
+            assert!(!scene.ask(by, report(seq, "rude")).expect("members may").repeated);
+        }
+        assert_eq!(open().len(), 3);
+        scene
+            .ask("mod", Settle { report: first.report.id, note: "told him".into() })
+            .expect("a moderator may");
+        let again = scene.ask("ann", report(1, "still rude")).expect("they may say so again");
+        assert_eq!(again.report, first.report, "what came of it is no business of theirs");
+        assert_eq!(open().len(), 2);
+        for _ in 0..2 {
+            assert!(!scene.service(report(1, "rude")).expect("a key may").repeated);
+        }
+        for who in ["ann", "cid"] {
+            while !scene.service(Erase { person: person(who) }).expect("a key may").done {}
+        }
+        assert_eq!(open().len(), 4, "nobody's are as many as there were");
     }),
     ("what moderators do stands in the audit log, the newest first", |scene| {
         let room = scene.lobby(&["mod", "bob"]);

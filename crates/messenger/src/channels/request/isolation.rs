@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, id, run, somebody};
 use chat::verbs::{Append, Invite, OpenDirect, ReportMessage};
-use chat::{Conversation, Draft, InvitationId, ReportId, Seq};
+use chat::{Conversation, ConversationId, Draft, InvitationId, ReportId, Seq};
 use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
         // Not being blocked is no secret of anybody's.
         "unblock" => (json!({"person": "bob"}), Comes::OwnOnly),
         "receipts:set" => (json!({"on": false}), Comes::OwnOnly),
-        // These never reach the store; the conversation of `typing` is looked up among those of one's own community.
+        // These never reach the store: channels do them, as `twins` has it.
         "typing" | "status" | "token:refresh" => return None,
         other => panic!("the event `{other}` has no row here"),
     })
@@ -95,7 +95,7 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
         );
     }
     let report = ReportMessage { conversation: direct.id, seq: Seq(1), reason: String::new() };
-    let report = messenger.ask(&two, by("ann"), report).await.expect("a report").id;
+    let report = messenger.ask(&two, by("ann"), report).await.expect("a report").report.id;
     let invite = Invite { conversation: lobby_of_two.id, person: None, until: None, uses: 9 };
     let invitation = messenger.ask(&two, by("ann"), invite).await.expect("an invitation").invitation.id;
     let me = Me::somebody(&id("one"), ann, AllowedRooms::ALL);
@@ -103,8 +103,19 @@ async fn two_communities(messenger: &Messenger) -> (Arc<Me>, Known) {
 }
 
 async fn ask(messenger: &Messenger, me: &Arc<Me>, event: &str, payload: &Value) -> Result<Value, Fault> {
+    ask_in(messenger, me, None, event, payload).await
+}
+
+/// On a room's topic, or on one's own.
+pub(super) async fn ask_in(
+    messenger: &Messenger,
+    me: &Arc<Me>,
+    room: Option<ConversationId>,
+    event: &str,
+    payload: &Value,
+) -> Result<Value, Fault> {
     let turns = Turns::default();
-    let asker = Asker { messenger, me, room: None, turns: &turns };
+    let asker = Asker { messenger, me, room, turns: &turns };
     answer(&asker, event, Payload::Json(&payload.to_string()))?.await
 }
 

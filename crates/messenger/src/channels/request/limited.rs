@@ -59,7 +59,7 @@ async fn known(messenger: &Messenger, conversation: Conversation, text: &str) ->
     let said = Append { conversation: here, draft: Draft::text(None, text) };
     messenger.ask(&one, by("bob"), said).await.expect("a message");
     let report = ReportMessage { conversation: here, seq: Seq(1), reason: String::new() };
-    let report = messenger.ask(&one, by("ann"), report).await.expect("a report").id;
+    let report = messenger.ask(&one, by("ann"), report).await.expect("a report").report.id;
     let into = if conversation.name.is_some() {
         here
     } else {

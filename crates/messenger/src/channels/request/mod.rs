@@ -17,6 +17,8 @@ mod people;
 mod rate;
 mod rooms;
 mod table;
+#[cfg(test)]
+mod twins;
 
 pub use table::{EVENTS, EventRow, Surface};
 

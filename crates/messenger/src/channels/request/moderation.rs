@@ -3,7 +3,7 @@
 use super::{Answering, Asker, page, payload};
 use crate::fault::Fault;
 use chat::verbs::{
-    AuditLog, Lift, Listed, Punish, Remove, ReportMessage, Reports, Sanctions, SetRole, Settle,
+    AuditLog, Lift, Listed, Punish, Remove, ReportMessage, Reported, Reports, Sanctions, SetRole, Settle,
 };
 use chat::{
     Audit, AuditId, ConversationId, Member, Moment, PersonId, Report, ReportId, Role, Sanction, SanctionKind,
@@ -26,7 +26,7 @@ pub(super) fn report(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, 
     let ReportRequest { conversation, seq, reason } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
     let report = ReportMessage { conversation, seq, reason };
-    Ok(asker.ask_about(conversation, report, |report: Report| json!({ "report": report.id })))
+    Ok(asker.ask_about(conversation, report, |made: Reported| json!({ "report": made.report.id })))
 }
 
 #[derive(Deserialize)]
