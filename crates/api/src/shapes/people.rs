@@ -150,6 +150,7 @@ impl From<ErasureReport> for Erasure {
             sanctions,
             records,
             attachments,
+            changed: _,
             done,
         } = report;
         Self {

@@ -47,12 +47,15 @@ pub struct ErasureReport {
     pub records: u64,
     /// Ids of files of theirs, which are to be deleted.
     pub attachments: Vec<String>,
+    /// The messages that this step changed, as they are now: who follows their conversations is told.
+    #[serde(skip)]
+    pub changed: Vec<Message>,
     /// Whether nothing is left.
     pub done: bool,
 }
 
 impl ErasureReport {
-    /// Adds what a further step has erased.
+    /// Adds what a further step has erased, except what it [changed](Self::changed): that is told by each step.
     pub fn add(&mut self, step: Self) {
         self.messages += step.messages;
         self.mentions += step.mentions;
@@ -127,14 +130,14 @@ impl Erase {
             Record::Message(message) => {
                 report.messages += 1;
                 report.attachments.extend(message.attachments.iter().map(|attachment| attachment.id.clone()));
-                bury(rows, call, message)?;
+                report.changed.extend(bury(rows, call, message)?);
             }
             Record::Mention(mention) => {
                 report.mentions += 1;
                 if let Some(old) = rows.message(community, mention.conversation, mention.seq)? {
                     let mut new = old.clone();
                     new.mentions.retain(|person| *person != self.person);
-                    rows.replace(community, &old, &new)?;
+                    report.changed.extend(change(rows, call, &old, new)?);
                 }
             }
             Record::Reaction(reaction) => {
@@ -243,7 +246,7 @@ impl Erase {
 }
 
 /// Makes a tombstone of nobody.
-fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<(), Failure> {
+fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<Option<Message>, Failure> {
     let mut new = old.clone();
     if old.deleted.is_none() {
         new.bury(call.now, false);
@@ -251,8 +254,21 @@ fn bury(rows: &mut dyn Rows, call: &Call, old: Message) -> Result<(), Failure> {
     new.sender = PersonId::erased();
     new.client_id = old.id.into();
     strip(rows, call, old.conversation, old.seq)?;
-    match rows.conversation(&call.community, old.conversation)? {
-        Some(conversation) => revise(rows, call, conversation, &old, &mut new),
-        None => Ok(rows.replace(&call.community, &old, &new)?),
-    }
+    change(rows, call, &old, new)
+}
+
+/// Writes a message as one of a newer revision, so that clients who come back learn of it, too. None is left to be told where
+/// the conversation is no more.
+fn change(
+    rows: &mut dyn Rows,
+    call: &Call,
+    old: &Message,
+    mut new: Message,
+) -> Result<Option<Message>, Failure> {
+    let Some(conversation) = rows.conversation(&call.community, old.conversation)? else {
+        rows.replace(&call.community, old, &new)?;
+        return Ok(None);
+    };
+    revise(rows, call, conversation, old, &mut new)?;
+    Ok(Some(new))
 }

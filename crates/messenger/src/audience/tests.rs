@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
-use chat::verbs::{Append, ChangeRoom, Invite, Leave, Punish, Remove, Withdraw};
+use chat::verbs::{Append, ChangeRoom, Erase, Invite, Leave, Punish, Remove, Withdraw};
 use chat::{By, ConversationId, Draft, Kind, RoomName, SanctionKind, Ulid};
 
 fn conversation(number: u8) -> ConversationId {
@@ -387,5 +387,41 @@ fn that_an_invitation_is_withdrawn_is_told_to_who_was_invited_whoever_withdraws_
             assert_eq!(withdrawn(Some("bob"), who).await, 1);
         }
         assert_eq!(withdrawn(None, by("ann")).await, 0, "it was nobody's");
+    });
+}
+
+#[test]
+fn who_has_a_room_open_is_told_what_the_erasure_of_somebody_left_of_its_messages() {
+    run(async {
+        let (messenger, told) = scene::messenger();
+        let (one, lobby) = (id("one"), scene::community(&messenger, "one").await);
+        for name in ["ann", "bob"] {
+            scene::person(&messenger, "one", name, &lobby).await;
+        }
+        let name = RoomName::parse("lobby").expect("a name");
+        let audience = &messenger.inner.audience;
+        here(audience, &["ann", "bob"], Followed::of(&lobby));
+        audience.open_room(&one, lobby.id, &name, &somebody("ann"), DeviceId(0));
+        for (who, mentions) in [("bob", Vec::new()), ("ann", vec![somebody("bob")])] {
+            let draft = Draft { mentions, ..Draft::text(None, "hello") };
+            messenger.ask(&one, by(who), Append { conversation: lobby.id, draft }).await.expect("said");
+        }
+        told.take();
+        let erase = Erase { person: somebody("bob") };
+        while !messenger.ask(&one, By::Service, erase.clone()).await.expect("erased").done {}
+        let events = told.take();
+        let of_room =
+            events.iter().filter(|(topic, event, _)| topic == "room:one/lobby" && event.starts_with("msg:"));
+        let messages: Vec<(&str, serde_json::Value)> = of_room
+            .map(|(_, event, payload)| (event.as_str(), serde_json::from_str(payload).expect("a message")))
+            .collect();
+        let [("msg:delete", tombstone), ("msg:edit", unmentioned)] = &*messages else { panic!("{events:?}") };
+        assert_eq!(
+            (&tombstone["seq"], &tombstone["sender"], &tombstone["text"]),
+            (&1.into(), &"~erased".into(), &"".into())
+        );
+        assert_eq!((&unmentioned["seq"], &unmentioned["text"]), (&2.into(), &"hello".into()));
+        assert_eq!(unmentioned["mentions"], serde_json::json!([]));
+        assert!(unmentioned["revision"].as_u64() > tombstone["revision"].as_u64());
     });
 }

@@ -45,6 +45,10 @@ impl Told for Erase {
     fn told(asked: Asked<Self>, answer: &ErasureReport, bulletin: &mut Bulletin<'_>) {
         // Pages of any conversation of the community may hold what they wrote.
         bulletin.forget_community(&asked.call.community);
+        for message in &answer.changed {
+            let event = if message.deleted.is_some() { "msg:delete" } else { "msg:edit" };
+            bulletin.revised(&asked.call.community, message, event, &json!(message).to_string());
+        }
         if answer.done {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
             bulletin.expelled(&asked.call.community, &asked.command.person);

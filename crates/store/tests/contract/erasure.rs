@@ -67,6 +67,10 @@ pub(crate) const CASES: &[Case] = &[
         let after = scene.page("bob", room, Around::Newest, 2);
         assert_eq!(after.conversation.last, before.last, "places stay");
         assert_eq!(texts(&after)[1].1, "look");
+        assert!(
+            after.messages[1].message.revision > before.revision,
+            "who comes back learns that it mentions nobody"
+        );
         assert!(after.conversation.revision > before.revision, "clients learn of it");
         assert!(scene.page("bob", room, Around::After(Seq(0)), 1).messages[0].message.deleted.is_some());
         let search = SearchMessages { query: "something".into(), conversation: None, before: None, limit: 9 };
