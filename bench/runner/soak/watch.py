@@ -30,7 +30,7 @@ def read(server: Running, began: float) -> Reading:
         rss_bytes=kernel.resident_bytes(server.pid),
         descriptors=descriptors(server.pid),
         connections=metrics.value_in(page, "throng_connections_open"),
-        components={name: float(value) for name, value in metrics.COMPONENT.findall(page)},
+        components=metrics.components_in(page, "throng_memory_bytes"),
     )
 
 
