@@ -21,7 +21,7 @@ class Refused(Exception):
 
 class WebSocket:
     """Phoenix V2's socket on some port of 127.0.0.1; `source` is the address that it comes from, `options` are the
-    system's, set before it connects."""
+    system's, set before it connects. Who is not answered within `patience` seconds gets a TimeoutError."""
 
     def __init__(
         self,
@@ -29,9 +29,10 @@ class WebSocket:
         path: str = "/socket/websocket",
         source: str = HOST,
         options: Iterable[tuple[int, int, int]] = (),
+        patience: float = DEADLINE_SECONDS,
     ):
         self.socket = socket.socket()
-        self.socket.settimeout(DEADLINE_SECONDS)
+        self.socket.settimeout(patience)
         for option in options:
             self.socket.setsockopt(*option)
         self.socket.bind((source, 0))
@@ -43,9 +44,14 @@ class WebSocket:
             f"GET {path}{separator}vsn=2.0.0 HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: Upgrade\r\n"
             f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
         )
-        status = int(self.stream.readline().split()[1])
-        while self.stream.readline() not in (b"\r\n", b""):
-            pass
+        try:
+            status = int(self.stream.readline().split()[1])
+            while self.stream.readline() not in (b"\r\n", b""):
+                pass
+        except TimeoutError:
+            self.socket.close()
+            raise
+        self.socket.settimeout(DEADLINE_SECONDS)
         if status != 101:
             self.close()
             raise Refused(status)
