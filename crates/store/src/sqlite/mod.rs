@@ -5,6 +5,8 @@ mod connection;
 mod deadline;
 mod errors;
 mod migrations;
+#[cfg(test)]
+mod plans;
 mod session;
 mod store;
 

@@ -1,0 +1,142 @@
+//! How SQLite finds what it is asked for: never by looking through a community for what is one person's or one
+//! conversation's.
+
+use super::migrations::migrate;
+use crate::sql::{Columns, Param, Session, SqlRows};
+use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
+use chat::*;
+use rusqlite::Connection;
+
+/// Asks for the plans of statements, and answers them with nothing.
+struct Explaining<'a> {
+    connection: &'a Connection,
+    steps: Vec<String>,
+}
+
+impl Explaining<'_> {
+    fn explain(&mut self, sql: &str) {
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
+        let mut statement = self.connection.prepare(&sql).expect("a statement");
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().expect("a plan") {
+            self.steps.push(row.get(3).expect("a step"));
+        }
+    }
+}
+
+impl Session for Explaining<'_> {
+    fn query(
+        &mut self,
+        sql: &str,
+        _: &[Param<'_>],
+        _: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        self.explain(sql);
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &str, _: &[Param<'_>]) -> Found<u64> {
+        self.explain(sql);
+        Ok(0)
+    }
+
+    fn index(&mut self, _: &CommunityId, _: &Message) -> Found<()> {
+        Ok(())
+    }
+
+    fn forget_words(&mut self, _: &CommunityId, _: &Message) -> Found<()> {
+        Ok(())
+    }
+
+    fn search(&mut self, _: &CommunityId, _: &Search) -> Found<Vec<Message>> {
+        Ok(Vec::new())
+    }
+
+    fn facts(&mut self, _: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
+        Ok(Vec::new())
+    }
+
+    fn append(&mut self, _: &Appendix) -> Found<()> {
+        Ok(())
+    }
+}
+
+type Asked = fn(&mut dyn Rows);
+
+fn acme() -> CommunityId {
+    CommunityId::parse("acme").expect("an id")
+}
+
+fn ann() -> PersonId {
+    PersonId::parse("ann").expect("an id")
+}
+
+fn ulid() -> Ulid {
+    Ulid::from_bytes([7; 16])
+}
+
+fn there() -> ConversationId {
+    ConversationId(ulid())
+}
+
+const SPAN: std::ops::RangeInclusive<Seq> = Seq(1)..=Seq(9);
+
+/// Questions about one person, one conversation or one thing, by name.
+const OF_ONE: &[(&str, Asked)] = &[
+    ("key", |rows| drop(rows.key(&acme(), KeyId(ulid())))),
+    ("person", |rows| drop(rows.person(&acme(), &ann()))),
+    ("share", |rows| drop(rows.share(&acme(), &ann(), &ann()))),
+    ("block", |rows| drop(rows.block(&acme(), &ann(), &ann()))),
+    ("blocks", |rows| drop(rows.blocks(&acme(), &ann()))),
+    ("conversation", |rows| drop(rows.conversation(&acme(), there()))),
+    ("room", |rows| drop(rows.room(&acme(), &RoomName::parse("lobby").expect("a name")))),
+    ("member", |rows| drop(rows.member(&acme(), there(), &ann()))),
+    ("members", |rows| drop(rows.members(&acme(), there(), None, 10))),
+    ("members after", |rows| drop(rows.members(&acme(), there(), Some(&ann()), 10))),
+    ("owners", |rows| drop(rows.owners(&acme(), there()))),
+    ("memberships_count", |rows| drop(rows.memberships_count(&acme(), &ann()))),
+    ("memberships", |rows| drop(rows.memberships(&acme(), &ann(), None, 10))),
+    ("memberships before", |rows| {
+        drop(rows.memberships(&acme(), &ann(), Some((Moment::default(), there())), 10));
+    }),
+    ("receipts", |rows| drop(rows.receipts(&acme(), there(), Seq(1)))),
+    ("invitation", |rows| drop(rows.invitation(&acme(), InvitationId(ulid())))),
+    ("invitations of a person", |rows| drop(rows.invitations(&acme(), None, Some(&ann()), 10))),
+    ("invitations of both", |rows| drop(rows.invitations(&acme(), Some(there()), Some(&ann()), 10))),
+    ("sanctions", |rows| drop(rows.sanctions(&acme(), &ann()))),
+    ("sanctions_of", |rows| drop(rows.sanctions_of(&acme(), Some(there()), None, 10))),
+    ("sanctions_of after", |rows| drop(rows.sanctions_of(&acme(), Some(there()), Some(&ann()), 10))),
+    ("report", |rows| drop(rows.report(&acme(), ReportId(ulid())))),
+    ("report_by", |rows| drop(rows.report_by(&acme(), there(), Seq(1), &ann()))),
+    ("reports", |rows| drop(rows.reports(&acme(), Some(there()), None, 10))),
+    ("audit", |rows| drop(rows.audit(&acme(), Some(there()), None, 10))),
+    ("delivery", |rows| drop(rows.delivery(&acme(), KeyId(ulid()), DeliveryId(ulid())))),
+    ("deliveries", |rows| drop(rows.deliveries(&acme(), KeyId(ulid()), false, 10))),
+    ("message", |rows| drop(rows.message(&acme(), there(), Seq(1)))),
+    ("message_named", |rows| drop(rows.message_named(&acme(), MessageId(ulid())))),
+    ("message_sent", |rows| {
+        drop(rows.message_sent(&acme(), &ann(), &ClientId::parse("c1").expect("an id")));
+    }),
+    ("messages", |rows| drop(rows.messages(&acme(), there(), SPAN, false, 10))),
+    ("messages backwards", |rows| drop(rows.messages(&acme(), there(), SPAN, true, 10))),
+    ("changed", |rows| drop(rows.changed(&acme(), there(), Revision(1), 10))),
+    ("edits", |rows| drop(rows.edits(&acme(), there(), Seq(1)))),
+    ("tallies", |rows| drop(rows.tallies(&acme(), there(), SPAN, &ann()))),
+    ("own_reactions", |rows| drop(rows.own_reactions(&acme(), there(), SPAN, &ann()))),
+    ("mentions", |rows| drop(rows.mentions(&acme(), there(), &ann(), Seq(0)))),
+];
+
+#[test]
+fn what_is_one_persons_or_one_conversations_is_not_looked_for_in_the_whole_community() {
+    let mut connection = Connection::open_in_memory().expect("a database");
+    migrate(&mut connection).expect("tables");
+    let mut searched = Vec::new();
+    for (name, ask) in OF_ONE {
+        let mut session = Explaining { connection: &connection, steps: Vec::new() };
+        ask(&mut SqlRows(&mut session));
+        assert!(!session.steps.is_empty(), "{name} asks nothing");
+        let is_wide = |step: &String| step.contains("SCAN") || step.contains("(community=?)");
+        searched.extend(session.steps.into_iter().filter(is_wide).map(|step| format!("{name}: {step}")));
+    }
+    assert_eq!(searched, Vec::<String>::new());
+}
