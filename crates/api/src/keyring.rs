@@ -4,17 +4,20 @@
 use crate::purpose::{self, Purpose};
 use crate::shapes::{Scope, WebhookEvent};
 use chat::verbs::Keys;
-use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment};
+use chat::{By, Call, CommunityId, Entropy, Failure, KeyId, Moment, TroubleKind};
 use identity::{Community, ServerKey, SigningSecret, StoredKey, Target, UnixSeconds};
 use messenger::WeakMessenger;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// How long what was read is believed.
 const FRESH_MS: u64 = 5_000;
 /// Communities whose keys are kept. Past it all are forgotten and read again.
 const COMMUNITIES_MAX: usize = 10_000;
+/// Between the tries of who waits for keys.
+const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1_600];
 
 /// What a community's keys are, ready for use.
 pub(crate) struct Ring {
@@ -104,6 +107,27 @@ impl Keyring {
         Ok(ring)
     }
 
+    /// As [`of`](Self::of), for who cannot ask to be asked again: while the store has too much to do or is away, it is
+    /// asked again a few times.
+    ///
+    /// # Errors
+    /// The store could not be asked, in all of [`PAUSES_MS`].
+    pub(crate) async fn of_in_time(
+        &self,
+        community: &CommunityId,
+        now: Moment,
+    ) -> Result<Arc<Ring>, Failure> {
+        for pause_ms in PAUSES_MS {
+            match self.of(community, now).await {
+                Err(Failure::Unavailable(trouble)) if !is_lasting(trouble.kind) => {
+                    tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+                }
+                known => return known,
+            }
+        }
+        self.of(community, now).await
+    }
+
     /// A community's keys were changed: whoever asks from now on is told of those that there are.
     pub(crate) fn forget(&self, community: &CommunityId) {
         let mut rings = self.rings();
@@ -163,6 +187,11 @@ impl fmt::Debug for Keyring {
     }
 }
 
+/// Whether asking again cannot help.
+fn is_lasting(kind: TroubleKind) -> bool {
+    matches!(kind, TroubleKind::Corrupt | TroubleKind::Closed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +201,7 @@ mod tests {
     use messenger::Messenger;
     use std::future::poll_fn;
     use std::pin::pin;
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
     use std::task::Poll;
 
     /// A store whose answers may come late: they say what was so when it was asked.
@@ -258,5 +288,40 @@ mod tests {
 
         assert_eq!(reading.await.expect("keys").servers_count(), 1, "it was asked before");
         assert_eq!(keyring.of(&acme, now).await.expect("keys").servers_count(), 0);
+    }
+
+    /// A store that refuses so many requests.
+    struct Failing {
+        inner: MemoryStore,
+        kind: TroubleKind,
+        refusals: AtomicU8,
+    }
+
+    impl Store for Failing {
+        fn epoch(&self) -> &str {
+            self.inner.epoch()
+        }
+
+        fn submit(&self, request: Request) {
+            match self.refusals.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)) {
+                Ok(_) => request.refuse(Trouble::new(self.kind, "planned")),
+                Err(_) => self.inner.submit(request),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_keys_has_them_when_the_store_comes_back_and_not_from_one_that_cannot_be_read() {
+        for (kind, refusals, is_read) in [(TroubleKind::Busy, 2, true), (TroubleKind::Corrupt, 1, false)] {
+            let store = Arc::new(Failing { inner: MemoryStore::default(), kind, refusals: AtomicU8::new(0) });
+            let messenger = Messenger::new(store.clone(), messenger::Settings::default());
+            let acme = CommunityId::parse("acme").expect("an id");
+            let settings = Settings::named("Acme");
+            messenger.ask(&acme, By::Service, CreateCommunity { settings }).await.expect("a community");
+            let keyring = Keyring::new(messenger.downgrade());
+            store.refusals.store(refusals, Relaxed);
+            let read = keyring.of_in_time(&acme, Moment::from_millis(1_000)).await;
+            assert_eq!(read.is_ok(), is_read, "{kind:?}");
+        }
     }
 }

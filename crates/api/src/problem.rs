@@ -272,7 +272,7 @@ impl From<Failure> for Problem {
             Failure::Refused(refusal) => refused(code, refusal),
             Failure::Conflict(conflict) => Self::new(code, conflict.to_string()),
             Failure::Unavailable(trouble) => {
-                tracing::warn!(%trouble, "the store did not do what was asked");
+                messenger::log_trouble(&trouble);
                 match trouble.kind {
                     TroubleKind::Busy => Self::busy(),
                     TroubleKind::Corrupt => Self::new(code, "the server cannot read what is stored"),

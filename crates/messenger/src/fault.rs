@@ -4,6 +4,8 @@ use chat::{Failure, FieldProblem, Refusal, TroubleKind};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::store_log::log_trouble;
+
 /// How long who is told that too much waits should wait: a store does thousands of requests in it.
 const BUSY_RETRY_MS: u64 = 1_000;
 
@@ -143,7 +145,7 @@ impl From<Failure> for Fault {
 fn message(failure: &Failure) -> String {
     match failure {
         Failure::Unavailable(trouble) => {
-            tracing::warn!(%trouble, "the store did not do what was asked");
+            log_trouble(trouble);
             "the store cannot do that now; try again later".to_owned()
         }
         Failure::Invalid(_) | Failure::Absent(_) | Failure::Refused(_) | Failure::Conflict(_) => {

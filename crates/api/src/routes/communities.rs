@@ -102,7 +102,7 @@ struct ServerStats {
     webhooks_failed: u64,
     /// Webhooks given up since the start.
     webhooks_dead: u64,
-    /// Webhooks that were not taken since the start, because too many waited.
+    /// Webhooks that were not taken since the start: too many waited, or the store could not say who wants to be told.
     webhooks_refused: u64,
     /// Webhooks since the start that wait or were told, of which the store did not note it: they would not outlast the server, or
     /// be told once more.

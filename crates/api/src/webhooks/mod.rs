@@ -116,10 +116,12 @@ impl Webhooks {
             self.deliveries.queue().forget(&happened.community, person);
         }
         let looked = self.without.looks();
-        let ring = match self.keyring.of(&happened.community, happened.at).await {
+        let ring = match self.keyring.of_in_time(&happened.community, happened.at).await {
             Ok(ring) => ring,
-            Err(error) => {
-                return tracing::warn!(%error, "nobody was told what happened, as the keys cannot be read");
+            Err(failure) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                let community = &happened.community;
+                return tracing::warn!(%community, %failure, "nobody was told what happened, as the keys cannot be read");
             }
         };
         let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
@@ -189,7 +191,7 @@ impl Webhooks {
         self.deliveries.counts()
     }
 
-    /// Those that were not taken, because too many waited.
+    /// Those that were not taken: too many waited, or it could not be read who wants to be told.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

@@ -1,0 +1,72 @@
+//! What the log hears of a store that does not do what was asked of it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chat::{Trouble, TroubleKind};
+
+/// Of each kind of trouble, a line as often as this.
+const EVERY: Duration = Duration::from_secs(1);
+
+static STORE_LOG: Mutex<StoreLog> = Mutex::new(StoreLog { kinds: Vec::new() });
+
+/// Logs it, unless the same kind was logged within the last second: then the next line says how many were left out. A
+/// store that is behind or away refuses thousands of requests a second, and a line for each would fill the disk.
+pub fn log_trouble(trouble: &Trouble) {
+    let left_out =
+        STORE_LOG.lock().unwrap_or_else(PoisonError::into_inner).admit(trouble.kind, Instant::now());
+    match left_out {
+        Some(0) => tracing::warn!(%trouble, "the store did not do what was asked"),
+        Some(left_out) => {
+            tracing::warn!(%trouble, left_out, "the store did not do what was asked, more often than is written here");
+        }
+        None => {}
+    }
+}
+
+/// What was said lately; at most one entry of each kind.
+struct StoreLog {
+    kinds: Vec<Said>,
+}
+
+struct Said {
+    kind: TroubleKind,
+    at: Instant,
+    left_out_since: u64,
+}
+
+impl StoreLog {
+    /// How many of the kind were left out before, when this one is to be logged.
+    fn admit(&mut self, kind: TroubleKind, now: Instant) -> Option<u64> {
+        let Some(said) = self.kinds.iter_mut().find(|said| said.kind == kind) else {
+            self.kinds.push(Said { kind, at: now, left_out_since: 0 });
+            return Some(0);
+        };
+        if now.duration_since(said.at) < EVERY {
+            said.left_out_since += 1;
+            return None;
+        }
+        said.at = now;
+        Some(std::mem::take(&mut said.left_out_since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_a_second_of_each_kind_and_how_many_more_there_were() {
+        let mut log = StoreLog { kinds: Vec::new() };
+        let begin = Instant::now();
+        let at = |ms| begin + Duration::from_millis(ms);
+        assert_eq!(log.admit(TroubleKind::Busy, at(0)), Some(0));
+        assert_eq!(log.admit(TroubleKind::Busy, at(1)), None);
+        assert_eq!(log.admit(TroubleKind::Away, at(2)), Some(0), "another kind has lines of its own");
+        assert_eq!(log.admit(TroubleKind::Busy, at(999)), None);
+        assert_eq!(log.admit(TroubleKind::Busy, at(1_000)), Some(2));
+        assert_eq!(log.admit(TroubleKind::Busy, at(1_500)), None);
+        assert_eq!(log.admit(TroubleKind::Busy, at(9_000)), Some(1));
+        assert_eq!(log.admit(TroubleKind::Busy, at(19_000)), Some(0));
+    }
+}
