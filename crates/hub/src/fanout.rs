@@ -1,6 +1,7 @@
 //! Fan-out: passes over the members of topics, a bounded number of deliveries at a time, owners and their topics in turn.
 
 use crate::active::{Pending, Reach};
+use crate::backlog::{Encoded, Pass, Queued};
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
@@ -8,7 +9,7 @@ use crate::hub::Hub;
 use crate::ids::TopicId;
 use crate::limits::{KEPT_BYTES_MAX, WALK_TURN_MAX};
 use crate::publication::Publication;
-use crate::topic::{Encoded, Member, Pass, Queued};
+use crate::topic::{Member, Topic};
 use bytes::Bytes;
 use proto::phoenix::{FrameKind, encode_broadcast};
 use proto::ws::deflate::Deflater;
@@ -115,10 +116,7 @@ impl Hub {
 
     /// Goes on with a topic's pass and says how many members it served.
     fn walk(&mut self, id: TopicId, turn_max: usize, out: &mut Effects) -> usize {
-        let Some(topic) = self.topics.get_mut(id.0 as usize).filter(|topic| topic.queued() > 0) else {
-            return 0;
-        };
-        let pass = topic.begin_pass();
+        let Some(pass) = self.topics.get_mut(id.0 as usize).and_then(Topic::begin_pass) else { return 0 };
         // Where each dialect's frames stand among the shared ones of these effects.
         let mut shared = [None; DIALECTS];
         let mut served = 0;
@@ -149,7 +147,7 @@ impl Hub {
         shared: &mut [Option<u32>; DIALECTS],
         out: &mut Effects,
     ) {
-        let (batch, together) = self.topics[id.0 as usize].batch();
+        let Some((batch, together)) = self.topics[id.0 as usize].batch() else { return };
         let dialect = member.dialect();
         let plain = !member.intercepts && dialect.transport != Transport::LongPoll;
         if !plain || !batch.iter().all(|queued| queued.is_for(member)) {
@@ -171,9 +169,7 @@ impl Hub {
             return;
         };
         let members = topic.members() as u32;
-        for received in topic.end_pass() {
-            out.push(Effect::Walked { received, members });
-        }
+        topic.end_pass(&mut self.spare_backlogs, |received| out.push(Effect::Walked { received, members }));
         self.recount_topic(id);
         self.list_question(id);
     }
@@ -181,23 +177,23 @@ impl Hub {
     /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it
     /// intercepts.
     fn serve_singly(&mut self, id: TopicId, member: Member, out: &mut Effects) {
-        let batch = self.topics[id.0 as usize].batch().0.len();
+        let batch = self.topics[id.0 as usize].batch().map_or(0, |(batch, _)| batch.len());
         for at in 0..batch {
             // A channel's handler may have ended its join, and with it even the topic.
             if !self.connections.join(member.slot, id).is_some_and(|join| join.stands()) {
                 return;
             }
-            let queued = &mut self.topics[id.0 as usize].batch().0[at];
-            if !queued.is_for(member) {
+            let Some((batch, _)) = self.topics[id.0 as usize].batch() else { return };
+            if !batch[at].is_for(member) {
                 continue;
             }
-            let publication = queued.publication.clone();
-            if member.intercepts && self.intercepts(member.slot, id, &publication) {
+            let publication = member.intercepts.then(|| batch[at].publication.clone());
+            if let Some(publication) = publication.filter(|one| self.intercepts(member.slot, id, one)) {
                 self.hand_out(member.slot, id, &publication, out);
                 continue;
             }
-            let queued = &mut self.topics[id.0 as usize].batch().0[at];
-            match self.encoder.queued(member.dialect(), queued) {
+            let Some((batch, _)) = self.topics[id.0 as usize].batch() else { return };
+            match self.encoder.queued(member.dialect(), &mut batch[at]) {
                 Some(frame) => {
                     self.counters.deliveries += 1;
                     let frame = out.share(&frame);

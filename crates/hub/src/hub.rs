@@ -2,6 +2,7 @@
 
 use crate::active::Active;
 use crate::archive::Archive;
+use crate::backlog::SpareBacklogs;
 use crate::bus::NodeId;
 use crate::channel::ChannelFactory;
 use crate::connection::Connections;
@@ -67,6 +68,8 @@ pub struct Hub {
     pub(crate) topic_ids: HashMap<Arc<str>, TopicId, SecretHash>,
     pub(crate) owners: Owners,
     pub(crate) active: Active,
+    /// For topics that have something on its way again.
+    pub(crate) spare_backlogs: SpareBacklogs,
     /// Connections whose parked frames may go on once no pass is under way.
     pub(crate) released: Vec<ConnectionKey>,
     pub(crate) directory: Directory,
@@ -102,6 +105,7 @@ impl Hub {
             topic_ids: HashMap::with_hasher(hash),
             owners: Owners::new(hash),
             active: Active::default(),
+            spare_backlogs: SpareBacklogs::default(),
             released: Vec::new(),
             directory: Directory::new(hash),
             archive: Archive::new(hash, config.histories.len(), config.limits.history_bytes_max),

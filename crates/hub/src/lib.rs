@@ -12,6 +12,7 @@
 
 mod active;
 mod archive;
+mod backlog;
 mod base64_id;
 mod bus;
 mod bus_order;

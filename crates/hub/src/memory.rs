@@ -22,7 +22,7 @@ pub struct Memory {
     pub topics: u64,
     /// The topics' lists of members.
     pub members: u64,
-    /// Publications that wait in topics.
+    /// Publications that wait in topics, and what was kept for such.
     pub publications: u64,
     /// The people who are present.
     pub presence: u64,
@@ -118,6 +118,7 @@ impl Hub {
             extras: (self.connections.extra_bytes() + table_bytes(&self.identities) + self.join_line.bytes())
                 as u64,
             topics: self.memory.topics + self.topic_table_bytes() as u64,
+            publications: self.memory.publications + self.spare_backlogs.bytes() as u64,
             presence: self.memory.presence + self.directory.presence_bytes() as u64,
             histories: self.memory.histories + (self.archive.bytes() + self.archive.table_bytes()) as u64,
             ..self.memory

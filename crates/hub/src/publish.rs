@@ -1,5 +1,6 @@
 //! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
 
+use crate::backlog::Encoded;
 use crate::dismissal::Dismissal;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
@@ -9,7 +10,6 @@ use crate::hub::Hub;
 use crate::ids::{ShardIndex, TopicId};
 use crate::outgoing::Outgoing;
 use crate::publication::{DISCONNECT_EVENT, Publication};
-use crate::topic::Encoded;
 use proto::ws::CloseCode;
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ impl Hub {
         encoded: Option<(Dialect, Encoded)>,
     ) -> bool {
         let topic = &mut self.topics[id.0 as usize];
-        if !topic.enqueue(publication, skip, encoded) {
+        if !topic.enqueue(&mut self.spare_backlogs, publication, skip, encoded) {
             return false;
         }
         self.counters.publications += 1;

@@ -1,6 +1,7 @@
 //! Joins to recoverable topics: the reply says where the client stands from now on, and what it missed follows before
 //! anything new. Joins that wait for the same topic's history are served by one answer of its home.
 
+use crate::backlog::Queued;
 use crate::effect::{Effect, Effects};
 use crate::follow::{Follow, Pace, Recovering, Wish};
 use crate::history::Excerpt;
@@ -9,7 +10,6 @@ use crate::ids::{JoinInstance, TopicId};
 use crate::limits::RECOVERY_DELIVERIES_MAX;
 use crate::place::{Position, PublisherId};
 use crate::planted::PlantedBug;
-use crate::topic::Queued;
 
 /// What a join to a recoverable topic begins with.
 pub(crate) struct Start<'a> {

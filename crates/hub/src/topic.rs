@@ -5,21 +5,15 @@
 //! from it, and a removal before the cursor moves the last served member into the hole, so that nobody is passed
 //! over and nobody is served twice.
 
+use crate::backlog::{Backlog, Encoded, Pass, Queued, Sequence, SpareBacklogs};
 use crate::follow::Follow;
 use crate::frames::{DIALECTS, Dialect};
 use crate::ids::{InterestEpoch, JoinInstance, Micros};
-use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
-use crate::memory::{TopicBytes, block_bytes, list_bytes};
+use crate::memory::{TopicBytes, list_bytes};
 use crate::owners::OwnerId;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
-use bytes::Bytes;
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Counts the publications of one topic on one shard.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Sequence(pub(crate) u64);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
@@ -28,7 +22,7 @@ pub(crate) struct Member {
     /// Whether this member's channel looks at some events itself.
     pub(crate) intercepts: bool,
     /// The newest publication at the time of the join; only later ones are for this member.
-    joined: Sequence,
+    pub(crate) joined: Sequence,
 }
 
 impl Member {
@@ -62,79 +56,14 @@ pub(crate) struct Topic {
     pub(crate) waiting: Vec<(u32, JoinInstance)>,
     members: Vec<Member>,
     newest: Sequence,
-    queue: VecDeque<Queued>,
-    /// The sum over the queue.
-    queue_bytes: usize,
-    /// How far the pass over the members has come; its publications are the first `batch` of the queue.
-    cursor: usize,
-    batch: usize,
-    together: [Encoded; DIALECTS],
+    /// What is on its way to the members, while there is something.
+    backlog: Option<Box<Backlog>>,
     /// What only a recoverable topic has.
     pub(crate) follow: Option<Box<Follow>>,
     /// Whether the hub has this topic on its list of topics with work.
     pub(crate) active: bool,
     /// What the shard's counters hold of it.
     pub(crate) accounted: TopicBytes,
-}
-
-/// A publication on its way, with what was encoded of it so far.
-pub(crate) struct Queued {
-    pub(crate) publication: Arc<Publication>,
-    sequence: Sequence,
-    /// A member that is not to get it from the pass: it was the sender, or was served at once.
-    skip: Option<u32>,
-    /// What it adds to the queue's bytes.
-    bytes: usize,
-    pub(crate) frames: [Encoded; DIALECTS],
-}
-
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Encoded {
-    #[default]
-    NotYet,
-    Frame(Bytes),
-    /// The dialect cannot carry it.
-    Impossible,
-}
-
-impl Encoded {
-    fn len(&self) -> usize {
-        match self {
-            Encoded::Frame(frame) => frame.len(),
-            Encoded::NotYet | Encoded::Impossible => 0,
-        }
-    }
-}
-
-/// What tells at a glance, of nearly every member, that it gets all of a pass.
-#[derive(Clone, Copy)]
-pub(crate) struct Pass {
-    /// How many publications it has.
-    pub(crate) publications: u32,
-    /// The oldest of them; nothing that anybody could be later than, if several members are left out.
-    oldest: Sequence,
-    /// The one member that is left out.
-    skip: Option<u32>,
-}
-
-impl Pass {
-    /// Whether a member gets all of it, as it is shared; if not, its publications are asked one by one.
-    pub(crate) fn is_all_for(self, member: Member) -> bool {
-        self.oldest > member.joined && !member.intercepts && self.skip != Some(member.slot)
-    }
-}
-
-impl Queued {
-    /// One that waits in no queue, to be encoded for several members.
-    pub(crate) fn alone(publication: Arc<Publication>) -> Queued {
-        let (sequence, frames) = (Sequence::default(), std::array::from_fn(|_| Encoded::NotYet));
-        Queued { publication, sequence, skip: None, bytes: 0, frames }
-    }
-
-    pub(crate) fn is_for(&self, member: Member) -> bool {
-        let later = self.sequence > member.joined || PlantedBug::JoinSeesEarlierPublication.is_planted();
-        later && self.skip != Some(member.slot)
-    }
 }
 
 impl Topic {
@@ -147,11 +76,7 @@ impl Topic {
             waiting: Vec::new(),
             members: Vec::new(),
             newest: Sequence::default(),
-            queue: VecDeque::new(),
-            queue_bytes: 0,
-            cursor: 0,
-            batch: 0,
-            together: std::array::from_fn(|_| Encoded::NotYet),
+            backlog: None,
             follow: None,
             active: false,
             accounted: TopicBytes::default(),
@@ -160,14 +85,13 @@ impl Topic {
 
     /// What it takes now.
     pub(crate) fn bytes(&self) -> TopicBytes {
-        let list = block_bytes(self.queue.capacity() * size_of::<Queued>());
         TopicBytes {
             members: list_bytes(
                 self.members.capacity() * size_of::<Member>(),
                 self.members.len() * size_of::<Member>(),
                 self.accounted.members,
             ),
-            publications: list + self.queue_bytes,
+            publications: self.backlog.as_deref().map_or(0, Backlog::memory),
         }
     }
 
@@ -176,7 +100,7 @@ impl Topic {
     }
 
     pub(crate) fn queued(&self) -> usize {
-        self.queue.len()
+        self.backlog.as_deref().map_or(0, Backlog::len)
     }
 
     /// Adds a member for which only later publications are, and says its place.
@@ -189,13 +113,15 @@ impl Topic {
     /// Removes the member at `place`. `moved(slot, place)` is told of each member that got another place.
     pub(crate) fn remove_member(&mut self, place: u32, mut moved: impl FnMut(u32, u32)) {
         let mut hole = place as usize;
-        if hole < self.cursor && !PlantedBug::CursorSkipsAfterRemoval.is_planted() {
-            self.cursor -= 1;
-            if hole != self.cursor {
-                self.members[hole] = self.members[self.cursor];
+        if let Some(backlog) = self.backlog.as_deref_mut().filter(|backlog| hole < backlog.cursor)
+            && !PlantedBug::CursorSkipsAfterRemoval.is_planted()
+        {
+            backlog.cursor -= 1;
+            if hole != backlog.cursor {
+                self.members[hole] = self.members[backlog.cursor];
                 moved(self.members[hole].slot, hole as u32);
             }
-            hole = self.cursor;
+            hole = backlog.cursor;
         }
         self.members.swap_remove(hole);
         if let Some(member) = self.members.get(hole) {
@@ -211,80 +137,56 @@ impl Topic {
         }
     }
 
-    /// Puts a publication at the end of the queue, with what was encoded of it already. `false` if the queue is full,
-    /// and the publication is dropped.
+    /// Puts a publication on its way, with what was encoded of it already. `false` if the queue is full, and the
+    /// publication is dropped.
     pub(crate) fn enqueue(
         &mut self,
+        spare: &mut SpareBacklogs,
         publication: Arc<Publication>,
         skip: Option<u32>,
         encoded: Option<(Dialect, Encoded)>,
     ) -> bool {
-        let mut frames = std::array::from_fn(|_| Encoded::NotYet);
-        let mut bytes = publication.event.len() + publication.payload.len();
-        if let Some((dialect, encoded)) = encoded {
-            bytes += encoded.len();
-            frames[dialect.index()] = encoded;
+        let sequence = Sequence(self.newest.0 + 1);
+        let backlog = self.backlog.get_or_insert_with(|| spare.take());
+        let has_room = backlog.push(publication, sequence, skip, encoded);
+        if has_room {
+            self.newest = sequence;
         }
-        let too_many = self.queue.len() >= TOPIC_QUEUE_MAX;
-        let too_large = !self.queue.is_empty() && self.queue_bytes + bytes > TOPIC_QUEUE_BYTES_MAX;
-        if too_many || too_large {
-            return false;
-        }
-        self.queue_bytes += bytes;
-        self.newest = Sequence(self.newest.0 + 1);
-        self.queue.push_back(Queued { publication, sequence: self.newest, skip, bytes, frames });
-        true
+        has_room
     }
 
-    /// Starts a pass with the oldest publications, if none is under way.
-    pub(crate) fn begin_pass(&mut self) -> Pass {
-        if self.batch == 0 {
-            let mut bytes = 0;
-            let fits = self.queue.iter().take(WALK_BATCH_MAX).take_while(|queued| {
-                bytes += queued.publication.payload.len();
-                bytes <= WALK_BATCH_BYTES_MAX
-            });
-            self.batch = fits.count().max(1).min(self.queue.len());
-        }
-        self.pass()
+    /// Starts a pass with the oldest publications, if none is under way; `None` when nothing is to be delivered.
+    pub(crate) fn begin_pass(&mut self) -> Option<Pass> {
+        self.backlog.as_deref_mut().map(Backlog::begin_pass)
     }
 
-    /// The pass that is under way.
-    fn pass(&self) -> Pass {
-        let queued = self.queue.iter().take(self.batch);
-        let mut skips = queued.clone().filter_map(|queued| queued.skip);
-        let skip = skips.next();
-        let oldest = match queued.clone().next() {
-            Some(oldest) if skips.all(|other| Some(other) == skip) => oldest.sequence,
-            _ => Sequence::default(),
-        };
-        Pass { publications: self.batch as u32, oldest, skip }
-    }
-
-    /// The publications of this pass, and their frames joined into one write per dialect.
-    pub(crate) fn batch(&mut self) -> (&mut [Queued], &mut [Encoded; DIALECTS]) {
-        let batch = self.batch;
-        (&mut self.queue.make_contiguous()[..batch], &mut self.together)
+    /// The publications of the pass that is under way, and their frames joined into one write per dialect.
+    pub(crate) fn batch(&mut self) -> Option<(&mut [Queued], &mut [Encoded; DIALECTS])> {
+        self.backlog.as_deref_mut().map(Backlog::batch)
     }
 
     /// The member at the cursor, which moves on.
     pub(crate) fn next_member(&mut self) -> Option<Member> {
-        let member = *self.members.get(self.cursor)?;
-        self.cursor += 1;
+        let backlog = self.backlog.as_deref_mut()?;
+        let member = *self.members.get(backlog.cursor)?;
+        backlog.cursor += 1;
         Some(member)
     }
 
     pub(crate) fn is_pass_complete(&self) -> bool {
-        self.cursor >= self.members.len()
+        self.backlog.as_deref().is_some_and(|backlog| backlog.cursor >= self.members.len())
     }
 
-    /// Ends the pass and hands out when each of its publications was received.
-    pub(crate) fn end_pass(&mut self) -> impl Iterator<Item = Micros> + '_ {
-        self.cursor = 0;
-        self.together = std::array::from_fn(|_| Encoded::NotYet);
-        let batch = std::mem::take(&mut self.batch);
-        self.queue_bytes -= self.queue.iter().take(batch).map(|queued| queued.bytes).sum::<usize>();
-        self.queue.drain(..batch).map(|queued| queued.publication.received)
+    /// Ends the pass, tells `walked` when each of its publications was received, and gives a backlog that is empty back.
+    pub(crate) fn end_pass(&mut self, spare: &mut SpareBacklogs, walked: impl FnMut(Micros)) {
+        if let Some(mut backlog) = self.backlog.take() {
+            backlog.end_pass().for_each(walked);
+            if backlog.len() > 0 {
+                self.backlog = Some(backlog);
+            } else {
+                spare.put(backlog);
+            }
+        }
     }
 }
 
@@ -292,7 +194,9 @@ impl Topic {
 mod tests {
     use super::*;
     use crate::frames::Transport;
+    use crate::limits::TOPIC_QUEUE_BYTES_MAX;
     use crate::outgoing::Outgoing;
+    use bytes::Bytes;
     use proptest::prelude::*;
     use proto::phoenix::Version;
 
@@ -316,8 +220,16 @@ mod tests {
         })
     }
 
+    fn enqueue(
+        topic: &mut Topic,
+        publication: Arc<Publication>,
+        encoded: Option<(Dialect, Encoded)>,
+    ) -> bool {
+        topic.enqueue(&mut SpareBacklogs::default(), publication, None, encoded)
+    }
+
     fn publish(topic: &mut Topic) {
-        assert!(topic.enqueue(publication(2), None, None));
+        assert!(enqueue(topic, publication(2), None));
         topic.begin_pass();
     }
 
@@ -325,7 +237,9 @@ mod tests {
     fn complete_pass(topic: &mut Topic) -> usize {
         topic.begin_pass();
         while topic.next_member().is_some() {}
-        topic.end_pass().count()
+        let mut walked = 0;
+        topic.end_pass(&mut SpareBacklogs::default(), |_| walked += 1);
+        walked
     }
 
     #[test]
@@ -344,7 +258,10 @@ mod tests {
                     (0..served).filter_map(|_| topic.next_member()).map(|m| m.slot).collect();
                 topic.remove_member(places[removed as usize], |slot, place| places[slot as usize] = place);
                 while let Some(member) = topic.next_member() {
-                    assert_eq!(places[member.slot as usize] as usize, topic.cursor - 1);
+                    assert_eq!(
+                        places[member.slot as usize] as usize,
+                        topic.backlog.as_deref().expect("a pass").cursor - 1
+                    );
                     seen.push(member.slot);
                 }
                 seen.sort_unstable();
@@ -360,7 +277,7 @@ mod tests {
         publish(&mut topic);
         topic.add_member(7, DIALECT, false);
         let (first, second) = (topic.members[0], topic.members[1]);
-        let (batch, _) = topic.batch();
+        let (batch, _) = topic.batch().expect("a pass");
         assert!(batch[0].is_for(first));
         assert!(!batch[0].is_for(second));
     }
@@ -369,26 +286,26 @@ mod tests {
     fn a_queue_is_bounded_in_bytes_and_has_room_again_after_a_pass() {
         let mut topic = topic_with(1);
         let large = publication(TOPIC_QUEUE_BYTES_MAX / 2);
-        assert!(topic.enqueue(large.clone(), None, None));
-        assert!(!topic.enqueue(large.clone(), None, None), "two and their events are more than the bound");
-        assert!(topic.enqueue(publication(2), None, None), "a small one still fits");
+        assert!(enqueue(&mut topic, large.clone(), None));
+        assert!(!enqueue(&mut topic, large.clone(), None), "two and their events are more than the bound");
+        assert!(enqueue(&mut topic, publication(2), None), "a small one still fits");
         assert_eq!(complete_pass(&mut topic), 1);
-        assert!(topic.enqueue(large, None, None));
+        assert!(enqueue(&mut topic, large, None));
     }
 
     #[test]
     fn one_publication_larger_than_the_bound_is_taken_alone() {
         let mut topic = topic_with(1);
-        assert!(topic.enqueue(publication(TOPIC_QUEUE_BYTES_MAX + 1), None, None));
-        assert!(!topic.enqueue(publication(0), None, None));
+        assert!(enqueue(&mut topic, publication(TOPIC_QUEUE_BYTES_MAX + 1), None));
+        assert!(!enqueue(&mut topic, publication(0), None));
     }
 
     #[test]
     fn the_frame_that_a_publication_comes_with_counts_against_the_bound() {
         let mut topic = topic_with(1);
         let frame = || Some((DIALECT, Encoded::Frame(Bytes::from(vec![0; TOPIC_QUEUE_BYTES_MAX / 2]))));
-        assert!(topic.enqueue(publication(0), None, frame()));
-        assert!(!topic.enqueue(publication(0), None, frame()));
+        assert!(enqueue(&mut topic, publication(0), frame()));
+        assert!(!enqueue(&mut topic, publication(0), frame()));
     }
 
     proptest! {
@@ -401,16 +318,16 @@ mod tests {
             let mut topic = topic_with(1);
             for size in sizes {
                 match size {
-                    Some(bytes) => assert!(topic.enqueue(publication(bytes), None, None)),
+                    Some(bytes) => assert!(enqueue(&mut topic, publication(bytes), None)),
                     None if topic.queued() > 0 => drop(complete_pass(&mut topic)),
                     None => {}
                 }
-                assert_eq!(topic.queue_bytes, topic.queue.iter().map(|queued| queued.bytes).sum::<usize>());
+                topic.backlog.as_deref().inspect(|backlog| backlog.assert_sum());
             }
             while topic.queued() > 0 {
                 complete_pass(&mut topic);
             }
-            assert_eq!(topic.queue_bytes, 0);
+            assert!(topic.backlog.is_none(), "it was given back");
         }
     }
 }

@@ -1,0 +1,257 @@
+//! Publications on their way to a topic's members, and how far they have come. Most topics have none on their way: a
+//! backlog is there while there are some, and goes back to the shard then, for the next topic that needs one.
+
+use crate::frames::{DIALECTS, Dialect};
+use crate::ids::Micros;
+use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
+use crate::memory::block_bytes;
+use crate::planted::PlantedBug;
+use crate::publication::Publication;
+use crate::topic::Member;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Counts the publications of one topic on one shard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Sequence(pub(crate) u64);
+
+/// A publication on its way, with what was encoded of it so far.
+pub(crate) struct Queued {
+    pub(crate) publication: Arc<Publication>,
+    sequence: Sequence,
+    /// A member that is not to get it from the pass: it was the sender, or was served at once.
+    skip: Option<u32>,
+    /// What it adds to the queue's bytes.
+    bytes: usize,
+    pub(crate) frames: [Encoded; DIALECTS],
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Encoded {
+    #[default]
+    NotYet,
+    Frame(Bytes),
+    /// The dialect cannot carry it.
+    Impossible,
+}
+
+impl Encoded {
+    fn len(&self) -> usize {
+        match self {
+            Encoded::Frame(frame) => frame.len(),
+            Encoded::NotYet | Encoded::Impossible => 0,
+        }
+    }
+}
+
+/// What tells at a glance, of nearly every member, that it gets all of a pass.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass {
+    /// How many publications it has.
+    pub(crate) publications: u32,
+    /// The oldest of them; nothing that anybody could be later than, if several members are left out.
+    oldest: Sequence,
+    /// The one member that is left out.
+    skip: Option<u32>,
+}
+
+impl Pass {
+    /// Whether a member gets all of it, as it is shared; if not, its publications are asked one by one.
+    pub(crate) fn is_all_for(self, member: Member) -> bool {
+        self.oldest > member.joined && !member.intercepts && self.skip != Some(member.slot)
+    }
+}
+
+impl Queued {
+    /// One that waits in no queue, to be encoded for several members.
+    pub(crate) fn alone(publication: Arc<Publication>) -> Queued {
+        let (sequence, frames) = (Sequence::default(), std::array::from_fn(|_| Encoded::NotYet));
+        Queued { publication, sequence, skip: None, bytes: 0, frames }
+    }
+
+    pub(crate) fn is_for(&self, member: Member) -> bool {
+        let later = self.sequence > member.joined || PlantedBug::JoinSeesEarlierPublication.is_planted();
+        later && self.skip != Some(member.slot)
+    }
+}
+
+/// The publications on their way to one topic's members; a pass takes the oldest of them past each member.
+#[derive(Default)]
+pub(crate) struct Backlog {
+    queue: VecDeque<Queued>,
+    /// The sum over the queue.
+    bytes: usize,
+    /// The members before it have been served by the pass.
+    pub(crate) cursor: usize,
+    /// How many of the queue are in the pass; 0 when none is under way.
+    batch: usize,
+    together: [Encoded; DIALECTS],
+}
+
+impl Backlog {
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The memory that it takes, publications and frames with it.
+    pub(crate) fn memory(&self) -> usize {
+        let list = block_bytes(self.queue.capacity() * size_of::<Queued>());
+        block_bytes(size_of::<Backlog>()) + list + self.bytes
+    }
+
+    #[cfg(test)]
+    pub(crate) fn assert_sum(&self) {
+        assert_eq!(self.bytes, self.queue.iter().map(|queued| queued.bytes).sum::<usize>());
+    }
+
+    /// Puts a publication at the end, with what was encoded of it already. `false` if there is no room, which there
+    /// always is in an empty one.
+    pub(crate) fn push(
+        &mut self,
+        publication: Arc<Publication>,
+        sequence: Sequence,
+        skip: Option<u32>,
+        encoded: Option<(Dialect, Encoded)>,
+    ) -> bool {
+        let mut frames = std::array::from_fn(|_| Encoded::NotYet);
+        let mut bytes = publication.event.len() + publication.payload.len();
+        if let Some((dialect, encoded)) = encoded {
+            bytes += encoded.len();
+            frames[dialect.index()] = encoded;
+        }
+        let too_many = self.queue.len() >= TOPIC_QUEUE_MAX;
+        let too_large = !self.queue.is_empty() && self.bytes + bytes > TOPIC_QUEUE_BYTES_MAX;
+        if too_many || too_large {
+            return false;
+        }
+        self.bytes += bytes;
+        self.queue.push_back(Queued { publication, sequence, skip, bytes, frames });
+        true
+    }
+
+    /// Starts a pass with the oldest publications, if none is under way.
+    pub(crate) fn begin_pass(&mut self) -> Pass {
+        if self.batch == 0 {
+            let mut bytes = 0;
+            let fits = self.queue.iter().take(WALK_BATCH_MAX).take_while(|queued| {
+                bytes += queued.publication.payload.len();
+                bytes <= WALK_BATCH_BYTES_MAX
+            });
+            self.batch = fits.count().max(1).min(self.queue.len());
+        }
+        self.pass()
+    }
+
+    /// The pass that is under way.
+    fn pass(&self) -> Pass {
+        let queued = self.queue.iter().take(self.batch);
+        let mut skips = queued.clone().filter_map(|queued| queued.skip);
+        let skip = skips.next();
+        let oldest = match queued.clone().next() {
+            Some(oldest) if skips.all(|other| Some(other) == skip) => oldest.sequence,
+            _ => Sequence::default(),
+        };
+        Pass { publications: self.batch as u32, oldest, skip }
+    }
+
+    /// The publications of the pass, and their frames joined into one write per dialect.
+    pub(crate) fn batch(&mut self) -> (&mut [Queued], &mut [Encoded; DIALECTS]) {
+        let batch = self.batch;
+        (&mut self.queue.make_contiguous()[..batch], &mut self.together)
+    }
+
+    /// Ends the pass and hands out when each of its publications was received.
+    pub(crate) fn end_pass(&mut self) -> impl Iterator<Item = Micros> + '_ {
+        self.cursor = 0;
+        self.together = std::array::from_fn(|_| Encoded::NotYet);
+        let batch = std::mem::take(&mut self.batch);
+        self.bytes -= self.queue.iter().take(batch).map(|queued| queued.bytes).sum::<usize>();
+        self.queue.drain(..batch).map(|queued| queued.publication.received)
+    }
+}
+
+/// Backlogs that no topic needs now: a topic that is given one and gives it back costs the allocator nothing.
+#[derive(Default)]
+pub(crate) struct SpareBacklogs {
+    #[expect(clippy::vec_box, reason = "a topic takes and gives the box, not what is in it")]
+    kept: Vec<Box<Backlog>>,
+    bytes: usize,
+}
+
+/// More are given to the allocator: so many topics of a shard seldom have something on its way at once.
+const SPARE_MAX: usize = 256;
+/// A queue with more room than this goes to the allocator.
+const SPARE_QUEUE_MAX: usize = 8;
+
+impl SpareBacklogs {
+    /// An empty one.
+    pub(crate) fn take(&mut self) -> Box<Backlog> {
+        let backlog = self.kept.pop().unwrap_or_default();
+        self.bytes = self.bytes.saturating_sub(backlog.memory());
+        backlog
+    }
+
+    /// Takes one that is empty.
+    pub(crate) fn put(&mut self, mut backlog: Box<Backlog>) {
+        debug_assert!(backlog.queue.is_empty() && backlog.batch == 0, "a backlog is given back empty");
+        if self.kept.len() >= SPARE_MAX {
+            return;
+        }
+        if backlog.queue.capacity() > SPARE_QUEUE_MAX {
+            backlog.queue = VecDeque::new();
+        }
+        self.bytes += backlog.memory();
+        self.kept.push(backlog);
+    }
+
+    /// The memory that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        block_bytes(self.kept.capacity() * size_of::<Box<Backlog>>()) + self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outgoing::Outgoing;
+
+    fn publication() -> Arc<Publication> {
+        let payload = Outgoing::from(vec![0; 10]);
+        let received = Micros(0);
+        Arc::new(Publication { topic: "t".into(), event: "e".into(), payload, received, place: None })
+    }
+
+    fn used(spare: &mut SpareBacklogs, publications: u64) -> Box<Backlog> {
+        let mut backlog = spare.take();
+        for at in 1..=publications {
+            assert!(backlog.push(publication(), Sequence(at), None, None));
+        }
+        while backlog.len() > 0 {
+            backlog.begin_pass();
+            backlog.end_pass().for_each(drop);
+        }
+        backlog
+    }
+
+    #[test]
+    fn what_was_given_back_is_given_out_again_with_its_room() {
+        let mut spare = SpareBacklogs::default();
+        let first = used(&mut spare, 1);
+        let (address, memory) = (std::ptr::from_ref(&*first), first.memory());
+        spare.put(first);
+        assert_eq!(spare.bytes, memory);
+        let again = used(&mut spare, 1);
+        assert_eq!((std::ptr::from_ref(&*again), again.memory()), (address, memory));
+        assert_eq!(spare.bytes, 0);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut spare = SpareBacklogs::default();
+        let used: Vec<_> = (0..SPARE_MAX + 10).map(|_| used(&mut spare, 100)).collect();
+        used.into_iter().for_each(|backlog| spare.put(backlog));
+        assert_eq!(spare.kept.len(), SPARE_MAX);
+        assert!(spare.bytes() < SPARE_MAX * 1024, "{}", spare.bytes());
+    }
+}
