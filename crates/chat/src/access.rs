@@ -292,7 +292,12 @@ pub(crate) fn community_ban(rows: &mut dyn Rows, call: &Call) -> Result<Option<S
         return Ok(None);
     };
     let sanctions = rows.sanctions(&call.community, person)?;
-    Ok(holding(&sanctions, SanctionKind::Ban, None, call.now).cloned())
+    Ok(ban_in_community(&sanctions, call.now).cloned())
+}
+
+/// Of somebody's sanctions, the ban that keeps them out of the whole community.
+pub(crate) fn ban_in_community(sanctions: &[Sanction], now: Moment) -> Option<&Sanction> {
+    holding(sanctions, SanctionKind::Ban, None, now)
 }
 
 /// The sanction of that kind that somebody has in that conversation; without one, in the whole community.

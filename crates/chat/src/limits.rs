@@ -18,6 +18,10 @@ pub const GROUP_MAX: usize = 50;
 pub const CONVERSATIONS_MAX: usize = 2_000;
 /// People about whom is asked at once when they were here last, or noted.
 pub const SEEN_MAX: usize = 100;
+/// People about whom is asked at once what they are in.
+pub const MEMBERSHIPS_PEOPLE_MAX: usize = 100;
+/// Rows on a page of what many people are in.
+pub const MEMBERSHIPS_MAX: usize = 1_000;
 /// People whom one person blocks.
 pub const BLOCKS_MAX: usize = 1_000;
 /// Rooms with up to so many members tell who has read what; larger ones tell how many.

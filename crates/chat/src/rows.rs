@@ -44,6 +44,8 @@ pub trait Rows {
         after: Option<&PersonId>,
         limit: usize,
     ) -> Found<Vec<Person>>;
+    /// Those of these people who are known, by id.
+    fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>>;
     /// Whether two people are in a conversation together.
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool>;
     /// A block.
@@ -101,6 +103,14 @@ pub trait Rows {
         before: Option<(Moment, ConversationId)>,
         limit: usize,
     ) -> Found<Vec<Membership>>;
+    /// Conversations of these people, by person and id, after one.
+    fn memberships_among(
+        &mut self,
+        community: &CommunityId,
+        people: &[PersonId],
+        after: Option<&(PersonId, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>>;
     /// How many members have read up to `seq`, of those who tell; and to how many it was delivered.
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts>;
     /// An invitation.
@@ -116,6 +126,8 @@ pub trait Rows {
 
     /// Somebody's sanctions, everywhere, also those that are over.
     fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>>;
+    /// Sanctions of these people, everywhere, also those that are over, by person.
+    fn sanctions_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Sanction>>;
     /// Sanctions of a conversation, or of the whole community, by person and kind.
     fn sanctions_of(
         &mut self,

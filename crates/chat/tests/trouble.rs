@@ -37,6 +37,7 @@ hand_on! {
     keys(community: &CommunityId) -> Vec<Key>;
     person(community: &CommunityId, id: &PersonId) -> Option<Person>;
     people(community: &CommunityId, after: Option<&PersonId>, limit: usize) -> Vec<Person>;
+    people_among(community: &CommunityId, people: &[PersonId]) -> Vec<Person>;
     share(community: &CommunityId, one: &PersonId, other: &PersonId) -> bool;
     block(community: &CommunityId, by: &PersonId, person: &PersonId) -> Option<Block>;
     blocks(community: &CommunityId, by: &PersonId) -> Vec<Block>;
@@ -53,12 +54,16 @@ hand_on! {
     memberships(
         community: &CommunityId, person: &PersonId, before: Option<(Moment, ConversationId)>, limit: usize
     ) -> Vec<Membership>;
+    memberships_among(
+        community: &CommunityId, people: &[PersonId], after: Option<&(PersonId, ConversationId)>, limit: usize
+    ) -> Vec<Membership>;
     receipts(community: &CommunityId, of: ConversationId, seq: Seq) -> ReceiptCounts;
     invitation(community: &CommunityId, id: InvitationId) -> Option<Invitation>;
     invitations(
         community: &CommunityId, into: Option<ConversationId>, person: Option<&PersonId>, limit: usize
     ) -> Vec<Invitation>;
     sanctions(community: &CommunityId, person: &PersonId) -> Vec<Sanction>;
+    sanctions_among(community: &CommunityId, people: &[PersonId]) -> Vec<Sanction>;
     sanctions_of(
         community: &CommunityId, of: Option<ConversationId>, after: Option<&PersonId>, limit: usize
     ) -> Vec<Sanction>;
@@ -225,6 +230,7 @@ fn what_the_storage_does_not_say_is_not_taken_for_a_no() {
         limit: 9,
     });
     each_question_fails("bob", |_| Conversations { before: None, limit: 9 });
+    each_question_fails("key", |_| MembershipsOf { people: vec![person("bob")], after: None, limit: 9 });
     each_question_fails("mod", |_| Reports { conversation: None, after: None, limit: 9 });
     each_question_fails("ann", |world| Members { conversation: world.room, after: None, limit: 9 });
 }

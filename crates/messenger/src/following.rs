@@ -30,15 +30,15 @@ impl Line {
 }
 
 /// That somebody's conversations are being read; given up when it is dropped.
-struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     audience: &'a Audience,
     community: &'a CommunityId,
-    person: &'a PersonId,
+    pub(crate) person: &'a PersonId,
     is_over: bool,
 }
 
 impl<'a> Reading<'a> {
-    fn begin(audience: &'a Audience, community: &'a CommunityId, person: &'a PersonId) -> Self {
+    pub(crate) fn begin(audience: &'a Audience, community: &'a CommunityId, person: &'a PersonId) -> Self {
         audience.begin_following(community, person);
         Self { audience, community, person, is_over: false }
     }
@@ -59,27 +59,28 @@ impl Messenger {
     /// # Errors
     /// As [`Conversations`]. They follow what they followed before then.
     pub(crate) async fn follow(&self, community: &CommunityId, person: &PersonId) -> Result<Theirs, Failure> {
-        Ok(self.follow_and_compare(community, person).await?.0)
-    }
-
-    /// As [`Messenger::follow`]. Says also whether they follow other conversations than before.
-    pub(crate) async fn follow_and_compare(
-        &self,
-        community: &CommunityId,
-        person: &PersonId,
-    ) -> Result<(Theirs, bool), Failure> {
-        let audience = &self.inner.audience;
-        let mut reading = Reading::begin(audience, community, person);
+        let reading = Reading::begin(&self.inner.audience, community, person);
         let theirs = self.conversations(community, person).await?;
         let followed: Vec<_> = theirs.all.iter().map(|line| line.followed).collect();
         let gone = if theirs.is_whole { self.gone(community, person, &followed).await? } else { Vec::new() };
+        let heads: Vec<_> = theirs.all.iter().map(|line| (line.followed.id, line.last)).collect();
+        self.note_followed(reading, audience::Reading { followed: &followed, gone: &gone }, &heads);
+        Ok(theirs)
+    }
+
+    /// What was read of somebody counts from now on. Says whether they follow other conversations than before.
+    pub(crate) fn note_followed(
+        &self,
+        mut reading: Reading<'_>,
+        read: audience::Reading<'_>,
+        heads: &[(ConversationId, Seq)],
+    ) -> bool {
+        let Reading { audience, community, person, .. } = reading;
         reading.is_over = true;
-        let read = audience::Reading { followed: &followed, gone: &gone };
         let changed = audience.follow_all(community, person, read);
         self.inner.here().announce(&changed.announcement);
-        let heads: Vec<_> = theirs.all.iter().map(|line| (line.followed.id, line.last)).collect();
-        audience.note_heads(community, &heads);
-        Ok((theirs, changed.is_other))
+        audience.note_heads(community, heads);
+        changed.is_other
     }
 
     /// What somebody follows and is not in any more. What is not on any page may have come to the front while they were read:

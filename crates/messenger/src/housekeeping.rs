@@ -4,7 +4,7 @@
 use crate::entrance::SocketId;
 use crate::messenger::{Inner, Messenger, now};
 use chat::verbs::{Around, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, PersonId, Refusal, Thing};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId};
 use serde_json::json;
 use std::io;
 use std::sync::{Arc, Weak};
@@ -80,9 +80,7 @@ impl Messenger {
         for (community, conversation) in &overdue.doubtful {
             self.find_out(community, *conversation).await;
         }
-        for (community, person) in &overdue.to_follow {
-            self.follow_anew(community, person).await;
-        }
+        self.follow_anew(&overdue.to_follow).await;
         self.inner.here().tell_what_is_untold();
         self.write_sightings().await;
     }
@@ -125,28 +123,6 @@ impl Messenger {
             Err(Failure::Unavailable(_)) => self.inner.here().doubted(community, conversation),
             Err(failure) => {
                 tracing::info!(%failure, %community, %conversation, "nobody looks at it any more")
-            }
-        }
-    }
-
-    /// Who may not come in any more is in nothing, and is not asked about again. Who finds something else than they were told
-    /// lists their conversations again.
-    async fn follow_anew(&self, community: &CommunityId, person: &PersonId) {
-        match self.follow_and_compare(community, person).await {
-            Ok((_, false)) => {}
-            Ok((_, true)) => self.inner.here().person(community, person, "conversations:changed", "{}"),
-            Err(failure @ Failure::Unavailable(_)) => {
-                tracing::warn!(%failure, "somebody's conversations could not be read again; the next round tries again");
-                self.inner.audience.follow_again(community, person);
-            }
-            Err(failure) => {
-                tracing::info!(%failure, %community, %person, "somebody's conversations are not theirs to read any more");
-                if matches!(
-                    failure,
-                    Failure::Refused(Refusal::Banned { .. }) | Failure::Absent(Thing::Person)
-                ) {
-                    self.inner.here().expelled(community, person);
-                }
             }
         }
     }

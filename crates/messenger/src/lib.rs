@@ -43,6 +43,7 @@ mod notice;
 mod outlet;
 mod reading;
 mod reconciling;
+mod refollowing;
 #[cfg(test)]
 mod scene;
 mod sightings;

@@ -18,7 +18,7 @@ use crate::rows::{
     Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target, Within, words,
 };
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -67,6 +67,12 @@ impl Rows for MemoryRows {
         limit: usize,
     ) -> Found<Vec<Person>> {
         first(self.of(community).people.range::<PersonId, _>(after(start)).map(|(_, person)| person), limit)
+    }
+
+    fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>> {
+        let shelf = self.of(community);
+        let people: BTreeSet<&PersonId> = people.iter().collect();
+        first(people.into_iter().filter_map(|person| shelf.people.get(person)), usize::MAX)
     }
 
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
@@ -223,6 +229,26 @@ impl Rows for MemoryRows {
         Ok(found)
     }
 
+    fn memberships_among(
+        &mut self,
+        community: &CommunityId,
+        people: &[PersonId],
+        start: Option<&(PersonId, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>> {
+        let shelf = self.of(community);
+        let people: BTreeSet<&PersonId> = people.iter().collect();
+        let places = people
+            .into_iter()
+            .flat_map(|person| shelf.conversations_of(person).map(move |id| (person, id)))
+            .filter(|place| start.is_none_or(|(person, id)| *place > (person, *id)));
+        let rows = places.filter_map(|(person, id)| {
+            let member = shelf.members.get(&(id, person.clone()))?.clone();
+            Some(Membership { member, conversation: shelf.conversations.get(&id)?.clone() })
+        });
+        Ok(rows.take(limit).collect())
+    }
+
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
         let shelf = self.of(community);
         let telling =
@@ -254,6 +280,10 @@ impl Rows for MemoryRows {
 
     fn sanctions(&mut self, community: &CommunityId, person: &PersonId) -> Found<Vec<Sanction>> {
         first(self.of(community).sanctions.values().filter(|row| row.person == *person), usize::MAX)
+    }
+
+    fn sanctions_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Sanction>> {
+        first(self.of(community).sanctions.values().filter(|row| people.contains(&row.person)), usize::MAX)
     }
 
     fn sanctions_of(

@@ -3,9 +3,11 @@
 //! One file per concern. A verb's documentation says who may ask it and what goes wrong; that a store is in trouble
 //! ([`Failure::Unavailable`](crate::Failure::Unavailable)) and that input is [invalid](crate::Failure::Invalid) is not
 //! repeated. Lists come as pages with a `next` to go on with; a page has at most
-//! [`PAGE_MAX`](crate::limits::PAGE_MAX) rows, whatever was asked.
+//! [`PAGE_MAX`](crate::limits::PAGE_MAX) rows, whatever was asked, and one of what many people are in
+//! [`MEMBERSHIPS_MAX`](crate::limits::MEMBERSHIPS_MAX).
 
 mod append;
+mod belonging;
 mod changing;
 mod communities;
 mod delivering;
@@ -27,6 +29,7 @@ mod searching;
 mod seeing;
 
 pub use append::{Append, Appended, append_batch};
+pub use belonging::{MembershipsOf, MembershipsPage, Readable};
 pub use changing::{Changed, Delete, EditText, React};
 pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity, Resettled};
 pub use delivering::{

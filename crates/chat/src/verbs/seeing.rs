@@ -29,7 +29,7 @@ impl Command for NoteSeen {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<(), Failure> {
         access::key_or_self(call, None)?;
         access::community(rows, call)?;
-        require_few(self.people.len())?;
+        require_few(self.people.len(), SEEN_MAX)?;
         for (id, seen) in &self.people {
             let seen = seen.to_minute();
             if let Some(person) = rows.person(&call.community, id)?.filter(|person| person.seen < seen) {
@@ -54,7 +54,7 @@ impl Command for LastSeen {
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
         access::community(rows, call)?;
-        require_few(self.people.len())?;
+        require_few(self.people.len(), SEEN_MAX)?;
         if let By::Person(_) = &call.by {
             access::asker(rows, call)?;
             if access::community_ban(rows, call)?.is_some() {
@@ -82,9 +82,13 @@ pub(super) fn may_see(rows: &mut dyn Rows, call: &Call, person: &PersonId) -> Re
     }
 }
 
-fn require_few(count: usize) -> Result<(), Failure> {
-    if count > SEEN_MAX {
-        let problem = Problem::new("too_many", format!("has more than {SEEN_MAX}"));
+/// Lets pass up to `max` people.
+///
+/// # Errors
+/// There are more.
+pub(super) fn require_few(count: usize, max: usize) -> Result<(), Failure> {
+    if count > max {
+        let problem = Problem::new("too_many", format!("has more than {max}"));
         return Err(problem.at("people").into());
     }
     Ok(())

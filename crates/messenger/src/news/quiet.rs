@@ -5,9 +5,9 @@ use crate::bulletin::Bulletin;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
-    Export, FindKey, FindRoom, GiveUp, Invitations, KeepDelivery, Keys, LastSeen, Members, NoteAttempt,
-    NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage, ReadPerson,
-    ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
+    Export, FindKey, FindRoom, GiveUp, Invitations, KeepDelivery, Keys, LastSeen, Members, MembershipsOf,
+    NoteAttempt, NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage,
+    ReadPerson, ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
 };
 
 macro_rules! quiet {
@@ -39,6 +39,7 @@ quiet! {
     Asked<Keys>
     Asked<LastSeen>
     Asked<Members>
+    Asked<MembershipsOf>
     Asked<NoteAttempt>
     Asked<NoteSeen>
     Asked<OwnReactions>

@@ -78,6 +78,10 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).after("t.id", after).order("t.id", limit).rows(self.0)
     }
 
+    fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>> {
+        Select::of(community).among("t.id", people).order("t.id", ALL).rows(self.0)
+    }
+
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
         let condition = "t.person = ? AND EXISTS (SELECT 1 FROM members o WHERE o.community = t.community \
                          AND o.conversation = t.conversation AND o.person = ?)";
@@ -225,20 +229,22 @@ impl<S: Session> Rows for SqlRows<'_, S> {
             select = select.and("(c.active_ms < ? OR (c.active_ms = ? AND c.id > ?))", params);
         }
         let select = select.order("c.active_ms DESC, c.id", limit);
-        let (conditions, params, tail) = select.parts();
-        let sql = format!(
-            "SELECT {}, {} FROM members t JOIN conversations c ON c.community = t.community \
-             AND c.id = t.conversation WHERE {conditions}{tail}",
-            columns_of::<Member>("t"),
-            columns_of::<Conversation>("c"),
-        );
-        let mut found = Vec::new();
-        self.0.query(&sql, params, &mut |row| {
-            let member = Member::read(row, 0)?;
-            found.push(Membership { member, conversation: Conversation::read(row, Member::COLUMNS.len())? });
-            Ok(())
-        })?;
-        Ok(found)
+        self.read_memberships(&select)
+    }
+
+    fn memberships_among(
+        &mut self,
+        community: &CommunityId,
+        people: &[PersonId],
+        after: Option<&(PersonId, ConversationId)>,
+        limit: usize,
+    ) -> Found<Vec<Membership>> {
+        let mut select = Select::of(community).among("t.person", people);
+        if let Some((person, conversation)) = after {
+            let params = [person.as_str().into(), id(*conversation)];
+            select = select.and("(t.person, t.conversation) > (?, ?)", params);
+        }
+        self.read_memberships(&select.order("t.person, t.conversation", limit))
     }
 
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
@@ -278,6 +284,11 @@ impl<S: Session> Rows for SqlRows<'_, S> {
             .and("t.person = ?", [person.as_str().into()])
             .order("t.conversation, t.kind", ALL)
             .rows(self.0)
+    }
+
+    fn sanctions_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Sanction>> {
+        let order = "t.person, t.conversation, t.kind";
+        Select::of(community).among("t.person", people).order(order, ALL).rows(self.0)
     }
 
     fn sanctions_of(
@@ -575,6 +586,24 @@ impl<S: Session> SqlRows<'_, S> {
         let mut found = Vec::new();
         self.0.query(&sql, params, &mut |row: &dyn Columns| {
             found.push(read_community(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Members with their conversations, which are called `t` and `c`.
+    fn read_memberships(&mut self, select: &Select<'_>) -> Found<Vec<Membership>> {
+        let (conditions, params, tail) = select.parts();
+        let sql = format!(
+            "SELECT {}, {} FROM members t JOIN conversations c ON c.community = t.community \
+             AND c.id = t.conversation WHERE {conditions}{tail}",
+            columns_of::<Member>("t"),
+            columns_of::<Conversation>("c"),
+        );
+        let mut found = Vec::new();
+        self.0.query(&sql, params, &mut |row| {
+            let member = Member::read(row, 0)?;
+            found.push(Membership { member, conversation: Conversation::read(row, Member::COLUMNS.len())? });
             Ok(())
         })?;
         Ok(found)

@@ -1,9 +1,10 @@
 //! Statements over one table, put together from conditions.
 
 use super::session::{Columns, Param, Session};
-use chat::CommunityId;
 use chat::rows::{Found, Within};
+use chat::{CommunityId, PersonId};
 use std::fmt::Write as _;
+use std::iter::repeat_n;
 
 /// A type with a table of its own. Each has the column `community` before all others.
 pub(crate) trait Entity: Sized {
@@ -77,6 +78,16 @@ impl<'a> Select<'a> {
         }
         debug_assert!(params.next().is_none(), "each parameter has its place: {condition}");
         self
+    }
+
+    /// Only rows whose column names one of these people. The last one stands there up to the next power of two, so that a few
+    /// statements do for any number of people.
+    pub(crate) fn among(self, column: &str, people: &'a [PersonId]) -> Self {
+        let Some(last) = people.last() else { return self.and("1 = 0", []) };
+        let places = people.len().next_power_of_two();
+        let filled = people.iter().chain(repeat_n(last, places - people.len()));
+        let condition = format!("{column} IN ({})", vec!["?"; places].join(", "));
+        self.and(&condition, filled.map(|person| person.as_str().into()))
     }
 
     /// Only messages of conversations that are searched.

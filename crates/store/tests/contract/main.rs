@@ -4,6 +4,7 @@
 //! program starts and ends.
 
 mod agreement;
+mod belonging;
 mod changes;
 mod communities;
 mod cursors;
@@ -36,6 +37,7 @@ type Case = (&'static str, fn(&Scene));
 
 const CASES: &[&[Case]] = &[
     agreement::CASES,
+    belonging::CASES,
     changes::CASES,
     communities::CASES,
     cursors::CASES,
