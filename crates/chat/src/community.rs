@@ -49,7 +49,8 @@ pub struct Settings {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommunityLimits {
-    /// People with a connection at once, each counted once however many they have; none: as many as the server holds.
+    /// People with a connection at once, each counted once however many they have, and on whichever server; none: as many as
+    /// the servers hold.
     pub people_online: Option<u32>,
     /// Messages a minute from one person.
     pub messages_per_minute: u32,

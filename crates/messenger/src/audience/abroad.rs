@@ -64,6 +64,8 @@ pub(super) struct Heard {
     pub(super) places: Vec<ConversationId>,
     /// What they are in since then.
     pub(super) new: Vec<ConversationId>,
+    /// Whether they have a device on another node, if they had one before and have none now, or the other way round.
+    pub(super) moved: Option<bool>,
 }
 
 impl Abroad {
@@ -74,6 +76,7 @@ impl Abroad {
     /// A node told of somebody.
     pub(super) fn hear(&mut self, node: NodeId, told: Told) -> Heard {
         let Told { person, here, seen } = told;
+        let had_device = self.has_device(&person);
         let before: HashSet<ConversationId> = self.conversations_of(&person).into_iter().collect();
         let mut new = Vec::new();
         if let Some(there) = here {
@@ -87,7 +90,8 @@ impl Abroad {
         }
         let places: Vec<ConversationId> = before.into_iter().chain(new.iter().copied()).collect();
         self.reindex(&person, &places);
-        Heard { places, new }
+        let has_device = self.has_device(&person);
+        Heard { places, new, moved: (has_device != had_device).then_some(has_device) }
     }
 
     /// What a node told of its people is in doubt until it has told of them again; without one, of all nodes.
@@ -141,6 +145,11 @@ impl Abroad {
     /// Whether somebody is on another node, between two connections at least.
     pub(super) fn has(&self, person: &PersonId) -> bool {
         self.people.get(person).is_some_and(|traveller| !traveller.nodes.is_empty())
+    }
+
+    /// Whether somebody has a device on another node now.
+    fn has_device(&self, person: &PersonId) -> bool {
+        self.activities(person).next().is_some()
     }
 
     /// The newest choice that was made elsewhere.

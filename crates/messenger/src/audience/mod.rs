@@ -45,6 +45,10 @@ pub(crate) const PRESENCE_EACH_MAX: usize = 500;
 /// People of whom the other nodes are told in one round, beside those who go.
 pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
 
+/// Is told that somebody has a device on another node from now on, or has none any more: in the order in which that happens,
+/// and while the community is locked.
+pub(crate) type Moved<'a> = &'a dyn Fn(&CommunityId, &PersonId, bool);
+
 /// See the module.
 pub(crate) struct Audience {
     parts: Box<[Mutex<HashMap<CommunityId, Gathered>>]>,
@@ -361,13 +365,20 @@ impl Audience {
     }
 
     /// Another node told of one of its people. Says what is to be announced here.
-    pub(crate) fn hear(&self, community: &CommunityId, node: NodeId, told: Told) -> Announcement {
+    pub(crate) fn hear(
+        &self,
+        community: &CommunityId,
+        node: NodeId,
+        told: Told,
+        moved: Moved<'_>,
+    ) -> Announcement {
         let mut part = self.part(community);
         if told.here.is_none() && !part.contains_key(community) {
             return Announcement::default();
         }
         let gathered = part.entry(community.clone()).or_default();
-        let announcement = gathered.hear(node, told);
+        let announcement =
+            gathered.hear(node, told, &|person, has_device| moved(community, person, has_device));
         if gathered.is_empty() {
             part.remove(community);
         }
@@ -375,12 +386,13 @@ impl Audience {
     }
 
     /// The people of a node are gone: all of them, or those of whom it has not told again since they were in doubt.
-    pub(crate) fn lose(&self, node: NodeId, all: bool) -> Vec<Announcement> {
+    pub(crate) fn lose(&self, node: NodeId, all: bool, moved: Moved<'_>) -> Vec<Announcement> {
         let mut announcements = Vec::new();
         for part in &self.parts {
             let mut part = lock(part);
-            part.retain(|_, gathered| {
-                gathered.lose(node, all, &mut announcements);
+            part.retain(|community, gathered| {
+                let moved = |person: &PersonId, has_device| moved(community, person, has_device);
+                gathered.lose(node, all, &moved, &mut announcements);
                 !gathered.is_empty()
             });
         }

@@ -1,6 +1,7 @@
 //! Live connections by person, and when they end; and the places that their people take in their communities.
 
 use super::Rejection;
+use super::places::Places;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
@@ -29,8 +30,7 @@ pub(super) struct Live {
     sessions: Sessions,
     people: HashMap<SocketId, (CommunityId, PersonId)>,
     sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
-    /// People with a connection, each of whom has a place in the community however many connections they have.
-    places: HashMap<CommunityId, usize>,
+    places: HashMap<CommunityId, Places>,
     last: u64,
 }
 
@@ -69,7 +69,7 @@ impl Live {
         self.people.insert(socket, key.clone());
         let sockets = self.sockets.entry(key).or_default();
         if sockets.is_empty() {
-            *self.places.entry(community.clone()).or_default() += 1;
+            self.places.entry(community.clone()).or_default().come(person);
         }
         sockets.push(socket);
         Ok(())
@@ -82,11 +82,27 @@ impl Live {
         people_max: Option<u32>,
     ) -> Result<(), Rejection> {
         let Some(max) = people_max else { return Ok(()) };
-        let taken = self.places.get(community).copied().unwrap_or_default();
-        if taken < max as usize || self.sockets.contains_key(&(community.clone(), person.clone())) {
-            return Ok(());
+        let places = self.places.get(community);
+        let taken = places.map_or(0, Places::taken);
+        let has_one = self.is_here(community, person) || places.is_some_and(|of| of.is_elsewhere(person));
+        if taken < max as usize || has_one { Ok(()) } else { Err(Rejection::Full { max }) }
+    }
+
+    /// Somebody has a device on another node from now on, or has none there any more.
+    pub(super) fn elsewhere(&mut self, community: &CommunityId, person: &PersonId, has_device: bool) {
+        let is_here = self.is_here(community, person);
+        if has_device {
+            return self.places.entry(community.clone()).or_default().come_elsewhere(person, is_here);
         }
-        Err(Rejection::Full { max })
+        let Some(places) = self.places.get_mut(community) else { return };
+        places.go_elsewhere(person, is_here);
+        if places.is_empty() {
+            self.places.remove(community);
+        }
+    }
+
+    fn is_here(&self, community: &CommunityId, person: &PersonId) -> bool {
+        self.sockets.contains_key(&(community.clone(), person.clone()))
     }
 
     pub(super) fn ended(&mut self, socket: SocketId) {
@@ -96,15 +112,15 @@ impl Live {
             sockets.retain(|other| *other != socket);
             if sockets.is_empty() {
                 self.sockets.remove(&key);
-                self.give_back(&key.0);
+                self.give_back(&key.0, &key.1);
             }
         }
     }
 
-    fn give_back(&mut self, community: &CommunityId) {
-        let Some(taken) = self.places.get_mut(community) else { return };
-        *taken -= 1;
-        if *taken == 0 {
+    fn give_back(&mut self, community: &CommunityId, person: &PersonId) {
+        let Some(places) = self.places.get_mut(community) else { return };
+        places.go(person);
+        if places.is_empty() {
             self.places.remove(community);
         }
     }
@@ -114,7 +130,8 @@ impl Live {
     }
 
     pub(super) fn communities(&self) -> HashSet<CommunityId> {
-        self.places.keys().cloned().collect()
+        let here = self.places.iter().filter(|(_, places)| places.is_anybody_here());
+        here.map(|(community, _)| community.clone()).collect()
     }
 
     pub(super) fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {

@@ -9,6 +9,7 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+mod places;
 mod revoking;
 mod site;
 #[cfg(test)]
@@ -94,6 +95,11 @@ impl Entrance {
         people_max: Option<u32>,
     ) -> Result<(), Rejection> {
         self.live().require_place(community, person, people_max)
+    }
+
+    /// Somebody has a device on another node from now on, and with it a place in the community; or has none there any more.
+    pub(crate) fn elsewhere(&self, community: &CommunityId, person: &PersonId, has_device: bool) {
+        self.live().elsewhere(community, person, has_device);
     }
 
     /// A connection has ended.

@@ -122,7 +122,9 @@ impl Messenger {
                 inner.nodes.roster.down(Instant::now());
             }
             FromNodes::Nodes(nodes) => {
-                inner.announce_all(&inner.nodes.roster.live(&inner.audience, nodes));
+                for gone in inner.nodes.roster.live(&inner.audience, nodes) {
+                    inner.lose_people(gone, true);
+                }
                 if inner.nodes.heard().live(nodes) {
                     inner.miss_something("a node is gone");
                 }
@@ -162,7 +164,7 @@ impl Inner {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
         if all_told {
-            self.hear_all_told(node);
+            self.lose_people(node, false);
         }
         let Some(community) = community else { return };
         let mut here: Here<'_> = self.here();

@@ -4,9 +4,9 @@
 //! and says when that is all: of whom a node has not told by then is not there any more.
 
 use super::Nodes;
-use crate::audience::{Announcement, Audience, Due, LEASE, Told};
+use crate::audience::{Audience, Due, LEASE, Told};
 use crate::messenger::Inner;
-use chat::CommunityId;
+use chat::{CommunityId, PersonId};
 use gateway::NodeId;
 use serde_json::json;
 use std::collections::HashSet;
@@ -48,16 +48,15 @@ impl Roster {
         self.state().away_since.get_or_insert(now);
     }
 
-    /// Who lives. Says what is to be announced of the people of those who do not.
-    pub(super) fn live(&self, audience: &Audience, nodes: &[NodeId]) -> Vec<Announcement> {
+    /// Who lives. Says who of those that told of people does not.
+    pub(super) fn live(&self, audience: &Audience, nodes: &[NodeId]) -> Vec<NodeId> {
         let live: HashSet<NodeId> = nodes.iter().copied().collect();
         let mut state = self.state();
         if !live.is_subset(&state.live) {
             self.asks.store(true, Relaxed);
         }
         state.live = live;
-        let gone = audience.abroad().into_iter().filter(|node| !state.live.contains(node));
-        gone.flat_map(|node| audience.lose(node, true)).collect()
+        audience.abroad().into_iter().filter(|node| !state.live.contains(node)).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -110,25 +109,27 @@ impl Inner {
         state.away_since = None;
         drop(state);
         for node in self.audience.abroad() {
-            self.announce_all(&self.audience.lose(node, true));
+            self.lose_people(node, true);
         }
     }
 
     /// What a node told of its people.
     pub(super) fn hear_people(&self, community: &CommunityId, node: NodeId, people: Vec<Told>) {
         for told in people {
-            let announcement = self.audience.hear(community, node, told);
+            let announcement = self.audience.hear(community, node, told, &self.mover());
             self.here().announce(&announcement);
         }
     }
 
-    /// A node has told of all its people.
-    pub(super) fn hear_all_told(&self, node: NodeId) {
-        self.announce_all(&self.audience.lose(node, false));
+    /// The people of a node are gone: all of them, or those of whom it has not told again.
+    pub(super) fn lose_people(&self, node: NodeId, all: bool) {
+        let announcements = self.audience.lose(node, all, &self.mover());
+        announcements.iter().for_each(|announcement| self.here().announce(announcement));
     }
 
-    pub(super) fn announce_all(&self, announcements: &[Announcement]) {
-        announcements.iter().for_each(|announcement| self.here().announce(announcement));
+    /// Who has a device elsewhere has a place in their community.
+    fn mover(&self) -> impl Fn(&CommunityId, &PersonId, bool) {
+        |community, person, has_device| self.entrance.elsewhere(community, person, has_device)
     }
 }
 

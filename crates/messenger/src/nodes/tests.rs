@@ -8,7 +8,8 @@ use crate::outlet::Outlet;
 use crate::scene::{self, Told, by, claims, id, run, somebody, token};
 use chat::verbs::{Append, ChangeCommunity, ChangeRoom, EditText, Join, Meet, OpenDirect, Punish, Remove};
 use chat::{
-    By, Conversation, Draft, Failure, GuestPolicy, MemoryStore, Profile, RoomName, SanctionKind, Store,
+    By, CommunityLimits, Conversation, Draft, Failure, GuestPolicy, MemoryStore, Profile, RoomName,
+    SanctionKind, Store,
 };
 use gateway::{FromNodes, NodeId};
 use identity::{Revoked, UnixSeconds};
@@ -498,6 +499,30 @@ fn a_node_that_is_gone_takes_its_people_with_it() {
         here.messenger.hear(FromNodes::Nodes(&[ONE]));
         assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
         assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
+    });
+}
+
+#[test]
+fn a_community_holds_so_many_people_on_all_nodes_together_and_each_counts_once() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        let limits = CommunityLimits { people_online: Some(1), ..CommunityLimits::default() };
+        let settings = chat::Settings { limits, ..chat::Settings::named("One") };
+        here.messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        there.welcome("bob", 1, &lobby);
+        assert_eq!(here.admit("ann").await, "in", "nobody has told it of Bob");
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "community_full");
+        assert_eq!(here.admit("bob").await, "in", "he has his place already");
+
+        there.messenger.inner.audience.depart(&id("one"), &somebody("bob"), DeviceId(1), now());
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "in", "who may come back has no connection");
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "community_full");
+        here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        assert_eq!(here.admit("ann").await, "in", "the node is gone");
     });
 }
 

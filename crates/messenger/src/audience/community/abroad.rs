@@ -8,13 +8,22 @@ use gateway::NodeId;
 use serde_json::json;
 
 impl Gathered {
-    /// A node told of somebody. Says what is to be announced here.
-    pub(in crate::audience) fn hear(&mut self, node: NodeId, told: Told) -> Announcement {
+    /// A node told of somebody. Says what is to be announced here, and to `moved` whether they have a device on another node
+    /// since then, if that is new.
+    pub(in crate::audience) fn hear(
+        &mut self,
+        node: NodeId,
+        told: Told,
+        moved: &dyn Fn(&PersonId, bool),
+    ) -> Announcement {
         let person = told.person.clone();
         if let (Some(there), Some(present)) = (&told.here, self.people.get_mut(&person)) {
             present.adopt(there.chosen, there.choice);
         }
         let heard = self.abroad.hear(node, told);
+        if let Some(has_device) = heard.moved {
+            moved(&person, has_device);
+        }
         let announcement = self.announce_heard(&person, &heard);
         self.abroad.forget_if_gone(&person);
         announcement
@@ -39,10 +48,11 @@ impl Gathered {
         &mut self,
         node: NodeId,
         all: bool,
+        moved: &dyn Fn(&PersonId, bool),
         announcements: &mut Vec<Announcement>,
     ) {
         for person in self.abroad.lost_by(node, all) {
-            let announcement = self.hear(node, Told { person, here: None, seen: None });
+            let announcement = self.hear(node, Told { person, here: None, seen: None }, moved);
             announcements.extend((!announcement.topics.is_empty()).then_some(announcement));
         }
     }
