@@ -1,7 +1,7 @@
 //! Rows as one array for each column: many rows in one statement.
 
 use crate::sql::Param;
-use postgres::types::ToSql;
+use tokio_postgres::types::ToSql;
 
 /// Columns of rows that are written together.
 pub(super) struct Columns(Vec<Column>);

@@ -1,16 +1,17 @@
 //! Connections to the server, and transactions on them.
 
+use super::client::{Client, Connection};
 use super::errors::trouble;
-use super::session::{PostgresSession, Statements};
+use super::session::PostgresSession;
 use super::store::PostgresOptions;
 use super::tls::connector;
 use crate::group::{Database, Kind};
 use crate::sql::SqlRows;
 use chat::rows::Found;
 use chat::{Rows, Trouble, TroubleKind};
-use postgres::config::SslMode;
-use postgres::{Client, Config, NoTls};
 use std::time::Duration;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, NoTls};
 
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
 /// A statement that takes longer is ended by the server.
@@ -21,43 +22,43 @@ const TCP_TIMEOUT_MS: u64 = 15_000;
 /// A connection that is made again after it was lost.
 pub(super) struct Reconnecting {
     options: PostgresOptions,
-    connection: Option<Connection>,
+    client: Option<Client>,
 }
 
-pub(super) struct Connection {
-    pub(super) client: Client,
-    statements: Statements,
+/// What came of a transaction.
+struct Attempt {
+    outcome: Found<()>,
+    /// Whether the server is known to have begun it.
+    has_begun: bool,
 }
 
 impl Reconnecting {
     pub(super) fn new(options: PostgresOptions, client: Option<Client>) -> Self {
-        let connection = client.map(|client| Connection { client, statements: Statements::default() });
-        Self { options, connection }
+        Self { options, client }
     }
 
-    /// Begins a transaction. That a connection was lost shows here first, when nothing has been asked yet: then another one
-    /// is as good.
-    fn begin(&mut self, begin: &str) -> Found<()> {
-        let fresh = self.connection.is_none();
-        let begun = self.connection()?.client.batch_execute(begin).map_err(|error| trouble(&error));
-        match begun {
-            Err(lost) if lost.kind == TroubleKind::Away && !fresh => {
-                self.connection = None;
-                self.connection()?.client.batch_execute(begin).map_err(|error| trouble(&error))
-            }
-            other => other,
+    /// Connects where there is no connection. Says whether it did.
+    fn connect(&mut self) -> Result<bool, Trouble> {
+        if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
+            return Ok(false);
         }
+        self.client = None;
+        self.client = Some(connect(&self.options)?);
+        Ok(true)
     }
 
-    fn connection(&mut self) -> Result<&mut Connection, Trouble> {
-        if self.connection.as_ref().is_some_and(|connection| connection.client.is_closed()) {
-            self.connection = None;
+    fn attempt(&mut self, begin: &'static str, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Attempt {
+        let Some(client) = &mut self.client else {
+            let closed = Trouble::new(TroubleKind::Closed, "there is no connection");
+            return Attempt { outcome: Err(closed), has_begun: false };
+        };
+        let mut session = PostgresSession::new(client, begin);
+        let outcome = run(&mut SqlRows(&mut session)).and_then(|()| session.commit());
+        let has_begun = session.has_begun();
+        if outcome.is_err() {
+            self.take_back();
         }
-        if self.connection.is_none() {
-            let client = connect(&self.options)?;
-            self.connection = Some(Connection { client, statements: Statements::default() });
-        }
-        self.connection.as_mut().ok_or_else(|| Trouble::new(TroubleKind::Closed, "there is no connection"))
+        Attempt { outcome, has_begun }
     }
 }
 
@@ -69,27 +70,27 @@ impl Database for Reconnecting {
             Kind::Appends => "BEGIN ISOLATION LEVEL READ COMMITTED",
             Kind::Writes => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
-        self.begin(begin)?;
-        let Connection { client, statements } = self.connection()?;
-        let session = &mut PostgresSession { client: &mut *client, statements: &mut *statements };
-        let outcome = run(&mut SqlRows(session))
-            .and_then(|()| client.batch_execute("COMMIT").map_err(|error| trouble(&error)));
-        if outcome.is_err() {
-            self.take_back();
+        let is_new = self.connect()?;
+        let Attempt { outcome, has_begun } = self.attempt(begin, run);
+        // That a connection was lost shows when it is used first. Nothing was written then, and another one is as good.
+        match outcome {
+            Err(lost) if lost.kind == TroubleKind::Away && !has_begun && !is_new => {
+                self.client = None;
+                self.connect()?;
+                self.attempt(begin, run).outcome
+            }
+            outcome => outcome,
         }
-        outcome
     }
 
     fn take_back(&mut self) {
-        if let Some(connection) = &mut self.connection
-            && connection.client.batch_execute("ROLLBACK").is_err()
-        {
-            self.connection = None;
+        if self.client.as_mut().is_some_and(|client| client.batch("ROLLBACK").is_err()) {
+            self.client = None;
         }
     }
 
     fn reopen(&mut self) {
-        self.connection = None;
+        self.client = None;
     }
 }
 
@@ -107,16 +108,26 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     if config.get_application_name().is_none() {
         config.application_name("throng");
     }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Trouble::new(TroubleKind::Io, format!("no runtime: {error}")))?;
     let connected = match config.get_ssl_mode() {
-        SslMode::Require => config.connect(connector(options.certificate_authority.as_deref())?),
+        SslMode::Require => {
+            let connector = connector(options.certificate_authority.as_deref())?;
+            let connected = runtime.block_on(config.connect(connector));
+            connected.map(|(client, connection)| (client, Box::pin(connection) as Connection))
+        }
         // Encrypted without knowing for whom is no better: that is asked for, or left.
-        _ => config.ssl_mode(SslMode::Disable).connect(NoTls),
+        _ => {
+            let connected = runtime.block_on(config.ssl_mode(SslMode::Disable).connect(NoTls));
+            connected.map(|(client, connection)| (client, Box::pin(connection) as Connection))
+        }
     };
-    let mut client = connected.map_err(|error| trouble(&error))?;
+    let (client, connection) = connected.map_err(|error| trouble(&error))?;
+    let mut client = Client::new(runtime, client, connection);
     // An acknowledgement means that it is on the disk, whatever the server's default is.
     let settings = format!(
         "SET synchronous_commit = on; SET statement_timeout = {STATEMENT_TIMEOUT_MS}; SET TIME ZONE 'UTC'"
     );
-    client.batch_execute(&settings).map_err(|error| trouble(&error))?;
+    client.batch(&settings)?;
     Ok(client)
 }

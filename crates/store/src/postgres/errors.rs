@@ -1,8 +1,8 @@
 //! What PostgreSQL's errors mean for the messenger.
 
 use chat::{Trouble, TroubleKind};
-use postgres::Error;
-use postgres::error::SqlState;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 
 pub(super) fn trouble(error: &Error) -> Trouble {
     let detail = match error.as_db_error() {

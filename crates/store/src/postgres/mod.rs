@@ -1,6 +1,7 @@
 //! The messenger on PostgreSQL, 15 or later.
 
 mod arrays;
+mod client;
 mod connection;
 mod errors;
 mod migrations;

@@ -1,46 +1,32 @@
 //! A transaction on PostgreSQL.
 
 use super::arrays::{Columns as Arrays, Type, unnest};
-use super::errors::trouble;
+use super::client::{Client, Params};
 use crate::sql::{
     Columns, Entity, Param, Select, Session, columns_of, corrupt, entry, facts_columns, read_facts, scope,
 };
 use chat::limits::SEARCH_MS_MAX;
 use chat::rows::{Appendix, Found, Search, Sending, SendingFacts};
 use chat::{CommunityId, Mention, Message, Sanction};
-use postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
-use postgres::{Client, Row, Statement};
-use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
-
-/// Prepared statements kept by a connection; when there are so many, all are made anew.
-const STATEMENTS_MAX: usize = 500;
-
-/// The statements that a connection has prepared.
-#[derive(Default)]
-pub(super) struct Statements(HashMap<String, Statement>);
-
-impl Statements {
-    /// Parameters stand as `?1`, as SQLite has them; nothing else in our statements is a question mark.
-    fn prepare(&mut self, client: &mut Client, sql: &str) -> Found<Statement> {
-        if let Some(statement) = self.0.get(sql) {
-            return Ok(statement.clone());
-        }
-        if self.0.len() >= STATEMENTS_MAX {
-            self.0.clear();
-        }
-        let statement = client.prepare(&sql.replace('?', "$")).map_err(|error| trouble(&error))?;
-        self.0.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
-    }
-}
+use tokio_postgres::Row;
+use tokio_postgres::types::{IsNull, ToSql, Type as SqlType, to_sql_checked};
 
 /// A connection within a transaction.
 pub(super) struct PostgresSession<'a> {
-    pub(super) client: &'a mut Client,
-    pub(super) statements: &'a mut Statements,
+    client: &'a mut Client,
+    /// How the transaction begins, until it is known to have begun: it goes with the first question.
+    begin: Option<&'static str>,
+    /// What was appended and is not sent yet: it goes with the commit.
+    appended: Vec<Appended>,
+}
+
+/// Rows that are to be written by one statement.
+struct Appended {
+    sql: &'static str,
+    rows: Arrays,
 }
 
 impl ToSql for Param<'_> {
@@ -116,7 +102,8 @@ impl Session for PostgresSession<'_> {
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
         // Until the transaction ends: what follows in it reads single rows.
         let deadline = format!("SET LOCAL statement_timeout = {SEARCH_MS_MAX}");
-        self.client.batch_execute(&deadline).map_err(|error| trouble(&error))?;
+        self.come_to_date()?;
+        self.client.batch(&deadline)?;
         let question = question(community, search);
         let mut select = Select::of(community)
             .and("t.words @@ CAST(CAST(? AS text) AS tsquery)", [question.into()])
@@ -139,21 +126,27 @@ impl Session for PostgresSession<'_> {
             ]);
         }
         let params = asked.params();
-        self.change(&LOCK, &params[..2])?;
-        self.rows(&FACTS, &params[..3], &mut |row| {
-            let facts = place(&mut facts, row)?;
-            facts.blocked = row.integer(1)? == Some(1);
-            read_facts(row, 2, facts)
-        })?;
-        self.rows(&SANCTIONS, &[params[0], params[2]], &mut |row| {
-            place(&mut facts, row)?.sanctions.push(Sanction::read(row, 1)?);
-            Ok(())
-        })?;
+        let (who, sent) = ([params[0], params[2]], [params[0], params[2], params[3]]);
+        let mut questions: Vec<(&str, Params<'_>)> = vec![
+            (LOCK.as_str(), &params[..2]),
+            (FACTS.as_str(), &params[..3]),
+            (SANCTIONS.as_str(), who.as_slice()),
+        ];
         if sendings.iter().any(|sending| sending.client_id.is_some()) {
-            self.rows(&EARLIER, &[params[0], params[2], params[3]], &mut |row| {
-                place(&mut facts, row)?.earlier = Some(Message::read(row, 1)?);
-                Ok(())
-            })?;
+            questions.push((EARLIER.as_str(), sent.as_slice()));
+        }
+        // Each of them sees what is committed when its turn comes: after the lock.
+        let mut answers = self.ask_all(&questions)?.into_iter().skip(1);
+        for row in answers.next().unwrap_or_default() {
+            let facts = place(&mut facts, &row)?;
+            facts.blocked = row.integer(1)? == Some(1);
+            read_facts(&row, 2, facts)?;
+        }
+        for row in answers.next().unwrap_or_default() {
+            place(&mut facts, &row)?.sanctions.push(Sanction::read(&row, 1)?);
+        }
+        for row in answers.next().unwrap_or_default() {
+            place(&mut facts, &row)?.earlier = Some(Message::read(&row, 1)?);
         }
         Ok(facts)
     }
@@ -169,16 +162,16 @@ impl Session for PostgresSession<'_> {
                 mentions.push([community.as_str().into(), person.as_str().into()].into_iter().chain(here));
             }
         }
-        self.change(&INSERT_MESSAGES, &messages.params())?;
+        self.appended.push(Appended { sql: &INSERT_MESSAGES, rows: messages });
         if appendix.messages.iter().any(|(_, message)| !message.mentions.is_empty()) {
-            self.change(&INSERT_MENTIONS, &mentions.params())?;
+            self.appended.push(Appended { sql: &INSERT_MENTIONS, rows: mentions });
         }
         let mut conversations = Arrays::new(&[Type::Text, Type::Bytes, Type::Integer, Type::Integer]);
         for (community, row) in &appendix.conversations {
             let numbers = [Param::number(row.last.0), Param::number(row.active.millis())];
             conversations.push([community.as_str().into(), Param::id(row.id.0)].into_iter().chain(numbers));
         }
-        self.change(UPDATE_CONVERSATIONS, &conversations.params())?;
+        self.appended.push(Appended { sql: UPDATE_CONVERSATIONS, rows: conversations });
         let number = Type::Integer;
         let mut members = Arrays::new(&[Type::Text, Type::Bytes, Type::Text, number, number, number]);
         for (community, row) in &appendix.members {
@@ -191,25 +184,82 @@ impl Session for PostgresSession<'_> {
                 Param::number(row.read.0),
             ]);
         }
-        self.change(UPDATE_MEMBERS, &members.params()).map(drop)
+        self.appended.push(Appended { sql: UPDATE_MEMBERS, rows: members });
+        Ok(())
     }
 }
 
-impl PostgresSession<'_> {
+impl<'a> PostgresSession<'a> {
+    /// In a transaction that begins so.
+    pub(super) fn new(client: &'a mut Client, begin: &'static str) -> Self {
+        Self { client, begin: Some(begin), appended: Vec::new() }
+    }
+
+    /// Whether the server has said that the transaction has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begin.is_none()
+    }
+
+    /// Ends the transaction; durable when it returns. What was appended goes with it: when a statement of that fails, the
+    /// server takes the whole transaction back at the `COMMIT` behind it.
+    pub(super) fn commit(&mut self) -> Found<()> {
+        if self.appended.is_empty() {
+            return if self.has_begun() { self.client.batch("COMMIT") } else { Ok(()) };
+        }
+        self.ensure_begun()?;
+        self.write(Some("COMMIT"))
+    }
+
+    /// Questions that change nothing, at once, with the transaction's begin if it has not begun. Gives the rows of each.
+    fn ask_all(&mut self, questions: &[(&str, Params<'_>)]) -> Found<Vec<Vec<Row>>> {
+        if !self.appended.is_empty() {
+            self.come_to_date()?;
+        }
+        let answers = self.client.at_once(self.begin, questions, None)?;
+        self.begin = None;
+        Ok(answers)
+    }
+
     fn rows(
         &mut self,
         sql: &str,
-        params: &[&(dyn ToSql + Sync)],
+        params: Params<'_>,
         each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()> {
-        let statement = self.statements.prepare(self.client, sql)?;
-        let rows = self.client.query(&statement, params).map_err(|error| trouble(&error))?;
-        rows.iter().try_for_each(|row| each(row))
+        let mut answers = self.ask_all(&[(sql, params)])?;
+        answers.pop().unwrap_or_default().iter().try_for_each(|row| each(row))
     }
 
-    fn change(&mut self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Found<u64> {
-        let statement = self.statements.prepare(self.client, sql)?;
-        self.client.execute(&statement, params).map_err(|error| trouble(&error))
+    fn change(&mut self, sql: &str, params: Params<'_>) -> Found<u64> {
+        self.come_to_date()?;
+        self.client.execute(sql, params)
+    }
+
+    /// The transaction has begun, and has everything that was appended in it.
+    fn come_to_date(&mut self) -> Found<()> {
+        self.ensure_begun()?;
+        self.write(None)
+    }
+
+    /// What writes waits for the begin: without one it would count by itself.
+    fn ensure_begun(&mut self) -> Found<()> {
+        if let Some(begin) = self.begin {
+            self.client.batch(begin)?;
+            self.begin = None;
+        }
+        Ok(())
+    }
+
+    /// Sends what was appended, and `behind` it.
+    fn write(&mut self, behind: Option<&str>) -> Found<()> {
+        if self.appended.is_empty() {
+            return Ok(());
+        }
+        let appended = std::mem::take(&mut self.appended);
+        let params: Vec<_> = appended.iter().map(|part| part.rows.params()).collect();
+        let parts: Vec<(&str, Params<'_>)> =
+            appended.iter().zip(&params).map(|(part, params)| (part.sql, params.as_slice())).collect();
+        self.client.at_once(None, &parts, behind).map(drop)
     }
 }
 

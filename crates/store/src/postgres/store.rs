@@ -1,7 +1,6 @@
 //! The store: its options, and its connections at work.
 
 use super::connection::{Reconnecting, connect};
-use super::errors::trouble;
 use super::migrations::migrate;
 use crate::opening::OpenError;
 use crate::workers::Workers;
@@ -57,8 +56,7 @@ impl PostgresStore {
     /// The tables are newer than this program, the server is too old or away.
     pub fn open(options: PostgresOptions) -> Result<Self, OpenError> {
         let mut client = connect(&options)?;
-        let version = client.query_one("SELECT current_setting('server_version_num')::int", &[]);
-        let version: i32 = version.and_then(|row| row.try_get(0)).map_err(|error| trouble(&error))?;
+        let version: i32 = client.value("SELECT current_setting('server_version_num')::int")?;
         if version < VERSION_MIN {
             return Err(OpenError::Unsupported { found: version, oldest: VERSION_MIN });
         }

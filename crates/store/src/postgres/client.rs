@@ -1,0 +1,150 @@
+//! A client that waits for each answer, and sends several statements at once where none of them needs another's answer.
+//!
+//! The server takes statements one after the other, whenever they came (PostgreSQL's manual, 55.2.4): what is sent at once
+//! costs one way there and back.
+
+use super::errors::trouble;
+use crate::sql::corrupt;
+use chat::rows::Found;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use tokio::runtime::Runtime;
+use tokio_postgres::types::{FromSql, ToSql};
+use tokio_postgres::{Error, Row, Statement};
+
+/// Prepared statements kept by a connection; when there are so many, all are made anew.
+const STATEMENTS_MAX: usize = 500;
+
+/// A statement's parameters.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// What moves bytes between a client and its socket.
+pub(super) type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+type Part<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
+
+/// See the module.
+pub(super) struct Client {
+    runtime: Runtime,
+    client: tokio_postgres::Client,
+    connection: Option<Connection>,
+    /// By their text, with parameters as `?1`.
+    statements: HashMap<String, Statement>,
+}
+
+impl Client {
+    /// On that connection, which moves while somebody waits.
+    pub(super) fn new(runtime: Runtime, client: tokio_postgres::Client, connection: Connection) -> Self {
+        Self { runtime, client, connection: Some(connection), statements: HashMap::new() }
+    }
+
+    /// Whether the connection is known to be lost.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Runs statements without parameters.
+    pub(super) fn batch(&mut self, sql: &str) -> Found<()> {
+        self.at_once(Some(sql), &[], None).map(drop)
+    }
+
+    /// The rows of one statement.
+    pub(super) fn query(&mut self, sql: &str, params: Params<'_>) -> Found<Vec<Row>> {
+        Ok(self.at_once(None, &[(sql, params)], None)?.pop().unwrap_or_default())
+    }
+
+    /// What stands in the first column of the one row of a statement.
+    pub(super) fn value<T: for<'a> FromSql<'a>>(&mut self, sql: &str) -> Found<T> {
+        let rows = self.query(sql, &[])?;
+        let row = rows.first().ok_or_else(|| corrupt(format!("there is no row: {sql}")))?;
+        row.try_get(0).map_err(|error| trouble(&error))
+    }
+
+    /// Changes rows, and says how many.
+    pub(super) fn execute(&mut self, sql: &str, params: Params<'_>) -> Found<u64> {
+        let statement = self.prepare(sql)?;
+        let Self { runtime, client, connection, .. } = self;
+        wait(runtime, connection, client.execute(&statement, params)).map_err(|error| trouble(&error))
+    }
+
+    /// Sends all of this at once: statements without parameters, those with, again such without. Gives the rows of those
+    /// with parameters. Fails as the first of them that does; what cannot be sent keeps those behind it from being sent.
+    pub(super) fn at_once(
+        &mut self,
+        before: Option<&str>,
+        asked: &[(&str, Params<'_>)],
+        after: Option<&str>,
+    ) -> Found<Vec<Vec<Row>>> {
+        let prepared = asked.iter().map(|(sql, _)| self.prepare(sql)).collect::<Found<Vec<_>>>()?;
+        let Self { runtime, client, connection, .. } = self;
+        let client: &tokio_postgres::Client = client;
+        let plain = |sql| -> Part<'_, Option<Vec<Row>>> {
+            Box::pin(async move { client.batch_execute(sql).await.map(|()| None) })
+        };
+        let mut parts: Vec<Part<'_, Option<Vec<Row>>>> = before.into_iter().map(plain).collect();
+        for (statement, (_, params)) in prepared.iter().zip(asked) {
+            parts.push(Box::pin(async move { client.query(statement, params).await.map(Some) }));
+        }
+        parts.extend(after.map(plain));
+        let answers = wait(runtime, connection, in_turn(parts)).map_err(|error| trouble(&error))?;
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// Parameters stand as `?1`, as SQLite has them; nothing else in our statements is a question mark.
+    fn prepare(&mut self, sql: &str) -> Found<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        if self.statements.len() >= STATEMENTS_MAX {
+            self.statements.clear();
+        }
+        let Self { runtime, client, connection, .. } = self;
+        let text = sql.replace('?', "$");
+        let statement = wait(runtime, connection, client.prepare(&text)).map_err(|error| trouble(&error))?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// Waits for an answer while the connection moves. What ended the connection is the error, not that it is over.
+fn wait<T>(
+    runtime: &Runtime,
+    connection: &mut Option<Connection>,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut answer = pin!(answer);
+    runtime.block_on(poll_fn(|context| {
+        if let Some(moving) = connection
+            && let Poll::Ready(end) = moving.as_mut().poll(context)
+        {
+            *connection = None;
+            if let Err(error) = end {
+                return Poll::Ready(Err(error));
+            }
+        }
+        answer.as_mut().poll(context)
+    }))
+}
+
+/// Each is sent when it is polled first, which happens in their order and without waiting in between. One that cannot be sent
+/// ends it there: a commit must not follow on a part of what it is to commit.
+async fn in_turn<T>(parts: Vec<Part<'_, T>>) -> Result<Vec<T>, Error> {
+    let mut waiting: Vec<Option<Part<'_, T>>> = parts.into_iter().map(Some).collect();
+    let mut answers: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
+    let mut all_answered = |context: &mut Context<'_>| {
+        let mut is_over = true;
+        for (part, answer) in waiting.iter_mut().zip(&mut answers) {
+            let Some(waits) = part else { continue };
+            match waits.as_mut().poll(context) {
+                Poll::Ready(Ok(given)) => (*part, *answer) = (None, Some(given)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => is_over = false,
+            }
+        }
+        if is_over { Poll::Ready(Ok(())) } else { Poll::Pending }
+    };
+    poll_fn(&mut all_answered).await?;
+    Ok(answers.into_iter().flatten().collect())
+}
