@@ -3,7 +3,7 @@
 //! It is bounded in bytes. Everything in it is forgotten by [`News`](crate::News) when it becomes stale, also while it is
 //! being read: one entry by its key, whatever belongs to a community, a conversation or a person by [`stamps`]. What was
 //! read meanwhile is true for who asked before that, and is given to nobody else. Those who want the same at the same time
-//! wait for one reading.
+//! wait for one reading; when the store cannot answer it, none of them asks again.
 
 mod key;
 mod stamps;
@@ -19,13 +19,21 @@ use quick_cache::Weighter;
 use stamps::{Stamps, Subject, Sum};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 
 /// An entry. It counts as long as its key's stamps stand where they stood before it was read.
 #[derive(Clone)]
 struct Entry {
-    found: Found,
+    found: Result<Found, Failed>,
     read_at: Sum,
+}
+
+/// A reading that the store could not answer. It is for those who waited for it, and counts for nobody who comes later.
+#[derive(Clone)]
+struct Failed {
+    /// Of all that failed.
+    nth: u64,
+    failure: Failure,
 }
 
 #[derive(Clone)]
@@ -33,7 +41,7 @@ struct Bytes;
 
 impl Weighter<Key, Entry> for Bytes {
     fn weight(&self, _: &Key, entry: &Entry) -> u64 {
-        entry.found.bytes()
+        entry.found.as_ref().map_or(ENTRY_BYTES, Found::bytes)
     }
 }
 
@@ -42,6 +50,8 @@ pub(crate) struct Cache {
     items: quick_cache::sync::Cache<Key, Entry, Bytes>,
     stamps: Stamps,
     bytes_max: u64,
+    /// Readings that the store could not answer.
+    failed: AtomicU64,
     hits: [AtomicU64; KINDS.len()],
     misses: [AtomicU64; KINDS.len()],
 }
@@ -54,6 +64,7 @@ impl Cache {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
             stamps: Stamps::new(),
             bytes_max,
+            failed: AtomicU64::new(0),
             hits: zero(),
             misses: zero(),
         }
@@ -62,14 +73,19 @@ impl Cache {
     /// What is kept under a key, or what `read` brings. Whoever else wants it meanwhile waits for the same reading.
     ///
     /// # Errors
-    /// As `read`; failures are not kept.
+    /// As `read`; failures are not kept. That the store cannot answer is said to whoever waits for the same reading, too: asking
+    /// one after the other each of them would wait for all before them.
     pub(crate) async fn get(
         &self,
         key: Key,
         read: impl Future<Output = Result<Found, Failure>>,
     ) -> Result<Found, Failure> {
+        let failed_before = self.failed.load(Acquire);
         loop {
             match self.items.get_value_or_guard_async(&key).await {
+                Ok(Entry { found: Err(failed), .. }) if failed.nth > failed_before => {
+                    return Err(failed.failure);
+                }
                 Ok(entry) => {
                     if let Some(found) = self.counting(&key, entry) {
                         self.hits[key.kind()].fetch_add(1, Relaxed);
@@ -79,10 +95,18 @@ impl Cache {
                 Err(guard) => {
                     self.misses[key.kind()].fetch_add(1, Relaxed);
                     let read_at = self.stamps.sum(&key);
-                    let found = read.await?;
+                    let outcome = read.await;
+                    let found = match &outcome {
+                        Ok(found) => Ok(found.clone()),
+                        Err(failure @ Failure::Unavailable(_)) => Err(self.failed(failure)),
+                        Err(_) => return outcome,
+                    };
                     // Refused when its key was forgotten meanwhile: it is true for who asked before that.
-                    let _ = guard.insert(Entry { found: found.clone(), read_at });
-                    return Ok(found);
+                    let _ = guard.insert(Entry { found, read_at });
+                    if outcome.is_err() {
+                        self.items.remove_if(&key, |entry| entry.found.is_err());
+                    }
+                    return outcome;
                 }
             }
         }
@@ -111,7 +135,7 @@ impl Cache {
         }
         let read_at = self.stamps.sum(&key);
         let found = Found::Person(Met { person: Arc::new(person.clone()), at });
-        self.items.insert(key, Entry { found, read_at });
+        self.items.insert(key, Entry { found: Ok(found), read_at });
         is_same
     }
 
@@ -123,7 +147,7 @@ impl Cache {
     /// Keeps a person who was read when their stamps stood there. Nothing else that was read of them becomes stale.
     pub(crate) fn keep_person(&self, community: &CommunityId, met: Met, read_at: Sum) {
         let key = Key::Person(community.clone(), met.person.id.clone());
-        self.items.insert(key, Entry { found: Found::Person(met), read_at });
+        self.items.insert(key, Entry { found: Ok(Found::Person(met)), read_at });
     }
 
     /// A person, if they are known here.
@@ -191,12 +215,17 @@ impl Cache {
         (self.items.weight(), self.bytes_max)
     }
 
+    fn failed(&self, failure: &Failure) -> Failed {
+        Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() }
+    }
+
     /// What an entry holds, if it counts; one that does not is taken out, unless a newer one stands there by now.
     fn counting(&self, key: &Key, entry: Entry) -> Option<Found> {
-        if entry.read_at == self.stamps.sum(key) {
-            return Some(entry.found);
+        let counts = |entry: &Entry| entry.found.is_ok() && entry.read_at == self.stamps.sum(key);
+        if counts(&entry) {
+            return entry.found.ok();
         }
-        self.items.remove_if(key, |entry| entry.read_at != self.stamps.sum(key));
+        self.items.remove_if(key, |entry| !counts(entry));
         None
     }
 }

@@ -247,6 +247,29 @@ fn a_newest_page_with_reactions_is_read_once_and_says_to_each_which_are_their_ow
 }
 
 #[test]
+fn when_the_store_cannot_answer_nobody_who_waited_asks_again_and_who_comes_later_does() {
+    run(async {
+        let (messenger, held) = scene::holding();
+        let lobby = scene::community(&messenger, "one").await;
+        let (one, ann) = (id("one"), somebody("ann"));
+        held.hold();
+        let ask = || messenger.newest(&one, lobby.id, &ann);
+        for _ in 0..2 {
+            let (first, second, third, ()) = tokio::join!(ask(), ask(), ask(), async {
+                assert_eq!(held.count(), 1, "one reading for all");
+                held.fail();
+            });
+            for outcome in [first, second, third] {
+                assert!(matches!(outcome, Err(Failure::Unavailable(_))), "{outcome:?}");
+            }
+            assert_eq!(held.count(), 0);
+        }
+        held.commit();
+        assert!(ask().await.is_ok());
+    });
+}
+
+#[test]
 fn settings_count_that_come_while_the_old_ones_are_read() {
     run(async {
         let (messenger, _) = lobby().await;
