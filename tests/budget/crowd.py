@@ -3,6 +3,7 @@
 import contextlib
 import resource
 import socket
+import time
 
 from harness.websocket import FINAL, MASKED, TEXT, Refused, WebSocket
 
@@ -16,6 +17,8 @@ ECHOES = 30
 # Much of a message of which the rest never comes.
 MESSAGE_BYTES = 2 << 20
 BEGUN_BYTES = 900 << 10
+# The server looks at its memory ten times a second: all of them at once would meet a single look.
+PAUSE_SECONDS = 0.005
 
 
 def raise_descriptor_limit() -> None:
@@ -66,4 +69,5 @@ def newcomers(port: int, most: int, refusals: int) -> tuple[list[WebSocket], lis
             clients.append(member(port, f"rooms:{len(clients) % 100}"))
         except Refused as refusal:
             refused.append(refusal.status)
+            time.sleep(PAUSE_SECONDS)
     return clients, refused

@@ -42,6 +42,10 @@ class Group:
         """A command that runs the one behind it within the group, from its first page on."""
         return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.folder / "cgroup.procs")]
 
+    def limit_file(self) -> Path:
+        """Where its limit is written."""
+        return self.folder / self.interface.limit
+
     def peak_bytes(self) -> int:
         """The most that its processes ever had at a time, with the kernel's part and the pages of files."""
         return int((self.folder / self.interface.peak).read_text())

@@ -1,9 +1,11 @@
 """A server with a memory budget, in a control group with a limit a sixteenth above it, as docs/operations.md says: whatever
-its clients do, the kernel never ends it for want of memory.
+its clients do, the kernel never ends it for want of memory, whether the budget was written or taken from the limit.
 
 Needs target/debug/throng (THRONG_BIN names another), root, and a hierarchy of control groups with memory in it."""
 
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import crowd
 import group
-from harness.programs import wait_until
+from harness.programs import DEADLINE_SECONDS, HOST, foreign_variables, free_port, throng, wait_until
 from harness.server import Server
 from harness.websocket import Refused, WebSocket
 from watch import Watch
@@ -24,6 +26,10 @@ LIMIT_BYTES = BUDGET_BYTES // 16 * 17
 ROOMY_BYTES = 16 * LIMIT_BYTES
 HISTORY_MEBIBYTES = 2
 BUDGET = {"THRONG_LIMITS_MEMORY_BUDGET": f"{BUDGET_MEBIBYTES}MiB"}
+NO_BUDGET = {"THRONG_LIMITS_MEMORY_BUDGET": "off"}
+# Then the limit says.
+UNWRITTEN: dict[str, str] = {}
+TOO_LARGE = {"THRONG_LIMITS_MEMORY_BUDGET": f"{2 * BUDGET_MEBIBYTES}MiB"}
 SETTINGS = {
     "THRONG_HISTORY_TOPICS": "rooms:kept messages=100000 age=10m bytes=1GiB",
     "THRONG_HISTORY_MEMORY": f"{HISTORY_MEBIBYTES}MiB",
@@ -70,6 +76,45 @@ class Budget(unittest.TestCase):
 
     def test_whatever_clients_do_the_server_lives_within_its_limit_and_says_what_it_refuses(self) -> None:
         self.start(LIMIT_BYTES, BUDGET)
+        self.assert_lives()
+
+    def test_a_server_takes_its_budget_from_the_limit_of_its_group_and_lives_within_it(self) -> None:
+        self.start(LIMIT_BYTES, UNWRITTEN)
+        limit = f"by the control group's limit of {LIMIT_BYTES >> 20} MiB ({self.group.limit_file()})"
+        wait_until("it says so", lambda: f"memory budget {BUDGET_MEBIBYTES} MiB: room for about " in self.server.log())
+        self.assertIn(limit, self.server.log())
+        self.assertEqual(self.server.metric(f'throng_memory_limit_bytes{{file="{self.group.limit_file()}"}}'), LIMIT_BYTES)
+        room = self.server.metric("throng_memory_budget_idle_connections")
+        self.assertIn(f"{room:.0f} idle connections, {limit}", self.server.log())
+        self.assert_lives()
+
+    def test_a_budget_beyond_the_limit_is_warned_of(self) -> None:
+        self.start(LIMIT_BYTES, TOO_LARGE)
+        warning = f"the memory budget is beyond the control group's limit of {LIMIT_BYTES >> 20} MiB"
+        wait_until("it warns", lambda: warning in self.server.log())
+
+    def test_the_doctor_says_what_the_limit_leaves(self) -> None:
+        self.group = self.a_group(LIMIT_BYTES)
+        limit = f"the control group's limit of {LIMIT_BYTES >> 20} MiB ({self.group.limit_file()})"
+        for settings, said, stops in [
+            (UNWRITTEN, f"{BUDGET_MEBIBYTES} MiB, by {limit}: room for about ", False),
+            (TOO_LARGE, f"the kernel ends the server at {limit}", True),
+        ]:
+            status, check = self.doctor(settings)
+            self.assertIn(said, check["text"])
+            self.assertEqual(check["state"] == "stop", stops, check)
+            self.assertEqual(status != 0, stops, check)
+
+    def doctor(self, settings: dict[str, str]) -> tuple[int, dict]:
+        """Its exit code within the group, and what it says of the memory budget."""
+        own = {"THRONG_LISTEN": f"{HOST}:{free_port()}", "THRONG_ADMIN_LISTEN": "off", "THRONG_DATA_DIR": str(self.folder)}
+        command = [*self.group.entering(), throng(), "doctor", "--json", "--clients", "100"]
+        environment = {**foreign_variables(), **own, **settings}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False)
+        checks = json.loads(done.stdout)["diagnosis"]["checks"]
+        return done.returncode, next(check for check in checks if check["subject"] == "memory budget")
+
+    def assert_lives(self) -> None:
         port = self.server.port
         with Watch(self.server) as watch:
             stayer = crowd.member(port, "rooms:kept")
@@ -97,7 +142,7 @@ class Budget(unittest.TestCase):
     def test_without_a_budget_the_same_clients_take_more_than_the_limit(self) -> None:
         # Else the test above says nothing. Under the limit itself the kernel would read the program from the disk again and
         # again for half a minute, before it ends it.
-        self.start(ROOMY_BYTES, {})
+        self.start(ROOMY_BYTES, NO_BUDGET)
         clients = crowd.slow_readers(self.server.port, SLOW_READERS) + crowd.beginners(self.server.port, BEGINNERS)
         self.assert_served(clients[0])
         wait_until("it is more", lambda: self.group.peak_bytes() > LIMIT_BYTES)

@@ -37,6 +37,8 @@ pub enum Resource {
     Ports,
     /// Memory.
     Memory,
+    /// A server's memory budget.
+    Budget,
     /// Memory of TCP's buffers.
     TcpMemory,
     /// Entries of connection tracking.
@@ -52,6 +54,7 @@ impl Resource {
             Self::Files => "open files",
             Self::Ports => "source ports",
             Self::Memory => "memory",
+            Self::Budget => "memory budget",
             Self::TcpMemory => "TCP buffers",
             Self::Conntrack => "conntrack",
         }
@@ -91,8 +94,15 @@ impl Bound {
 
 /// The bounds that are known, the lowest first.
 pub(super) fn bounds(scene: &Scene<'_>) -> Vec<Bound> {
-    let all =
-        [descriptors(scene), files(scene), ports(scene), memory(scene), tcp_memory(scene), conntrack(scene)];
+    let all = [
+        descriptors(scene),
+        files(scene),
+        ports(scene),
+        memory(scene),
+        budget(scene),
+        tcp_memory(scene),
+        conntrack(scene),
+    ];
     let mut bounds: Vec<Bound> = all.into_iter().flatten().collect();
     for bound in &mut bounds {
         if bound.clients >= scene.wish.clients {
@@ -187,6 +197,16 @@ fn memory(scene: &Scene<'_>) -> Option<Bound> {
     let clients = (usable as f64 * MEMORY_SHARE / each as f64) as u64;
     let basis = format!("{} usable, about {} a client{servers_own}", bytes(usable), bytes(each));
     Some(Bound { remedy: Some(remedy), ..Bound::new(Resource::Memory, clients, basis) })
+}
+
+/// Past it the server refuses, whatever the machine has left.
+fn budget(scene: &Scene<'_>) -> Option<Bound> {
+    let budget = scene.budget()?;
+    let basis =
+        format!("{} for all that the server takes, what it takes at the start first", bytes(budget.bytes));
+    let remedy = "a larger `limits.memory_budget` (with \"auto\": a larger limit of the control group), or more servers";
+    let bound = Bound::new(Resource::Budget, budget.clients, basis);
+    Some(Bound { remedy: Some(remedy.to_owned()), ..bound })
 }
 
 /// Idle connections take none of it. One that has something on its way takes at least a page.

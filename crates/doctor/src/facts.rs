@@ -58,6 +58,8 @@ pub struct MemoryFacts {
     pub available_bytes: Reading<u64>,
     /// What the control group allows; `None` when it sets no limit.
     pub limit_bytes: Option<u64>,
+    /// The file that says so.
+    pub limit_file: Option<String>,
     /// Bytes of a page.
     pub page_bytes: u64,
 }

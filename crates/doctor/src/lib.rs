@@ -35,6 +35,6 @@ pub use facts::{
 };
 pub use print::{Colours, print};
 pub use reading::Reading;
-pub use scene::{Role, Sources, Wish};
+pub use scene::{Budget, Role, Sources, Wish};
 pub use settings::{Place, Setting};
 pub use target::{HttpAnswer, ProcessFacts, Resolution, TargetFacts};

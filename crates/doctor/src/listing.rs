@@ -114,8 +114,9 @@ fn processor(facts: &ProcessorFacts) -> Rows {
 }
 
 fn memory(facts: &MemoryFacts) -> String {
-    let limit =
-        facts.limit_bytes.map(|limit| format!(", {} by its control group", bytes(limit))).unwrap_or_default();
+    let file = facts.limit_file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+    let limit = facts.limit_bytes.map(|limit| format!(", {} by its control group{file}", bytes(limit)));
+    let limit = limit.unwrap_or_default();
     format!(
         "{}, {} available{limit}",
         said(&facts.total_bytes, |total| bytes(*total)),

@@ -60,10 +60,12 @@ fn runs_on(hypervisor: &machine::Hypervisor) -> String {
 
 fn memory() -> MemoryFacts {
     let memory = Reading::from(machine::memory());
+    let limit = machine::memory_limit().ok().flatten();
     MemoryFacts {
         total_bytes: memory.clone().map(|memory| memory.total_bytes),
         available_bytes: memory.map(|memory| memory.available_bytes),
-        limit_bytes: machine::memory_limit().ok().flatten(),
+        limit_bytes: limit.as_ref().map(|limit| limit.bytes),
+        limit_file: limit.map(|limit| limit.file.display().to_string()),
         page_bytes: machine::page_bytes(),
     }
 }

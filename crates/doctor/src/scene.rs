@@ -16,7 +16,18 @@ pub enum Role {
     Server {
         /// Whether they come by TLS.
         tls: bool,
+        /// The server's memory budget, where it has one.
+        budget: Option<Budget>,
     },
+}
+
+/// What a server lets itself take of the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// All together, in bytes.
+    pub bytes: u64,
+    /// Idle clients that it has room for.
+    pub clients: u64,
 }
 
 /// Source addresses and ports of clients that are played.
@@ -66,7 +77,15 @@ impl Scene<'_> {
     pub(super) fn by_tls(&self) -> bool {
         match self.wish.role {
             Role::Players => self.wish.targets.iter().any(|target| target.tls),
-            Role::Server { tls } => tls,
+            Role::Server { tls, .. } => tls,
+        }
+    }
+
+    /// The server's memory budget, where it has one.
+    pub(super) fn budget(&self) -> Option<Budget> {
+        match self.wish.role {
+            Role::Players => None,
+            Role::Server { budget, .. } => budget,
         }
     }
 

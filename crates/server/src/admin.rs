@@ -12,6 +12,7 @@ use crate::health::{self, Readiness};
 use ::api::Api;
 use axum::Router;
 use gateway::Handle;
+use gateway::machine::MemoryLimit;
 use messenger::Messenger;
 use std::fmt;
 use std::io;
@@ -48,6 +49,17 @@ impl fmt::Display for AdminError {
 
 impl std::error::Error for AdminError {}
 
+/// What is administered.
+#[derive(Clone)]
+pub(crate) struct Served {
+    pub(crate) handle: Handle,
+    pub(crate) messenger: Messenger,
+    pub(crate) bus: Option<bus::Status>,
+    pub(crate) rest: Api,
+    /// The control group's, as it was at the start.
+    pub(crate) memory_limit: Option<MemoryLimit>,
+}
+
 /// A bound listener and the token that its API asks for; nothing is answered yet.
 pub(crate) struct Admin {
     listener: TcpListener,
@@ -77,18 +89,11 @@ impl Admin {
     }
 
     /// Answers until the process ends.
-    pub(crate) fn start(
-        self,
-        handle: Handle,
-        messenger: Messenger,
-        readiness: Readiness,
-        bus: Option<bus::Status>,
-        rest: Api,
-    ) -> Result<(), AdminError> {
+    pub(crate) fn start(self, served: Served, readiness: Readiness) -> Result<(), AdminError> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(AdminError::Thread)?;
         status::begin();
-        let paths = router(handle, messenger, readiness, bus, self.token, rest);
+        let paths = router(served, readiness, self.token);
         let listener = self.listener;
         let serve = move || {
             gateway::ask_for_short_turns();
@@ -101,15 +106,6 @@ impl Admin {
     }
 }
 
-fn router(
-    handle: Handle,
-    messenger: Messenger,
-    readiness: Readiness,
-    bus: Option<bus::Status>,
-    token: Token,
-    rest: Api,
-) -> Router {
-    health::router(readiness)
-        .merge(metrics::router(handle.clone(), messenger.clone(), rest.clone(), bus.clone()))
-        .merge(api::router(handle, messenger, bus, token, rest.operators()))
+fn router(served: Served, readiness: Readiness, token: Token) -> Router {
+    health::router(readiness).merge(metrics::router(served.clone())).merge(api::router(served, token))
 }

@@ -7,8 +7,10 @@ mod budget;
 mod certificate;
 mod ports;
 
+use crate::budget::Budget;
 use crate::config::Config;
-use ::doctor::{Colours, Examination, Facts, Role, State, diagnose};
+use ::doctor::{Colours, Examination, Facts, Role, State, TLS_BYTES, diagnose};
+use gateway::{idle_connections, machine};
 use std::io::{self, IsTerminal};
 
 const PROGRAM: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
@@ -32,12 +34,15 @@ pub(crate) struct Found {
 pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
     let configured = config.limits.connections.map(|connections| connections as u64);
     let clients = wish.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
-    let role = Role::Server { tls: config.tls.is_some() };
+    let budget = Budget::read(config.limits.memory_budget);
+    let tls = config.tls.is_some();
+    let room = budget.bytes.map(|bytes| ::doctor::Budget { bytes, clients: room(bytes, tls) });
+    let role = Role::Server { tls, budget: room };
     let facts = Facts::read(PROGRAM);
     let mut diagnosis = diagnose(&facts, &::doctor::Wish { clients, role, ..::doctor::Wish::default() });
     diagnosis.checks.extend(ports::check(config));
     diagnosis.checks.extend(config.tls.iter().flat_map(certificate::check));
-    diagnosis.checks.extend(budget::check(config.limits.memory_budget, &facts));
+    diagnosis.checks.extend(budget::check(&budget, room, &facts));
     let stops = diagnosis.state() == State::Stop;
     let examination = Examination { facts, targets: Vec::new(), diagnosis };
     let text = if wish.json {
@@ -46,6 +51,13 @@ pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
         printed(&examination)?
     };
     Ok(Found { text, stops })
+}
+
+/// Connections that a budget has room for. Of what the server takes without any, this process has the most part.
+fn room(budget_bytes: u64, tls: bool) -> u64 {
+    let start_bytes = machine::process_memory().unwrap_or_default().resident_bytes();
+    let each_bytes = machine::socket_bytes() + if tls { TLS_BYTES } else { 0 };
+    idle_connections(budget_bytes, start_bytes, each_bytes)
 }
 
 fn printed(examination: &Examination) -> io::Result<String> {

@@ -3,6 +3,7 @@
 
 mod admin;
 mod asking;
+mod budget;
 mod capacity;
 mod cli;
 mod config;

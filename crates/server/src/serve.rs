@@ -1,6 +1,7 @@
 //! `throng serve`, from a sound configuration to the end of the process.
 
-use crate::admin::{Admin, AdminError};
+use crate::admin::{Admin, AdminError, Served};
+use crate::budget::Budget;
 use crate::config::{Config, Profile};
 use crate::durable::{self, DurableError};
 use crate::health::Readiness;
@@ -9,8 +10,8 @@ use crate::signals::BlockedSignals;
 use crate::tls::{CertificateError, Certificates};
 use crate::{logging, page, supervise, wiring};
 use bus::Bus;
-use gateway::OriginRule;
 use gateway::machine::{self, DescriptorLimit};
+use gateway::{BudgetTooSmall, MemoryBudget, OriginRule};
 use messenger::Messenger;
 use std::fmt;
 use std::io::{self, Write};
@@ -34,6 +35,8 @@ pub(crate) enum ServeError {
     Messenger(DurableError),
     /// The gateway did not start.
     Gateway(gateway::StartError),
+    /// The control group leaves less memory than the server can do with.
+    ControlGroup { error: BudgetTooSmall, limit: String },
     /// The main thread has no runtime, or cannot wait for signals.
     Supervision(io::Error),
 }
@@ -47,6 +50,9 @@ impl fmt::Display for ServeError {
             ServeError::Rest(error) => error.fmt(f),
             ServeError::Messenger(error) => error.fmt(f),
             ServeError::Gateway(error) => error.fmt(f),
+            ServeError::ControlGroup { error, limit } => {
+                write!(f, "{error}; the budget comes from {limit}: raise that, or set `limits.memory_budget`")
+            }
             ServeError::Supervision(error) => write!(f, "cannot watch over the server: {error}"),
         }
     }
@@ -59,6 +65,8 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let signals = BlockedSignals::new().map_err(ServeError::Supervision)?;
     logging::start(&config.log);
     raise_descriptor_limit();
+    let budget = Budget::read(config.limits.memory_budget);
+    budget.log();
 
     let certificates =
         config.tls.as_ref().map(Certificates::load).transpose().map_err(ServeError::Certificate)?;
@@ -78,16 +86,21 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
     let rest = Rest::new(messenger.clone(), outbound, durable.node.clone());
-    let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public())
-        .map_err(ServeError::Gateway)?;
+    let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public(), budget.bytes)
+        .map_err(|error| not_started(error, &budget))?;
     messenger.tell_through(running.handle());
     let background = rest.begin(running.handle()).map_err(ServeError::Rest)?;
 
-    let announcement = announcement(config, &running, admin.as_ref());
+    let announcement = announcement(config, &running, admin.as_ref(), &budget);
     if let Some(admin) = admin {
-        admin
-            .start(running.handle(), messenger.clone(), readiness.clone(), bus_status, rest.api())
-            .map_err(ServeError::Admin)?;
+        let served = Served {
+            handle: running.handle(),
+            messenger: messenger.clone(),
+            bus: bus_status,
+            rest: rest.api(),
+            memory_limit: budget.limit,
+        };
+        admin.start(served, readiness.clone()).map_err(ServeError::Admin)?;
     }
     let requests = signals.listen().map_err(ServeError::Supervision)?;
     readiness.set(true);
@@ -97,6 +110,15 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .map_err(ServeError::Supervision)?;
     background.end();
     take_leave(&messenger).map_err(ServeError::Supervision)
+}
+
+fn not_started(error: gateway::StartError, budget: &Budget) -> ServeError {
+    match (error, budget.origin()) {
+        (gateway::StartError::MemoryBudget(error), Some(limit)) => {
+            ServeError::ControlGroup { error, limit: limit.to_string() }
+        }
+        (error, _) => ServeError::Gateway(error),
+    }
 }
 
 /// What the messenger knows of people and has not stored yet is stored; for so long at most, if the store is slow.
@@ -120,7 +142,12 @@ fn raise_descriptor_limit() {
 }
 
 /// Where the server is, for standard output; scripts wait for these lines.
-fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admin>) -> String {
+fn announcement(
+    config: &Config,
+    running: &gateway::Running,
+    admin: Option<&Admin>,
+    budget: &Budget,
+) -> String {
     let mut lines = String::new();
     let mut line = |text: String| lines.push_str(&(text + "\n"));
     for address in running.local_addresses() {
@@ -136,12 +163,10 @@ fn announcement(config: &Config, running: &gateway::Running, admin: Option<&Admi
             admin.token_path().display()
         ));
     }
-    if let Some(budget) = running.handle().memory_budget() {
-        line(format!(
-            "memory budget {} MiB: room for about {} idle connections",
-            budget.bytes >> 20,
-            budget.capacity
-        ));
+    if let Some(MemoryBudget { bytes, capacity, .. }) = running.handle().memory_budget() {
+        let by = budget.origin().map(|limit| format!(", by {limit}")).unwrap_or_default();
+        let mebibytes = bytes >> 20;
+        line(format!("memory budget {mebibytes} MiB: room for about {capacity} idle connections{by}"));
     }
     if let Some(bus) = &config.bus {
         let instances: Vec<String> = bus.instances.iter().map(ToString::to_string).collect();

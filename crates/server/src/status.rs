@@ -75,6 +75,8 @@ pub(crate) struct MemoryStatus {
     /// That, and the kernel's own for the process.
     pub(crate) whole_bytes: u64,
     pub(crate) budget: Option<BudgetStatus>,
+    /// The limit of the server's control group, if there is one.
+    pub(crate) limit_bytes: Option<u64>,
     pub(crate) components: Vec<ComponentStatus>,
 }
 

@@ -1,7 +1,7 @@
 //! From configuration to a running gateway: mounts, limits, listeners, pages.
 
 use crate::capacity::{Capacity, Wishes};
-use crate::config::{BusConfig, Config, HistoryConfig, LimitsConfig, ProxyProtocol, SocketConfig};
+use crate::config::{BusConfig, Config, HistoryConfig, ProxyProtocol, SocketConfig};
 use crate::health::{self, Readiness};
 use crate::lobby::{self, Room};
 use crate::page;
@@ -25,7 +25,8 @@ const ID_PARAMETER: &str = "id";
 const ROOM_PARAMETER: &str = "room";
 const ID_BYTES_MAX: usize = 255;
 
-/// Starts the gateway that the configuration describes; it accepts connections from then on.
+/// Starts the gateway that the configuration describes, with this memory budget in bytes; it accepts connections from
+/// then on.
 pub(crate) fn start(
     config: &Config,
     tls: Option<Arc<ServerConfig>>,
@@ -33,6 +34,7 @@ pub(crate) fn start(
     bus: Option<Bus>,
     messenger: &Messenger,
     rest: Router,
+    budget: Option<u64>,
 ) -> Result<Running, StartError> {
     let wishes = Wishes {
         shards: config.shards,
@@ -44,7 +46,7 @@ pub(crate) fn start(
         .trusted_proxies(config.trusted_proxies.iter().copied())
         .shards(capacity.shards)
         .tables(capacity.tables)
-        .limits(limits(&config.limits, &config.history))
+        .limits(limits(config, budget))
         .share_fan_out(messenger::community_of)
         .mount(channels(&config.socket.path, &config.socket, messenger))
         .http(health::router(readiness.clone()).merge(rest).merge(page::router()));
@@ -148,12 +150,13 @@ fn name_socket(request: &ConnectRequest<'_>) -> Result<Socket, Refusal> {
     }
 }
 
-fn limits(limits: &LimitsConfig, history: &HistoryConfig) -> Limits {
+fn limits(config: &Config, memory_budget: Option<u64>) -> Limits {
+    let Config { limits, history, .. } = config;
     Limits {
         outbox_bytes_max: limits.outbox_bytes,
         mailbox_len_max: limits.mailbox_messages,
         connections_max: limits.connections.unwrap_or(usize::MAX),
-        memory_budget: limits.memory_budget,
+        memory_budget,
         http_connections_max: limits.http_connections,
         longpoll_sessions_max: limits.longpoll_sessions,
         connections_per_ip_max: limits.connections_per_ip,

@@ -7,6 +7,7 @@ mod descriptors;
 mod identity;
 mod kernel_objects;
 mod memory;
+mod memory_limit;
 mod network;
 mod process;
 mod processor;
@@ -21,7 +22,8 @@ pub use descriptors::{
 };
 pub use identity::{Hypervisor, clock_source, host_name, hypervisor, kernel_release};
 pub use kernel_objects::{parse_slabinfo, socket_bytes, thread_stack_bytes};
-pub use memory::{Memory, memory, memory_limit, page_bytes, parse_meminfo};
+pub use memory::{Memory, memory, page_bytes, parse_meminfo};
+pub use memory_limit::{MemoryLimit, memory_limit};
 pub use network::{
     Drops, LocalAddress, SocketUsage, drops, local_addresses, parse_fib_trie, parse_if_inet6, parse_netstat,
     parse_sockstat, parse_softnet, socket_usage,

@@ -81,6 +81,18 @@ impl Shares {
             longpoll_sessions: part * LONGPOLL_PARTS,
         }
     }
+
+    /// Idle connections that there is room for, where each takes so much beside its places in the process.
+    fn idle_connections(&self, each_bytes: u64) -> u64 {
+        self.connections / (each_bytes + PROCESS_BYTES_MIN)
+    }
+}
+
+/// Idle connections that a budget has room for, by what one takes at the least: `start_bytes` is what the process takes
+/// without any, `each_bytes` what one takes beside its places in the process, such as the kernel's part.
+#[must_use]
+pub fn idle_connections(budget_bytes: u64, start_bytes: u64, each_bytes: u64) -> u64 {
+    Shares::of(budget_bytes, start_bytes).idle_connections(each_bytes)
 }
 
 /// Looks again and again, and says how many connections there may be.
@@ -107,7 +119,7 @@ impl Pacer {
 
     /// Idle connections that the budget has room for, by what one takes at the least.
     pub(crate) fn capacity(&self) -> u64 {
-        self.shares.connections / (self.socket_bytes + PROCESS_BYTES_MIN)
+        self.shares.idle_connections(self.socket_bytes)
     }
 
     /// How many connections there may be until the next look. At most half of the room that is left is given away at a
@@ -217,6 +229,15 @@ mod tests {
             Shares::of(1 << 30, 1 << 20);
         let sum = connections + outboxes + partial_messages + longpoll_sessions + (1 << 20);
         assert!(sum < 1 << 30 && sum > (1 << 30) / 16 * 15 - PARTS, "{sum}");
+    }
+
+    #[test]
+    fn room_can_be_told_before_there_is_a_server() {
+        let start_bytes = START.process_bytes + START.kernel_bytes;
+        for budget in [16 << 20, 64 << 20, 16 << 30] {
+            assert_eq!(idle_connections(budget, start_bytes, SOCKET_BYTES), pacer(budget).capacity());
+        }
+        assert_eq!(idle_connections(start_bytes, start_bytes, SOCKET_BYTES), 0);
     }
 
     #[test]

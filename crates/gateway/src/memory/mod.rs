@@ -13,8 +13,8 @@ mod watch;
 
 pub use account::MemorySnapshot;
 pub(crate) use account::{Account, HttpConnections};
-pub use budget::BudgetTooSmall;
 pub(crate) use budget::{Allowance, Shares};
+pub use budget::{BudgetTooSmall, idle_connections};
 pub use component::{Component, Space};
 pub use watch::MemoryBudget;
 pub(crate) use watch::Watch;

@@ -8,6 +8,7 @@
 //! | `GET /api/status?topics=10&readers=10` | 200: counts, shards, memory, largest topics and slowest readers |
 //! | `POST /api/sockets/{id}/disconnect` | 202: closes every connection with this socket id, on all nodes; 503: on this one alone, since the bus is away |
 
+use super::Served;
 use super::problem::Problem;
 use super::status::status;
 use super::token::Token;
@@ -21,7 +22,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use gateway::{Handle, Outgoing};
-use messenger::Messenger;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -36,13 +36,9 @@ const TOPICS_DEFAULT: usize = 100;
 const TOPICS_MAX: usize = 10_000;
 
 /// The API's paths, below `/api`.
-pub(crate) fn router(
-    handle: Handle,
-    messenger: Messenger,
-    bus: Option<bus::Status>,
-    token: Token,
-    rest: Router,
-) -> Router {
+pub(crate) fn router(served: Served, token: Token) -> Router {
+    let Served { handle, messenger, bus, rest, memory_limit } = served;
+    let rest = rest.operators();
     let own = Router::new()
         .route("/api/status", get(status))
         .route("/api/topics", get(topics))
@@ -53,6 +49,7 @@ pub(crate) fn router(
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(bus))
         .layer(Extension(messenger))
+        .layer(Extension(memory_limit))
         .with_state(handle);
     // Not `layer`: that would ask for the token on paths outside the API, too.
     own.merge(rest).route_layer(middleware::from_fn_with_state(Arc::new(token), authenticate))

@@ -7,7 +7,7 @@ mod people;
 mod process;
 mod rest;
 
-use api::Api;
+use super::Served;
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
@@ -15,8 +15,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use exposition::Format;
-use gateway::{CloseReason, Handle, Snapshot};
-use messenger::Messenger;
+use gateway::{CloseReason, Snapshot};
 use page::Page;
 use people::MessengerCollector;
 use prometheus_client::collector::Collector;
@@ -28,12 +27,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The path of the scrapes.
-pub(super) fn router(handle: Handle, messenger: Messenger, api: Api, bus: Option<::bus::Status>) -> Router {
+pub(super) fn router(served: Served) -> Router {
     let mut registry = Registry::default();
-    let resident_bytes_at_start = handle.memory().resident_bytes;
-    let started = SystemTime::now();
-    let gateway =
-        GatewayCollector { handle, messenger: messenger.clone(), bus, resident_bytes_at_start, started };
+    let messenger = served.messenger.clone();
+    let api = served.rest.clone();
+    let resident_bytes_at_start = served.handle.memory().resident_bytes;
+    let gateway = GatewayCollector { served, resident_bytes_at_start, started: SystemTime::now() };
     registry.register_collector(Box::new(gateway));
     registry.register_collector(Box::new(MessengerCollector { messenger }));
     registry.register_collector(Box::new(RestCollector { api }));
@@ -54,10 +53,7 @@ async fn scrape(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Re
 
 /// Reads the gateway and the machine at each scrape.
 struct GatewayCollector {
-    handle: Handle,
-    /// For its part of the memory.
-    messenger: Messenger,
-    bus: Option<::bus::Status>,
+    served: Served,
     /// What the process takes without any connection.
     resident_bytes_at_start: u64,
     /// When the process began, but for the moment that its own beginning took.
@@ -72,19 +68,20 @@ impl fmt::Debug for GatewayCollector {
 
 impl Collector for GatewayCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let snapshot = self.handle.metrics();
+        let Served { handle, messenger, bus, memory_limit, .. } = &self.served;
+        let snapshot = handle.metrics();
         let mut page = Page::new(encoder);
         connections(&mut page, &snapshot)?;
         messages(&mut page, &snapshot)?;
         recovery(&mut page, &snapshot)?;
         shards(&mut page, &snapshot)?;
-        if let Some(status) = &self.bus {
+        if let Some(status) = bus {
             bus::encode(&mut page, &status.snapshot())?;
         }
         process::encode(&mut page, self.started)?;
-        let memory = super::memory::snapshot(&self.handle, &self.messenger);
-        let budget = self.handle.memory_budget();
-        memory::encode(&mut page, &snapshot, &memory, budget, self.resident_bytes_at_start)
+        let memory = super::memory::snapshot(handle, messenger);
+        memory::encode(&mut page, &snapshot, &memory, self.resident_bytes_at_start)?;
+        memory::encode_bounds(&mut page, handle.memory_budget(), memory_limit.as_ref())
     }
 }
 

@@ -10,6 +10,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use gateway::machine::MemoryLimit;
 use gateway::{CloseReason, Handle, Snapshot, Space};
 use messenger::Messenger;
 use serde::Deserialize;
@@ -40,6 +41,7 @@ fn started() -> Instant {
 pub(super) async fn status(
     State(handle): State<Handle>,
     Extension(messenger): Extension<Messenger>,
+    Extension(limit): Extension<Option<MemoryLimit>>,
     query: Result<Query<StatusQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(query) = query.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
@@ -59,7 +61,7 @@ pub(super) async fn status(
         },
         totals: totals(&snapshot),
         shards: shards(&snapshot),
-        memory: memory(&handle, &messenger),
+        memory: memory(&handle, &messenger, limit.map(|limit| limit.bytes)),
         topics: topics
             .map(|(topic, members)| TopicStatus { topic: topic.to_string(), members: members as u64 })
             .collect(),
@@ -112,7 +114,7 @@ fn shards(snapshot: &Snapshot) -> Vec<ShardStatus> {
     snapshot.shards.iter().map(of).collect()
 }
 
-fn memory(handle: &Handle, messenger: &Messenger) -> MemoryStatus {
+fn memory(handle: &Handle, messenger: &Messenger, limit_bytes: Option<u64>) -> MemoryStatus {
     let memory = super::memory::snapshot(handle, messenger);
     let component = |(component, bytes): &(gateway::Component, u64)| ComponentStatus {
         component: component.label().to_owned(),
@@ -127,6 +129,7 @@ fn memory(handle: &Handle, messenger: &Messenger) -> MemoryStatus {
         budget: handle
             .memory_budget()
             .map(|budget| BudgetStatus { bytes: budget.bytes, connections: budget.allowed }),
+        limit_bytes,
         components: memory.components.iter().map(component).collect(),
     }
 }

@@ -199,8 +199,8 @@ pub(crate) static KEYS: &[Key] = &[
     },
     Key {
         path: "limits.memory_budget",
-        default: r#""off""#,
-        about: "Memory that the server may take of the machine, what the kernel takes for its connections included, such as\n\"16GiB\"; past it a new connection is answered 503, and those that are there stay. \"off\" is no bound.",
+        default: r#""auto""#,
+        about: "Memory that the server may take of the machine, what the kernel takes for its connections included, such as\n\"16GiB\"; past it a new connection is answered 503, and those that are there stay. \"auto\" is 16/17 of the limit of\nthe server's control group (a container's, a unit's), and no bound without one. \"off\" is no bound.",
     },
     Key {
         path: "limits.http_connections",

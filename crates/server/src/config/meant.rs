@@ -86,8 +86,7 @@ pub(crate) struct TlsConfig {
 pub(crate) struct LimitsConfig {
     /// `None`: as many as there are descriptors for.
     pub(crate) connections: Option<usize>,
-    /// `None`: no bound.
-    pub(crate) memory_budget: Option<u64>,
+    pub(crate) memory_budget: BudgetWish,
     pub(crate) http_connections: usize,
     pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,
@@ -104,6 +103,17 @@ pub(crate) struct LimitsConfig {
     pub(crate) outbox_bytes: usize,
     pub(crate) mailbox_messages: usize,
     pub(crate) presence_people: usize,
+}
+
+/// How much of the machine's memory the server may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BudgetWish {
+    /// What its control group leaves it; without a limit there as much as there is.
+    Auto,
+    /// As much as there is.
+    Off,
+    /// So many bytes.
+    Bytes(u64),
 }
 
 /// What topics keep of what was published.

@@ -23,7 +23,7 @@ mod tests;
 
 pub(crate) use error::{ConfigError, ConfigErrors};
 pub(crate) use meant::{
-    BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
+    BudgetWish, BusConfig, Config, HistoryConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
     SocketConfig, StoreConfig, TlsConfig,
 };
 pub(crate) use print::default_file;

@@ -5,8 +5,8 @@ use super::error::{ConfigError, Place};
 use super::histories::Histories;
 use super::key::Key;
 use super::meant::{
-    BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol, ShutdownConfig,
-    SocketConfig, StoreConfig, TlsConfig,
+    BudgetWish, BusConfig, Config, HistoryConfig, LimitsConfig, LogConfig, LogFormat, ProxyProtocol,
+    ShutdownConfig, SocketConfig, StoreConfig, TlsConfig,
 };
 use super::networks::Networks;
 use super::origins::Origins;
@@ -190,9 +190,7 @@ impl<'a> Reader<'a> {
             connections: self
                 .read("limits.connections", &Or("auto", Whole(1..=100_000_000)))
                 .map(|connections| connections as usize),
-            memory_budget: self
-                .read("limits.memory_budget", &Or("off", Bytes(16 * MIB..=65_536 * GIB)))
-                .map(|bytes| bytes as u64),
+            memory_budget: self.memory_budget(),
             http_connections: self.read("limits.http_connections", &Whole(16..=10_000_000)) as usize,
             longpoll_sessions: self.read("limits.longpoll_sessions", &Whole(1..=100_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
@@ -211,6 +209,14 @@ impl<'a> Reader<'a> {
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
             mailbox_messages: self.read("limits.mailbox_messages", &Whole(64..=16_777_216)) as usize,
             presence_people: self.read("limits.presence_people", &Whole(0..=1_000_000)) as usize,
+        }
+    }
+
+    fn memory_budget(&mut self) -> BudgetWish {
+        match self.read("limits.memory_budget", &Or("auto", Or("off", Bytes(16 * MIB..=65_536 * GIB)))) {
+            None => BudgetWish::Auto,
+            Some(None) => BudgetWish::Off,
+            Some(Some(bytes)) => BudgetWish::Bytes(bytes as u64),
         }
     }
 

@@ -1,39 +1,116 @@
-//! Whether the machine has the memory that the budget allows.
+//! Where the memory budget comes from, how many connections it has room for, and whether machine and control group can
+//! give it.
 
+use crate::budget::Budget;
+use ::doctor::amounts::grouped;
 use ::doctor::{Check, Facts, State};
 
 const SUBJECT: &str = "memory budget";
 
-pub(super) fn check(budget: Option<u64>, facts: &Facts) -> Option<Check> {
-    let Some(budget) = budget else {
-        let text = "there is none: the server lets connections in until the kernel ends it";
-        let usable = facts.usable_bytes()?;
-        let remedy = format!("--memory-budget {}MiB, nine tenths of what is usable", (usable / 10 * 9) >> 20);
-        return Some(Check::new(SUBJECT, State::Note, text).with(remedy));
+/// `room` is what the budget has room for. `None` where there is no budget and nothing is known of the memory.
+pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Facts) -> Option<Check> {
+    let check = |state, text: String| Some(Check::new(SUBJECT, state, text));
+    let Some(::doctor::Budget { bytes, clients }) = room else {
+        return without(budget, facts);
     };
-    let usable = facts.usable_bytes()?;
-    let said = format!("{} MiB of {} MiB usable", budget >> 20, usable >> 20);
-    if budget <= usable {
-        return Some(Check::new(SUBJECT, State::Ok, said));
+    let origin = budget.origin().map(|limit| format!(", by {limit}")).unwrap_or_default();
+    let said = format!("{} MiB{origin}: room for about {} idle connections", bytes >> 20, grouped(clients));
+    if let Some(limit) = budget.exceeded() {
+        let check = check(State::Stop, format!("{said}, but the kernel ends the server at {limit}"));
+        return check.map(|check| check.with(smaller(limit.share_mebibytes())));
     }
-    let text = format!("{said}: the kernel ends the server before it reaches its budget");
-    Some(Check::new(SUBJECT, State::Stop, text).with("a smaller `limits.memory_budget`, or more memory"))
+    let usable = facts.usable_bytes().filter(|usable| bytes > *usable);
+    if let Some(usable) = usable {
+        let text = format!(
+            "{said}, but the machine has {} MiB left, and the kernel ends the server there",
+            usable >> 20
+        );
+        return check(State::Stop, text)
+            .map(|check| check.with("a smaller `limits.memory_budget`, or more memory"));
+    }
+    if let Some(limit) = budget.close() {
+        let text =
+            format!("{said}; {limit} is less than a sixteenth above, and pages of files count there, too");
+        return check(State::Caution, text).map(|check| check.with(smaller(limit.share_mebibytes())));
+    }
+    check(State::Ok, said)
+}
+
+fn without(budget: &Budget, facts: &Facts) -> Option<Check> {
+    if let Some(limit) = budget.unheeded() {
+        let text =
+            format!("there is none: the server lets connections in until the kernel ends it, at {limit}");
+        let remedy =
+            format!("`limits.memory_budget` = \"auto\", which is {} MiB here", limit.share_mebibytes());
+        return Some(Check::new(SUBJECT, State::Caution, text).with(remedy));
+    }
+    let text = "there is none: the server lets connections in until the kernel ends it";
+    let remedy = format!(
+        "--memory-budget {}MiB, nine tenths of what is usable",
+        (facts.usable_bytes()? / 10 * 9) >> 20
+    );
+    Some(Check::new(SUBJECT, State::Note, text).with(remedy))
+}
+
+fn smaller(mebibytes: u64) -> String {
+    format!(
+        "`limits.memory_budget` = \"auto\", which is {mebibytes} MiB here, or a larger limit of the control group"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::BudgetWish;
     use ::doctor::{MemoryFacts, Reading};
+    use gateway::machine::MemoryLimit;
+
+    const MIB: u64 = 1 << 20;
+
+    /// What is said of a budget where so much memory is free, in MiB.
+    fn judged(wish: BudgetWish, limit: Option<u64>, available: Option<u64>) -> Option<Check> {
+        let limit_bytes = limit.map(|mebibytes| mebibytes * MIB);
+        let memory = MemoryFacts {
+            available_bytes: available
+                .map_or_else(Reading::default, |mebibytes| Reading::Known(mebibytes * MIB)),
+            limit_bytes,
+            ..MemoryFacts::default()
+        };
+        let limit = limit_bytes.map(|bytes| MemoryLimit { bytes, file: "/groups/memory.max".into() });
+        let budget = Budget::of(wish, limit);
+        let room = budget.bytes.map(|bytes| ::doctor::Budget { bytes, clients: 12_345 });
+        check(&budget, room, &Facts { memory, ..Facts::default() })
+    }
 
     #[test]
-    fn a_budget_beyond_the_memory_stops() {
-        let available_bytes = Reading::Known(1 << 30);
-        let facts =
-            Facts { memory: MemoryFacts { available_bytes, ..MemoryFacts::default() }, ..Facts::default() };
-        for (budget, state) in [(Some(1 << 29), State::Ok), (Some(1 << 31), State::Stop), (None, State::Note)]
-        {
-            assert_eq!(check(budget, &facts).expect("the memory is known").state, state, "{budget:?}");
+    fn a_budget_is_judged_beside_the_machine_and_the_control_group() {
+        let written = |mebibytes: u64| BudgetWish::Bytes(mebibytes * MIB);
+        let from_limit =
+            "64 MiB, by the control group's limit of 68 MiB (/groups/memory.max): room for about 12,345";
+        for (wish, limit, available, state, said) in [
+            (written(512), None, Some(1024), State::Ok, "512 MiB: room for about 12,345 idle connections"),
+            (written(2048), None, Some(1024), State::Stop, "the machine has 1024 MiB left"),
+            (BudgetWish::Auto, Some(68), Some(1024), State::Ok, from_limit),
+            (BudgetWish::Auto, Some(2048), Some(1024), State::Stop, "the machine has 1024 MiB left"),
+            (written(64), Some(68), Some(1024), State::Ok, "64 MiB: room"),
+            (written(68), Some(68), Some(1024), State::Caution, "less than a sixteenth above"),
+            (
+                written(100),
+                Some(68),
+                Some(1024),
+                State::Stop,
+                "the kernel ends the server at the control group's limit",
+            ),
+            (written(100), Some(68), None, State::Stop, "(/groups/memory.max)"),
+            (BudgetWish::Auto, None, Some(1024), State::Note, "there is none"),
+            (BudgetWish::Off, None, Some(1024), State::Note, "there is none"),
+            (BudgetWish::Off, Some(68), Some(1024), State::Caution, "/groups/memory.max"),
+        ] {
+            let check = judged(wish, limit, available).expect("something is known");
+            assert_eq!(check.state, state, "{wish:?} with {limit:?}: {}", check.text);
+            assert!(check.text.contains(said), "{wish:?} with {limit:?}: {}", check.text);
+            assert_eq!(check.remedy.is_some(), state != State::Ok, "{wish:?} with {limit:?}");
         }
-        assert_eq!(check(Some(1), &Facts::default()), None, "nothing is known of the machine");
+        assert_eq!(judged(BudgetWish::Auto, None, None), None, "nothing is known of the machine");
     }
 }

@@ -125,6 +125,7 @@ pub(super) fn memory(status: &Status) -> Table {
             grouped(budget.connections)
         )
     }));
+    lines.extend(memory.limit_bytes.map(|limit| row("control group", limit, None)));
     let mut components: Vec<&ComponentStatus> =
         memory.components.iter().filter(|component| component.bytes > 0).collect();
     components.sort_by_key(|component| std::cmp::Reverse(component.bytes));
@@ -202,6 +203,7 @@ mod tests {
             component("sockets", true, 50 << 20, Some(4_052)),
             component("outboxes", false, 0, Some(0)),
         ];
+        status.memory.limit_bytes = Some(68 << 20);
         Look { status, rates: None }
     }
 
@@ -211,6 +213,7 @@ mod tests {
         for expected in [
             "connections            12,345",
             "kernel sockets          50.0 MiB      4,052 each",
+            "control group           68.0 MiB",
             "12,000  rooms: [2Jlobby",
             "2.0 KiB  gone  shard 0",
         ] {
@@ -230,7 +233,7 @@ mod tests {
         };
         look.status.memory.components.extend((0..COMPONENTS_MAX).map(small));
         let lines = memory(&look.status).lines;
-        assert!(lines[3].starts_with("kernel sockets") && lines[4].starts_with("program"), "{lines:?}");
+        assert!(lines[4].starts_with("kernel sockets") && lines[5].starts_with("program"), "{lines:?}");
         assert!(
             lines.last().is_some_and(|line| line.starts_with("others") && line.contains("2.0 KiB")),
             "{lines:?}"

@@ -1,13 +1,13 @@
 //! The machine as a server finds it.
 
 use super::*;
-use crate::Role;
+use crate::{Budget, Role};
 
 /// What a server of so many clients finds on the captured machine.
 fn served(clients: u64, edit: fn(&mut Facts)) -> Diagnosis {
     let mut facts = captured();
     edit(&mut facts);
-    diagnose(&facts, &Wish { clients, role: Role::Server { tls: false }, ..Wish::default() })
+    diagnose(&facts, &Wish { clients, role: Role::Server { tls: false, budget: None }, ..Wish::default() })
 }
 
 #[test]
@@ -18,9 +18,25 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
     let played = diagnose(&captured(), &wish(1_000_000, ELSEWHERE));
     assert!(bound(&diagnosis, Resource::Memory).clients > bound(&played, Resource::Memory).clients);
     assert_eq!(diagnosis.limited_by(), Some(Resource::Memory));
-    let by_tls = Wish { clients: 1_000_000, role: Role::Server { tls: true }, ..Wish::default() };
+    let by_tls =
+        Wish { clients: 1_000_000, role: Role::Server { tls: true, budget: None }, ..Wish::default() };
     let by_tls = diagnose(&captured(), &by_tls);
     assert!(bound(&by_tls, Resource::Memory).clients < bound(&diagnosis, Resource::Memory).clients / 3);
+}
+
+#[test]
+fn a_memory_budget_bounds_what_the_machine_has_room_for() {
+    let role = |budget| Role::Server { tls: false, budget };
+    let wish = |clients| Wish { clients, ..Wish::default() };
+    let budget = Budget { bytes: 1 << 30, clients: 150_000 };
+    let bounded = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(200_000) });
+    assert_eq!((bounded.limited_by(), bounded.holds), (Some(Resource::Budget), Some(150_000)));
+    let remedy = bounded.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
+    assert!(remedy.contains("limits.memory_budget"), "{remedy}");
+    let fits = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(150_000) });
+    assert_eq!(fits.obstacle(), None);
+    let without = diagnose(&captured(), &Wish { role: role(None), ..wish(200_000) });
+    assert!(!without.bounds.iter().any(|bound| bound.resource == Resource::Budget));
 }
 
 #[test]

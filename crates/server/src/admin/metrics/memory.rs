@@ -1,7 +1,8 @@
 //! The memory by component, and what of it is one connection's.
 
 use super::page::Page;
-use gateway::{MemoryBudget, MemorySnapshot, Snapshot, Space, machine};
+use gateway::machine::{self, MemoryLimit};
+use gateway::{MemoryBudget, MemorySnapshot, Snapshot, Space};
 use std::fmt;
 
 /// `resident_bytes_at_start` is what the process took without any connection. What the kernel does not tell is left
@@ -10,7 +11,6 @@ pub(super) fn encode(
     page: &mut Page<'_>,
     snapshot: &Snapshot,
     memory: &MemorySnapshot,
-    budget: Option<MemoryBudget>,
     resident_bytes_at_start: u64,
 ) -> fmt::Result {
     page.gauge(
@@ -21,11 +21,6 @@ pub(super) fn encode(
     components(page, memory)?;
     let help = "Memory that the server takes of the machine: what is resident, and the kernel's for it.";
     page.gauge("throng_memory_whole_bytes", help, memory.whole())?;
-    if let Some(budget) = budget {
-        page.gauge("throng_memory_budget_bytes", "The memory budget.", budget.bytes)?;
-        let help = "How many connections the memory budget allows now.";
-        page.gauge("throng_memory_budget_connections", help, budget.allowed)?;
-    }
     if memory.resident_bytes > 0 {
         let resident = memory.resident_bytes;
         page.gauge("process_resident_memory_bytes", "Resident memory of the process.", resident)?;
@@ -37,6 +32,32 @@ pub(super) fn encode(
     if let Ok(sockets) = machine::socket_usage() {
         let help = "Memory of the TCP buffers of the whole machine, in the kernel.";
         page.gauge("throng_kernel_socket_memory_bytes", help, sockets.tcp_buffer_bytes)?;
+    }
+    Ok(())
+}
+
+/// What bounds the memory, as far as something does.
+pub(super) fn encode_bounds(
+    page: &mut Page<'_>,
+    budget: Option<MemoryBudget>,
+    limit: Option<&MemoryLimit>,
+) -> fmt::Result {
+    if let Some(MemoryBudget { bytes, capacity, allowed }) = budget {
+        page.gauge("throng_memory_budget_bytes", "The memory budget.", bytes)?;
+        let help = "How many connections the memory budget allows now.";
+        page.gauge("throng_memory_budget_connections", help, allowed)?;
+        let help =
+            "How many idle connections the memory budget has room for, by what one takes at the least.";
+        page.gauge("throng_memory_budget_idle_connections", help, capacity)?;
+    }
+    if let Some(MemoryLimit { bytes, file }) = limit {
+        let help = "The memory limit of the server's control group at its start, and the file that says so.";
+        page.gauges(
+            "throng_memory_limit_bytes",
+            help,
+            "file",
+            [(file.to_string_lossy(), *bytes)].into_iter(),
+        )?;
     }
     Ok(())
 }
