@@ -90,6 +90,7 @@ mod passage;
 mod pause;
 mod prepare;
 mod read;
+mod room;
 mod settle;
 mod shard;
 mod slab;

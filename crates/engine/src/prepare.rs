@@ -16,6 +16,7 @@ use crate::driver::{Driver, ShardIndex};
 use crate::listen::{listen_first, local_address};
 use crate::mailbox::{Bell, Mailbox, Mailboxes, Queue};
 use crate::passage::{Arrival, Passage};
+use crate::room::make_room;
 use crate::shard::Post;
 use crate::source::Source;
 use crate::start_error::StartError;
@@ -97,6 +98,11 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
     }
     let (mut shards, mailboxes, control) = make_shards(&config).map_err(StartError::Resources)?;
     shards[0].listeners = listeners;
+    // Tables of their own are not shared with other threads, and grow without waiting for any.
+    match config.tables {
+        Tables::Shared => make_room(&config),
+        Tables::Private => {}
+    }
     Ok(Prepared { config, addresses, shards, mailboxes, control, population: Arc::default() })
 }
 
