@@ -31,6 +31,8 @@ pub(crate) struct ConnectionStatus {
     /// Counted on each shard that has members.
     pub(crate) topics: u64,
     pub(crate) longpoll_sessions: u64,
+    /// Joins beyond their pace, which wait for their turn.
+    pub(crate) joins_waiting: u64,
 }
 
 /// What happened since the start.

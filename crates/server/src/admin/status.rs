@@ -58,6 +58,7 @@ pub(super) async fn status(
             joined: snapshot.joined,
             topics: snapshot.topics,
             longpoll_sessions: snapshot.longpoll_sessions,
+            joins_waiting: snapshot.joins_waiting,
         },
         totals: totals(&snapshot),
         shards: shards(&snapshot),

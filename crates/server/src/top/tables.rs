@@ -72,9 +72,12 @@ pub(super) fn figures(look: &Look) -> Table {
         format!("{:<14}{:>15}", "connections", grouped(connections.open)),
         format!("{:<14}{:>15}", "joined", grouped(connections.joined)),
         format!("{:<14}{:>15}", "topics", grouped(connections.topics)),
+        format!("{:<14}{:>15}", "long-polling", grouped(connections.longpoll_sessions)),
+        format!("{:<14}{:>15}", "joins in line", grouped(connections.joins_waiting)),
         pair("accepted", totals.accepted, rates.accepted),
         pair("closed", totals.closed, rates.closed),
         pair("rejected", totals.rejected, rates.rejected),
+        pair("joins", totals.joins, rates.joins),
         pair("messages in", totals.messages_in, rates.messages_in),
         pair("messages out", totals.messages_out, rates.messages_out),
         volume("bytes in", totals.bytes_in, rates.bytes_in),
@@ -188,6 +191,8 @@ mod tests {
     fn look() -> Look {
         let mut status = Status::default();
         status.connections.open = 12_345;
+        status.connections.joins_waiting = 17;
+        status.totals.joins = 6_789;
         status.shards =
             vec![ShardStatus { connections: 12_345, turn_us_max: 1_500, ..ShardStatus::default() }];
         status.topics = vec![TopicStatus { topic: "rooms:\u{1b}[2Jlobby".to_owned(), members: 12_000 }];
@@ -212,6 +217,8 @@ mod tests {
         let text = all(&look(), &[0.25]);
         for expected in [
             "connections            12,345",
+            "joins in line              17",
+            "joins                   6,789            0/s",
             "kernel sockets          50.0 MiB      4,052 each",
             "control group           68.0 MiB",
             "12,000  rooms: [2Jlobby",
