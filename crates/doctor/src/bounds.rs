@@ -204,9 +204,18 @@ fn budget(scene: &Scene<'_>) -> Option<Bound> {
     let budget = scene.budget()?;
     let basis =
         format!("{} for all that the server takes, what it takes at the start first", bytes(budget.bytes));
-    let remedy = "a larger `limits.memory_budget` (with \"auto\": a larger limit of the control group), or more servers";
     let bound = Bound::new(Resource::Budget, budget.clients, basis);
-    Some(Bound { remedy: Some(remedy.to_owned()), ..bound })
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    let Some(limit) = budget.wanted_limit_bytes.map(mebibytes) else {
+        let remedy =
+            format!("limits.memory_budget = \"{}MiB\", or more servers", mebibytes(budget.wanted_bytes));
+        return Some(Bound { remedy: Some(remedy), ..bound });
+    };
+    let remedy = format!(
+        "{limit} MiB as the control group's memory limit (memory.max; docker run --memory), or more servers"
+    );
+    let settings = vec![Setting::systemd("MemoryMax", format!("{limit}M"))];
+    Some(Bound { remedy: Some(remedy), settings, ..bound })
 }
 
 /// Idle connections take none of it. One that has something on its way takes at least a page.

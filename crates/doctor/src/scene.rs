@@ -28,6 +28,10 @@ pub struct Budget {
     pub bytes: u64,
     /// Idle clients that it has room for.
     pub clients: u64,
+    /// What it would have to be for the clients that are wished for, in bytes.
+    pub wanted_bytes: u64,
+    /// What the limit of the server's control group would have to be for that, in bytes, where the budget follows it.
+    pub wanted_limit_bytes: Option<u64>,
 }
 
 /// Source addresses and ports of clients that are played.

@@ -62,7 +62,9 @@ pub use hub::{
     PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
-pub use memory::{BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space, idle_connections};
+pub use memory::{
+    BudgetTooSmall, Component, MemoryBudget, MemorySnapshot, Space, budget_for, idle_connections,
+};
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
 pub use nodes::NodeAddress;

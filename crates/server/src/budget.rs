@@ -42,6 +42,11 @@ impl Budget {
         self.limit.as_ref().filter(|_| self.wish == BudgetWish::Auto).map(Limit)
     }
 
+    /// What the control group's limit would have to be for a budget of so many bytes, where the budget follows it.
+    pub(crate) fn limit_for(&self, budget_bytes: u64) -> Option<u64> {
+        self.origin().map(|_| budget_bytes.div_ceil(BUDGET_PARTS).saturating_mul(LIMIT_PARTS))
+    }
+
     /// The limit that ends the server before it reaches its budget.
     pub(crate) fn exceeded(&self) -> Option<Limit<'_>> {
         let bytes = self.bytes?;
@@ -130,6 +135,7 @@ mod tests {
         let auto = budget(BudgetWish::Auto, Some(68));
         assert_eq!(said(auto.origin()), Some(limited.clone()));
         assert_eq!(auto.bytes, Some(64 * MIB));
+        assert_eq!(auto.limit_for(4096 * MIB), Some(4352 * MIB));
         assert_eq!([said(auto.exceeded()), said(auto.close()), said(auto.unheeded())], [None, None, None]);
         for (mebibytes, close, exceeded) in
             [(64, false, false), (66, true, false), (68, true, false), (69, true, true)]
@@ -138,6 +144,7 @@ mod tests {
             assert_eq!(said(written.close()).is_some(), close, "{mebibytes}");
             assert_eq!(said(written.exceeded()).is_some(), exceeded, "{mebibytes}");
             assert_eq!(said(written.origin()), None, "{mebibytes}");
+            assert_eq!(written.limit_for(MIB), None, "{mebibytes}");
         }
         assert_eq!(said(budget(BudgetWish::Off, Some(68)).unheeded()), Some(limited));
         assert_eq!(said(budget(BudgetWish::Auto, None).unheeded()), None);

@@ -10,7 +10,7 @@ mod ports;
 use crate::budget::Budget;
 use crate::config::Config;
 use ::doctor::{Colours, Examination, Facts, Role, State, TLS_BYTES, diagnose};
-use gateway::{idle_connections, machine};
+use gateway::{budget_for, idle_connections, machine};
 use std::io::{self, IsTerminal};
 
 const PROGRAM: &str = concat!("throng ", env!("CARGO_PKG_VERSION"));
@@ -36,7 +36,7 @@ pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
     let clients = wish.clients.or(configured).unwrap_or(CLIENTS_DEFAULT);
     let budget = Budget::read(config.limits.memory_budget);
     let tls = config.tls.is_some();
-    let room = budget.bytes.map(|bytes| ::doctor::Budget { bytes, clients: room(bytes, tls) });
+    let room = room(&budget, clients, tls);
     let role = Role::Server { tls, budget: room };
     let facts = Facts::read(PROGRAM);
     let mut diagnosis = diagnose(&facts, &::doctor::Wish { clients, role, ..::doctor::Wish::default() });
@@ -53,11 +53,19 @@ pub(crate) fn examine(config: &Config, wish: &Wish) -> io::Result<Found> {
     Ok(Found { text, stops })
 }
 
-/// Connections that a budget has room for. Of what the server takes without any, this process has the most part.
-fn room(budget_bytes: u64, tls: bool) -> u64 {
+/// What the budget has room for, and what it would have to be for so many. Of what the server takes without any
+/// connection, this process has the most part.
+fn room(budget: &Budget, clients: u64, tls: bool) -> Option<::doctor::Budget> {
+    let bytes = budget.bytes?;
     let start_bytes = machine::process_memory().unwrap_or_default().resident_bytes();
     let each_bytes = machine::socket_bytes() + if tls { TLS_BYTES } else { 0 };
-    idle_connections(budget_bytes, start_bytes, each_bytes)
+    let wanted_bytes = budget_for(clients, start_bytes, each_bytes);
+    Some(::doctor::Budget {
+        bytes,
+        clients: idle_connections(bytes, start_bytes, each_bytes),
+        wanted_bytes,
+        wanted_limit_bytes: budget.limit_for(wanted_bytes),
+    })
 }
 
 fn printed(examination: &Examination) -> io::Result<String> {

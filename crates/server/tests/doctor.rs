@@ -90,3 +90,17 @@ fn the_tls_files_are_read_and_judged_by_their_time() {
     let check = found.iter().find(|check| check["subject"] == "certificate").expect("it is checked");
     assert!(!good && check["state"] == "stop", "{check}");
 }
+
+#[test]
+fn a_memory_budget_is_among_what_limits_the_machine_and_one_that_suffices_is_told() {
+    let (text, good) = doctor(&["--clients", "500000", "--memory-budget", "64MiB"]);
+    assert!(
+        !good && text.contains("This machine can hold ") && text.contains("memory budget stop"),
+        "{text}"
+    );
+    let (_, wanted) = text.split_once("limits.memory_budget = \"").expect("it is told what would suffice");
+    let (wanted, _) = wanted.split_once('"').expect("in quotes");
+    // Some fewer: no two processes take quite the same at their start.
+    let (text, _) = doctor(&["--clients", "490000", "--memory-budget", wanted]);
+    assert!(!text.contains("memory budget stop") && !text.contains("limits.memory_budget = "), "{text}");
+}

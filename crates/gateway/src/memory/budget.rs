@@ -95,6 +95,13 @@ pub fn idle_connections(budget_bytes: u64, start_bytes: u64, each_bytes: u64) ->
     Shares::of(budget_bytes, start_bytes).idle_connections(each_bytes)
 }
 
+/// The least budget that has room for so many idle connections, in bytes; as for [`idle_connections`].
+#[must_use]
+pub fn budget_for(connections: u64, start_bytes: u64, each_bytes: u64) -> u64 {
+    let bytes = connections.saturating_mul(each_bytes + PROCESS_BYTES_MIN);
+    start_bytes.saturating_add(bytes.div_ceil(CONNECTION_PARTS).saturating_mul(PARTS))
+}
+
 /// Looks again and again, and says how many connections there may be.
 #[derive(Debug)]
 pub(crate) struct Pacer {
@@ -238,6 +245,11 @@ mod tests {
             assert_eq!(idle_connections(budget, start_bytes, SOCKET_BYTES), pacer(budget).capacity());
         }
         assert_eq!(idle_connections(start_bytes, start_bytes, SOCKET_BYTES), 0);
+        for connections in [1, 1_000, 2_000_000] {
+            let budget = budget_for(connections, start_bytes, SOCKET_BYTES);
+            let room = |budget| idle_connections(budget, start_bytes, SOCKET_BYTES);
+            assert!(room(budget) >= connections && room(budget - PARTS) <= connections, "{connections}");
+        }
     }
 
     #[test]

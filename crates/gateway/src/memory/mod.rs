@@ -14,7 +14,7 @@ mod watch;
 pub use account::MemorySnapshot;
 pub(crate) use account::{Account, HttpConnections};
 pub(crate) use budget::{Allowance, Shares};
-pub use budget::{BudgetTooSmall, idle_connections};
+pub use budget::{BudgetTooSmall, budget_for, idle_connections};
 pub use component::{Component, Space};
 pub use watch::MemoryBudget;
 pub(crate) use watch::Watch;

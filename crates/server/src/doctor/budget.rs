@@ -10,7 +10,7 @@ const SUBJECT: &str = "memory budget";
 /// `room` is what the budget has room for. `None` where there is no budget and nothing is known of the memory.
 pub(super) fn check(budget: &Budget, room: Option<::doctor::Budget>, facts: &Facts) -> Option<Check> {
     let check = |state, text: String| Some(Check::new(SUBJECT, state, text));
-    let Some(::doctor::Budget { bytes, clients }) = room else {
+    let Some(::doctor::Budget { bytes, clients, .. }) = room else {
         return without(budget, facts);
     };
     let origin = budget.origin().map(|limit| format!(", by {limit}")).unwrap_or_default();
@@ -78,7 +78,13 @@ mod tests {
         };
         let limit = limit_bytes.map(|bytes| MemoryLimit { bytes, file: "/groups/memory.max".into() });
         let budget = Budget::of(wish, limit);
-        let room = budget.bytes.map(|bytes| ::doctor::Budget { bytes, clients: 12_345 });
+        let of = |bytes| ::doctor::Budget {
+            bytes,
+            clients: 12_345,
+            wanted_bytes: bytes,
+            wanted_limit_bytes: None,
+        };
+        let room = budget.bytes.map(of);
         check(&budget, room, &Facts { memory, ..Facts::default() })
     }
 

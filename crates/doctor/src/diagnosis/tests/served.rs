@@ -28,11 +28,16 @@ fn a_server_needs_no_ports_of_its_own_and_pays_for_one_end() {
 fn a_memory_budget_bounds_what_the_machine_has_room_for() {
     let role = |budget| Role::Server { tls: false, budget };
     let wish = |clients| Wish { clients, ..Wish::default() };
-    let budget = Budget { bytes: 1 << 30, clients: 150_000 };
+    let budget = Budget { bytes: 1 << 30, clients: 150_000, wanted_bytes: 3 << 29, wanted_limit_bytes: None };
     let bounded = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(200_000) });
     assert_eq!((bounded.limited_by(), bounded.holds), (Some(Resource::Budget), Some(150_000)));
     let remedy = bounded.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
-    assert!(remedy.contains("limits.memory_budget"), "{remedy}");
+    assert_eq!(remedy, "limits.memory_budget = \"1536MiB\", or more servers");
+    let followed = Budget { wanted_limit_bytes: Some(51 << 25), ..budget };
+    let followed = diagnose(&captured(), &Wish { role: role(Some(followed)), ..wish(200_000) });
+    let remedy = followed.obstacle().and_then(|bound| bound.remedy.as_deref()).expect("there is one");
+    assert!(remedy.starts_with("1632 MiB as the control group's memory limit"), "{remedy}");
+    assert!(followed.settings().into_iter().any(|setting| setting.line() == "MemoryMax=1632M"));
     let fits = diagnose(&captured(), &Wish { role: role(Some(budget)), ..wish(150_000) });
     assert_eq!(fits.obstacle(), None);
     let without = diagnose(&captured(), &Wish { role: role(None), ..wish(200_000) });
