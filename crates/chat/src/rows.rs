@@ -4,21 +4,34 @@
 //! reads and writes what it is told to, within one transaction, and never decides. Each method takes the community, and
 //! must look at nothing outside of it.
 
+mod blocking;
+mod record;
+mod search;
+mod sending;
+mod target;
+
+pub(crate) use blocking::block_between;
+pub use blocking::blocked;
+pub use record::{Record, Scanned, Table};
+pub use search::{Search, Within};
+pub use sending::{Appendix, Sending, SendingFacts};
+pub use target::Target;
+
 use crate::Trouble;
-use crate::community::{Community, GuestPolicy, Key};
+use crate::community::{Community, Key};
 use crate::conversation::{Conversation, Invitation, Member, Pair};
 use crate::delivery::Delivery;
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq,
 };
-use crate::message::{Edit, Mention, Message, Reaction, Tally};
-use crate::moderation::{Audit, Report, Sanction, SanctionKind};
+use crate::message::{Edit, Message, Reaction, Tally};
+use crate::moderation::{Audit, Report, Sanction};
 use crate::moment::Moment;
 use crate::person::{Block, Person};
 use crate::revocation::Revocation;
 pub use crate::words::words;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::RangeInclusive;
 
 /// What reading or writing rows gives.
@@ -301,289 +314,4 @@ pub struct ReceiptCounts {
     pub delivered: u64,
     /// Members who have read it and let others know.
     pub read: u64,
-}
-
-/// What to search for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Search {
-    /// Words, in lower case; a message must have all.
-    pub words: Vec<String>,
-    /// Whether the last may be the beginning of one.
-    pub beginning: bool,
-    /// In which conversations.
-    pub within: Within,
-    /// Only messages with an id before it.
-    pub before: Option<MessageId>,
-    /// How many.
-    pub limit: usize,
-}
-
-/// Where to search.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Within {
-    /// In one conversation.
-    One(ConversationId),
-    /// In those that a person is in.
-    Of(PersonId),
-    /// In all of the community.
-    Everywhere,
-}
-
-/// Somebody wants to send.
-#[derive(Clone, Copy, Debug)]
-pub struct Sending<'a> {
-    /// Where.
-    pub community: &'a CommunityId,
-    /// Into which conversation.
-    pub conversation: ConversationId,
-    /// Who.
-    pub sender: &'a PersonId,
-    /// What they call it.
-    pub client_id: Option<&'a ClientId>,
-}
-
-/// What the rules need to know of somebody who wants to send.
-#[derive(Clone, Debug, Default)]
-pub struct SendingFacts {
-    /// The conversation.
-    pub conversation: Option<Conversation>,
-    /// The sender's part in it.
-    pub member: Option<Member>,
-    /// The sender.
-    pub person: Option<Person>,
-    /// The sender's sanctions.
-    pub sanctions: Vec<Sanction>,
-    /// In a conversation of two: whether one has blocked the other.
-    pub blocked: bool,
-    /// What the sender has sent under the same client id.
-    pub earlier: Option<Message>,
-    /// What guests may do in the community, where somebody has looked already: it is the same for all of a batch, a page or
-    /// a search. Only for guests is it looked at.
-    pub guests: Option<GuestPolicy>,
-}
-
-impl Sending<'_> {
-    /// Gathers the facts by single reads.
-    fn look_up<R: Rows + ?Sized>(&self, rows: &mut R) -> Found<SendingFacts> {
-        let conversation = rows.conversation(self.community, self.conversation)?;
-        let facts = match &conversation {
-            Some(conversation) => SendingFacts::before(rows, self.community, self.sender, conversation)?,
-            None => SendingFacts::default(),
-        };
-        let earlier = match self.client_id {
-            Some(id) => rows.message_sent(self.community, self.sender, id)?,
-            None => None,
-        };
-        Ok(SendingFacts { conversation, earlier, ..facts })
-    }
-}
-
-impl SendingFacts {
-    /// Gathers by single reads how a person stands before a conversation. The conversation itself is not in it.
-    pub(crate) fn before<R: Rows + ?Sized>(
-        rows: &mut R,
-        community: &CommunityId,
-        person: &PersonId,
-        conversation: &Conversation,
-    ) -> Found<Self> {
-        Ok(Self {
-            conversation: None,
-            member: rows.member(community, conversation.id, person)?,
-            person: rows.person(community, person)?,
-            sanctions: rows.sanctions(community, person)?,
-            blocked: blocked(rows, community, person, conversation)?,
-            earlier: None,
-            guests: None,
-        })
-    }
-}
-
-/// Whether in a conversation of two one has blocked the other; `person` is one of them.
-pub fn blocked<R: Rows + ?Sized>(
-    rows: &mut R,
-    community: &CommunityId,
-    person: &PersonId,
-    conversation: &Conversation,
-) -> Found<bool> {
-    match &conversation.pair {
-        Some(pair) => block_between(rows, community, person, pair.other(person)),
-        None => Ok(false),
-    }
-}
-
-/// Whether one of two people has blocked the other.
-pub(crate) fn block_between<R: Rows + ?Sized>(
-    rows: &mut R,
-    community: &CommunityId,
-    one: &PersonId,
-    other: &PersonId,
-) -> Found<bool> {
-    Ok(rows.block(community, one, other)?.is_some() || rows.block(community, other, one)?.is_some())
-}
-
-/// What a batch of appends comes to.
-#[derive(Clone, Debug, Default)]
-pub struct Appendix {
-    /// New messages; those of one conversation in their order.
-    pub messages: Vec<(CommunityId, Message)>,
-    /// What their conversations become, each once.
-    pub conversations: Vec<(CommunityId, Conversation)>,
-    /// What their senders become, each once.
-    pub members: Vec<(CommunityId, Member)>,
-}
-
-macro_rules! records {
-    ($($name:ident)*) => {
-        /// A row of any table, as it is exported.
-        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-        #[serde(tag = "record", rename_all = "snake_case")]
-        #[allow(missing_docs, reason = "each variant is the type that it carries")]
-        pub enum Record {
-            $($name($name),)*
-        }
-
-        /// The tables, in the order in which an import has to fill them.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        #[allow(missing_docs, reason = "each variant is the type of its rows")]
-        pub enum Table {
-            $($name,)*
-        }
-
-        impl Table {
-            /// All.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-        }
-
-        $(impl From<$name> for Record {
-            fn from(row: $name) -> Self {
-                Self::$name(row)
-            }
-        })*
-    };
-}
-
-records! {
-    Community
-    Key
-    Person
-    Block
-    Revocation
-    Conversation
-    Member
-    Invitation
-    Sanction
-    Message
-    Edit
-    Reaction
-    Mention
-    Report
-    Audit
-}
-
-impl Record {
-    /// The community that it names, if it names one.
-    pub const fn community(&self) -> Option<&CommunityId> {
-        if let Self::Community(row) = self {
-            Some(&row.id)
-        } else if let Self::Key(row) = self {
-            Some(&row.community)
-        } else {
-            None
-        }
-    }
-}
-
-/// A record with its place in a scan.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Scanned {
-    /// Where the next scan goes on. Opaque; for the same store and table.
-    pub position: String,
-    /// The record.
-    pub record: Record,
-}
-
-/// The key of something to be removed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target {
-    /// A key.
-    Key(KeyId),
-    /// A person.
-    Person(PersonId),
-    /// That `by` blocks `person`.
-    Block {
-        /// Who blocks.
-        by: PersonId,
-        /// Whom.
-        person: PersonId,
-    },
-    /// Revocations that have ended.
-    Revocations {
-        /// Those that ended at this moment or before.
-        ended_before: Moment,
-    },
-    /// Somebody's part in a conversation.
-    Member {
-        /// Where.
-        conversation: ConversationId,
-        /// Who.
-        person: PersonId,
-    },
-    /// An invitation.
-    Invitation(InvitationId),
-    /// A sanction.
-    Sanction {
-        /// Whose.
-        person: PersonId,
-        /// Where.
-        conversation: Option<ConversationId>,
-        /// Which.
-        kind: SanctionKind,
-    },
-    /// A message, with its edits, reactions and mentions, in the search index too.
-    Message(Box<Message>),
-    /// The former texts of a message.
-    Edits {
-        /// Where.
-        conversation: ConversationId,
-        /// Of which.
-        seq: Seq,
-    },
-    /// One reaction.
-    Reaction {
-        /// Where.
-        conversation: ConversationId,
-        /// To which.
-        seq: Seq,
-        /// Whose.
-        person: PersonId,
-        /// Which.
-        emoji: String,
-    },
-    /// Something that an endpoint is to be told.
-    Delivery {
-        /// Whom.
-        endpoint: KeyId,
-        /// Which.
-        id: DeliveryId,
-    },
-    /// Everything that an endpoint is to be told, or was not.
-    Deliveries {
-        /// Whom.
-        endpoint: KeyId,
-    },
-    /// Everything that endpoints are to be told of a person, or were not.
-    DeliveriesOf(PersonId),
-    /// What endpoints were not told.
-    DeadLetters {
-        /// What was given up before.
-        given_up_before: Moment,
-    },
-    /// All reactions to a message.
-    Reactions {
-        /// Where.
-        conversation: ConversationId,
-        /// To which.
-        seq: Seq,
-    },
 }

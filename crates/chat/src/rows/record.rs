@@ -1,0 +1,81 @@
+//! A row of any table, as it is written, scanned and exported.
+
+use crate::community::{Community, Key};
+use crate::conversation::{Conversation, Invitation, Member};
+use crate::ids::CommunityId;
+use crate::message::{Edit, Mention, Message, Reaction};
+use crate::moderation::{Audit, Report, Sanction};
+use crate::person::{Block, Person};
+use crate::revocation::Revocation;
+use serde::{Deserialize, Serialize};
+
+macro_rules! records {
+    ($($name:ident)*) => {
+        /// A row of any table, as it is exported.
+        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(tag = "record", rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is the type that it carries")]
+        pub enum Record {
+            $($name($name),)*
+        }
+
+        /// The tables, in the order in which an import has to fill them.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is the type of its rows")]
+        pub enum Table {
+            $($name,)*
+        }
+
+        impl Table {
+            /// All.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+        }
+
+        $(impl From<$name> for Record {
+            fn from(row: $name) -> Self {
+                Self::$name(row)
+            }
+        })*
+    };
+}
+
+records! {
+    Community
+    Key
+    Person
+    Block
+    Revocation
+    Conversation
+    Member
+    Invitation
+    Sanction
+    Message
+    Edit
+    Reaction
+    Mention
+    Report
+    Audit
+}
+
+impl Record {
+    /// The community that it names, if it names one.
+    pub const fn community(&self) -> Option<&CommunityId> {
+        if let Self::Community(row) = self {
+            Some(&row.id)
+        } else if let Self::Key(row) = self {
+            Some(&row.community)
+        } else {
+            None
+        }
+    }
+}
+
+/// A record with its place in a scan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scanned {
+    /// Where the next scan goes on. Opaque; for the same store and table.
+    pub position: String,
+    /// The record.
+    pub record: Record,
+}
