@@ -3,20 +3,27 @@
 //! It is no layer that hides a database: appending, looking up facts, the search index and migrations are each database's
 //! own. It must never hold a rule of the messenger.
 
+mod communities;
 mod delivery;
 mod entities;
 mod facts;
+mod memberships;
+mod mentions;
 mod moderation;
+mod place;
 mod reactions;
+mod removal;
 mod rows;
 mod scan;
 mod select;
 mod session;
 mod values;
 mod words;
+mod writing;
 
 pub(crate) use facts::{facts_columns, read_facts};
-pub(crate) use rows::{SqlRows, insert_mentions};
+pub(crate) use mentions::insert_mentions;
+pub(crate) use rows::SqlRows;
 pub(crate) use select::{Entity, Select, columns_of};
 pub(crate) use session::{Columns, Param, Session, corrupt};
 pub(crate) use words::{entry, scope};

@@ -1,9 +1,10 @@
 //! The rows of the messenger by statements that both databases understand.
 
-use super::entities::read_community;
+use super::communities::read_communities;
 use super::moderation::scope;
-use super::select::{Entity, Select, columns_of, insert};
-use super::session::{Columns, Param, Session};
+use super::place::{AT_PLACE, IN_SPAN, id, place, span};
+use super::select::{Entity as _, Select, insert};
+use super::session::{Param, Session};
 use chat::rows::{
     Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table,
     Target,
@@ -22,21 +23,6 @@ const ALL: usize = 100_000;
 /// A transaction as rows.
 pub(crate) struct SqlRows<'a, S>(pub(crate) &'a mut S);
 
-fn id(id: ConversationId) -> Param<'static> {
-    Param::id(id.0)
-}
-
-fn place(of: ConversationId, seq: Seq) -> [Param<'static>; 2] {
-    [id(of), Param::number(seq.0)]
-}
-
-fn span(of: ConversationId, span: &RangeInclusive<Seq>) -> [Param<'static>; 3] {
-    [id(of), Param::number(span.start().0), Param::number(span.end().0)]
-}
-
-const IN_SPAN: &str = "t.conversation = ? AND t.seq >= ? AND t.seq <= ?";
-const AT_PLACE: &str = "t.conversation = ? AND t.seq = ?";
-
 impl<'a> Select<'a> {
     /// Only rows after `start`, if there is one.
     fn after(self, column: &str, start: Option<Param<'a>>) -> Self {
@@ -49,11 +35,11 @@ impl<'a> Select<'a> {
 
 impl<S: Session> Rows for SqlRows<'_, S> {
     fn community(&mut self, id: &CommunityId) -> Found<Option<Community>> {
-        Ok(self.read_communities("community = ?1", &[id.as_str().into()], 1)?.pop())
+        Ok(read_communities(self.0, "community = ?1", &[id.as_str().into()], 1)?.pop())
     }
 
     fn communities(&mut self, after: Option<&CommunityId>, limit: usize) -> Found<Vec<Community>> {
-        self.read_communities("community > ?1", &[after.map_or("", CommunityId::as_str).into()], limit)
+        read_communities(self.0, "community > ?1", &[after.map_or("", CommunityId::as_str).into()], limit)
     }
 
     fn key(&mut self, community: &CommunityId, key: KeyId) -> Found<Option<Key>> {
@@ -222,14 +208,7 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         before: Option<(Moment, ConversationId)>,
         limit: usize,
     ) -> Found<Vec<Membership>> {
-        let mut select = Select::of(community).and("t.person = ?", [person.as_str().into()]);
-        if let Some((active, conversation)) = before {
-            let active = Param::number(active.millis());
-            let params = [active.clone(), active, id(conversation)];
-            select = select.and("(c.active_ms < ? OR (c.active_ms = ? AND c.id > ?))", params);
-        }
-        let select = select.order("c.active_ms DESC, c.id", limit);
-        self.read_memberships(&select)
+        super::memberships::memberships(self.0, community, person, before, limit)
     }
 
     fn memberships_among(
@@ -239,23 +218,11 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         after: Option<&(PersonId, ConversationId)>,
         limit: usize,
     ) -> Found<Vec<Membership>> {
-        let mut select = Select::of(community).among("t.person", people);
-        if let Some((person, conversation)) = after {
-            let params = [person.as_str().into(), id(*conversation)];
-            select = select.and("(t.person, t.conversation) > (?, ?)", params);
-        }
-        self.read_memberships(&select.order("t.person, t.conversation", limit))
+        super::memberships::memberships_among(self.0, community, people, after, limit)
     }
 
     fn receipts(&mut self, community: &CommunityId, of: ConversationId, seq: Seq) -> Found<ReceiptCounts> {
-        let mut count = |column: &str| {
-            let condition = format!(
-                "t.conversation = ? AND t.{column} >= ? AND EXISTS (SELECT 1 FROM people p \
-                 WHERE p.community = t.community AND p.id = t.person AND p.receipts = 1)"
-            );
-            Select::of(community).and(&condition, place(of, seq)).count(self.0, Member::TABLE)
-        };
-        Ok(ReceiptCounts { delivered: count("delivered_seq")?, read: count("read_seq")? })
+        super::memberships::receipts(self.0, community, of, seq)
     }
 
     fn invitation(&mut self, community: &CommunityId, invitation: InvitationId) -> Found<Option<Invitation>> {
@@ -447,107 +414,15 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     }
 
     fn replace(&mut self, community: &CommunityId, old: &Message, new: &Message) -> Found<()> {
-        let (words, mentions) = (old.text != new.text, old.mentions != new.mentions);
-        if words {
-            self.0.forget_words(community, old)?;
-        }
-        if mentions {
-            self.forget_mentions(community, old)?;
-        }
-        insert(self.0, community, new)?;
-        if mentions {
-            insert_mentions(self.0, community, new)?;
-        }
-        if words { self.0.index(community, new) } else { Ok(()) }
+        super::writing::replace(self.0, community, old, new)
     }
 
     fn put(&mut self, community: &CommunityId, record: &Record) -> Found<()> {
-        let session = &mut *self.0;
-        match record {
-            Record::Community(row) => insert(session, community, row),
-            Record::Key(row) => insert(session, community, row),
-            Record::Person(row) => insert(session, community, row),
-            Record::Block(row) => insert(session, community, row),
-            Record::Revocation(row) => insert(session, community, row),
-            Record::Conversation(row) => insert(session, community, row),
-            Record::Member(row) => insert(session, community, row),
-            Record::Invitation(row) => insert(session, community, row),
-            Record::Sanction(row) => insert(session, community, row),
-            Record::Message(row) => {
-                insert(session, community, row)?;
-                insert_mentions(session, community, row)?;
-                session.index(community, row)
-            }
-            Record::Edit(row) => insert(session, community, row),
-            Record::Reaction(row) => insert(session, community, row),
-            Record::Mention(row) => insert(session, community, row),
-            Record::Report(row) => insert(session, community, row),
-            Record::Audit(row) => insert(session, community, row),
-        }
+        super::writing::put(self.0, community, record)
     }
 
     fn remove(&mut self, community: &CommunityId, target: &Target) -> Found<()> {
-        let of = Select::of(community);
-        match target {
-            Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(self.0, Key::TABLE),
-            Target::Person(person) => {
-                of.and("t.id = ?", [person.as_str().into()]).delete(self.0, Person::TABLE)
-            }
-            Target::Block { by, person } => {
-                let params = [by.as_str().into(), person.as_str().into()];
-                of.and("t.by_person = ? AND t.person = ?", params).delete(self.0, Block::TABLE)
-            }
-            Target::Revocations { ended_before } => {
-                let ended = of.and("t.ends_ms <= ?", [Param::number(ended_before.millis())]);
-                ended.delete(self.0, Revocation::TABLE)
-            }
-            Target::Member { conversation, person } => {
-                let params = [id(*conversation), person.as_str().into()];
-                of.and("t.conversation = ? AND t.person = ?", params).delete(self.0, Member::TABLE)
-            }
-            Target::Invitation(invitation) => {
-                of.and("t.id = ?", [Param::id(invitation.0)]).delete(self.0, Invitation::TABLE)
-            }
-            Target::Sanction { person, conversation, kind } => {
-                let params = [person.as_str().into(), scope(*conversation), kind.name().into()];
-                let condition = "t.person = ? AND t.conversation = ? AND t.kind = ?";
-                of.and(condition, params).delete(self.0, Sanction::TABLE)
-            }
-            Target::Message(message) => {
-                self.0.forget_words(community, message)?;
-                self.forget_mentions(community, message)?;
-                for table in [Edit::TABLE, Reaction::TABLE, Message::TABLE] {
-                    let here = place(message.conversation, message.seq);
-                    Select::of(community).and(AT_PLACE, here).delete(self.0, table)?;
-                }
-                Ok(())
-            }
-            Target::Edits { conversation, seq } => {
-                of.and(AT_PLACE, place(*conversation, *seq)).delete(self.0, Edit::TABLE)
-            }
-            Target::Reaction { conversation, seq, person, emoji } => {
-                let own = [person.as_str().into(), emoji.as_str().into()];
-                let reaction = of.and(AT_PLACE, place(*conversation, *seq));
-                reaction.and("t.person = ? AND t.emoji = ?", own).delete(self.0, Reaction::TABLE)
-            }
-            Target::Delivery { endpoint, id } => {
-                let params = [Param::id(endpoint.0), Param::id(id.0)];
-                of.and("t.endpoint = ? AND t.id = ?", params).delete(self.0, Delivery::TABLE)
-            }
-            Target::Deliveries { endpoint } => {
-                of.and("t.endpoint = ?", [Param::id(endpoint.0)]).delete(self.0, Delivery::TABLE)
-            }
-            Target::DeliveriesOf(person) => {
-                of.and("t.person = ?", [person.as_str().into()]).delete(self.0, Delivery::TABLE)
-            }
-            Target::DeadLetters { given_up_before } => {
-                let old = of.and("t.given_up_ms < ?", [Param::number(given_up_before.millis())]);
-                old.delete(self.0, Delivery::TABLE)
-            }
-            Target::Reactions { conversation, seq } => {
-                of.and(AT_PLACE, place(*conversation, *seq)).delete(self.0, Reaction::TABLE)
-            }
-        }
+        super::removal::remove(self.0, community, target)
     }
 
     fn outdated(
@@ -571,64 +446,4 @@ impl<S: Session> Rows for SqlRows<'_, S> {
     ) -> Found<Vec<Scanned>> {
         super::scan::scan(self, community, &super::scan::Part { table, person, after, limit })
     }
-}
-
-impl<S: Session> SqlRows<'_, S> {
-    fn read_communities(
-        &mut self,
-        condition: &str,
-        params: &[Param<'_>],
-        limit: usize,
-    ) -> Found<Vec<Community>> {
-        let sql = format!(
-            "SELECT community, created_ms, settings FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
-        );
-        let mut found = Vec::new();
-        self.0.query(&sql, params, &mut |row: &dyn Columns| {
-            found.push(read_community(row)?);
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    /// Members with their conversations, which are called `t` and `c`.
-    fn read_memberships(&mut self, select: &Select<'_>) -> Found<Vec<Membership>> {
-        let (conditions, params, tail) = select.parts();
-        let sql = format!(
-            "SELECT {}, {} FROM members t JOIN conversations c ON c.community = t.community \
-             AND c.id = t.conversation WHERE {conditions}{tail}",
-            columns_of::<Member>("t"),
-            columns_of::<Conversation>("c"),
-        );
-        let mut found = Vec::new();
-        self.0.query(&sql, params, &mut |row| {
-            let member = Member::read(row, 0)?;
-            found.push(Membership { member, conversation: Conversation::read(row, Member::COLUMNS.len())? });
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    fn forget_mentions(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
-        for person in &message.mentions {
-            let here = place(message.conversation, message.seq);
-            let mention = Select::of(community).and("t.person = ?", [person.as_str().into()]);
-            mention.and(AT_PLACE, here).delete(self.0, Mention::TABLE)?;
-        }
-        Ok(())
-    }
-}
-
-/// The mentions of a message, for who counts theirs.
-pub(crate) fn insert_mentions(
-    session: &mut impl Session,
-    community: &CommunityId,
-    message: &Message,
-) -> Found<()> {
-    for person in &message.mentions {
-        let mention =
-            Mention { conversation: message.conversation, person: person.clone(), seq: message.seq };
-        insert(session, community, &mention)?;
-    }
-    Ok(())
 }

@@ -1,0 +1,24 @@
+//! Reading communities: theirs is the one table whose rows are of no other community.
+
+use super::entities::read_community;
+use super::session::{Columns, Param, Session};
+use chat::Community;
+use chat::rows::Found;
+
+/// The first `limit` communities by id for which `condition` holds.
+pub(super) fn read_communities(
+    session: &mut impl Session,
+    condition: &str,
+    params: &[Param<'_>],
+    limit: usize,
+) -> Found<Vec<Community>> {
+    let sql = format!(
+        "SELECT community, created_ms, settings FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
+    );
+    let mut found = Vec::new();
+    session.query(&sql, params, &mut |row: &dyn Columns| {
+        found.push(read_community(row)?);
+        Ok(())
+    })?;
+    Ok(found)
+}

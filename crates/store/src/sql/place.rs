@@ -1,0 +1,25 @@
+//! Where messages stand, as parameters and as the conditions that take them.
+
+use super::session::Param;
+use chat::{ConversationId, Seq};
+use std::ops::RangeInclusive;
+
+/// Takes what [`span`] gives.
+pub(super) const IN_SPAN: &str = "t.conversation = ? AND t.seq >= ? AND t.seq <= ?";
+/// Takes what [`place`] gives.
+pub(super) const AT_PLACE: &str = "t.conversation = ? AND t.seq = ?";
+
+/// A conversation.
+pub(super) fn id(id: ConversationId) -> Param<'static> {
+    Param::id(id.0)
+}
+
+/// A message's place in a conversation.
+pub(super) fn place(of: ConversationId, seq: Seq) -> [Param<'static>; 2] {
+    [id(of), Param::number(seq.0)]
+}
+
+/// The places between two of a conversation, both included.
+pub(super) fn span(of: ConversationId, span: &RangeInclusive<Seq>) -> [Param<'static>; 3] {
+    [id(of), Param::number(span.start().0), Param::number(span.end().0)]
+}
