@@ -1,0 +1,198 @@
+//! Who is on one node is seen on the other.
+
+use super::{Node, ONE, OTHER, begin, pairs};
+use crate::audience::{Activity, Choice, DeviceId, Due, LEASE, Status};
+use crate::messenger::now;
+use crate::scene::{id, run, somebody};
+use chat::verbs::ChangeCommunity;
+use chat::{By, CommunityLimits, Conversation};
+use gateway::FromNodes;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// Each round of both, and what each says in it is heard by the other.
+fn exchange(here: &Node, there: &Node) {
+    for _ in 0..3 {
+        here.messenger.tick();
+        there.messenger.tick();
+        there.hear(here);
+        here.hear(there);
+    }
+}
+
+/// Who is seen in the lobby by somebody on this node.
+fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
+    let (count, people) = node.messenger.present_in(&id("one"), lobby.id);
+    let people = people.expect("they are few").into_iter();
+    let mut seen: Vec<_> = people.map(|presence| (presence.person.to_string(), presence.status)).collect();
+    seen.sort();
+    assert_eq!(seen.len(), count);
+    seen
+}
+
+/// What was told of somebody's presence, by topic.
+fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
+    let told = node.ends.told.take().into_iter().filter(|(_, event, _)| event == "presence");
+    let payloads =
+        told.map(|(topic, _, payload)| (topic, serde_json::from_str::<Value>(&payload).expect("JSON")));
+    let theirs = payloads.filter(|(_, payload)| payload["person"] == name);
+    theirs.map(|(topic, payload)| (topic, payload["status"].as_str().expect("a status").to_owned())).collect()
+}
+
+fn leave(node: &Node, name: &str, device: u64) {
+    let inner = &node.messenger.inner;
+    inner.audience.depart(&id("one"), &somebody(name), DeviceId(device), now());
+    let due = inner.audience.sweep(Instant::now() + 2 * LEASE, now(), true);
+    due.announcements.iter().for_each(|announcement| inner.here().announce(announcement));
+    inner.tell_roster(&due, Instant::now());
+}
+
+const ONLINE: Status = Status::Online;
+
+#[test]
+fn who_is_on_one_node_is_seen_on_the_other_with_what_changes() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        drop((here.events(), there.events()));
+        exchange(&here, &there);
+        for node in [&here, &there] {
+            assert_eq!(seen_in(node, &lobby), [("ann".to_owned(), ONLINE), ("bob".to_owned(), ONLINE)]);
+        }
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "online")]));
+        exchange(&here, &there);
+        assert!(told_of(&here, "bob").is_empty(), "nothing has changed");
+
+        let idle = Some(Activity::Idle);
+        there.messenger.inner.audience.set_status(
+            &id("one"),
+            &somebody("bob"),
+            DeviceId(1),
+            idle,
+            None,
+            now(),
+        );
+        exchange(&here, &there);
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "away")]));
+
+        leave(&there, "bob", 1);
+        here.hear(&there);
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
+        assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
+        assert!(here.messenger.inner.audience.abroad().is_empty());
+    });
+}
+
+#[test]
+fn devices_on_several_nodes_are_one_person_and_what_they_chose_on_one_counts_on_all() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        for node in [&here, &there] {
+            node.welcome("ann", 1, &lobby);
+        }
+        there.welcome("bob", 2, &lobby);
+        exchange(&here, &there);
+        drop((here.events(), there.events()));
+        let choose = |choice| {
+            let audience = &here.messenger.inner.audience;
+            audience.set_status(&id("one"), &somebody("ann"), DeviceId(1), None, Some(choice), now());
+        };
+        choose(Choice::Invisible);
+        exchange(&here, &there);
+        assert_eq!(
+            told_of(&there, "ann"),
+            pairs(&[("room:one/lobby", "offline"), ("person:one/ann", "offline")])
+        );
+        let own = |node: &Node| node.messenger.inner.audience.own_status(&id("one"), &somebody("ann"));
+        assert_eq!([own(&here), own(&there)], [Status::Invisible; 2]);
+
+        leave(&here, "ann", 1);
+        there.hear(&here);
+        assert_eq!(own(&there), Status::Invisible, "they are still here");
+        leave(&there, "ann", 1);
+        exchange(&here, &there);
+        assert!(here.messenger.inner.audience.presence(&id("one"), &somebody("ann")).is_none());
+    });
+}
+
+#[test]
+fn a_node_that_is_gone_takes_its_people_with_it() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        drop(here.events());
+        here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
+        assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
+    });
+}
+
+#[test]
+fn a_community_holds_so_many_people_on_all_nodes_together_and_each_counts_once() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        let limits = CommunityLimits { people_online: Some(1), ..CommunityLimits::default() };
+        let settings = chat::Settings { limits, ..chat::Settings::named("One") };
+        here.messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        there.welcome("bob", 1, &lobby);
+        assert_eq!(here.admit("ann").await, "in", "nobody has told it of Bob");
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "community_full");
+        assert_eq!(here.admit("bob").await, "in", "he has his place already");
+
+        there.messenger.inner.audience.depart(&id("one"), &somebody("bob"), DeviceId(1), now());
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "in", "who may come back has no connection");
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        assert_eq!(here.admit("ann").await, "community_full");
+        here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        assert_eq!(here.admit("ann").await, "in", "the node is gone");
+    });
+}
+
+#[test]
+fn who_missed_something_asks_and_is_told_who_is_there() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        for (device, name) in ["bob", "cat"].into_iter().enumerate() {
+            there.welcome(name, device as u64, &lobby);
+        }
+        exchange(&here, &there);
+        assert_eq!(seen_in(&here, &lobby).len(), 3);
+        leave(&there, "cat", 1);
+        there.welcome("dan", 3, &lobby);
+        there.messenger.tick();
+        assert!(!there.words().is_empty(), "what is lost");
+        drop(here.events());
+        there.say("bob", &lobby, "hi").await;
+        exchange(&here, &there);
+        let names: Vec<String> = seen_in(&here, &lobby).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["ann", "bob", "dan"]);
+        assert!(told_of(&here, "bob").is_empty(), "nothing changed for whom it was only in doubt");
+    });
+}
+
+#[test]
+fn while_the_bus_is_away_who_is_elsewhere_is_there_for_a_lease() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        here.welcome("ann", 1, &lobby);
+        there.welcome("bob", 1, &lobby);
+        exchange(&here, &there);
+        here.messenger.hear(FromNodes::Down);
+        let inner = &here.messenger.inner;
+        for (later, seen) in [(Duration::ZERO, 2), (LEASE, 1)] {
+            inner.tell_roster(&Due::default(), Instant::now() + later);
+            assert_eq!(seen_in(&here, &lobby).len(), seen);
+        }
+        here.messenger.hear(FromNodes::Up);
+        here.messenger.hear(FromNodes::Nodes(&[ONE, OTHER]));
+        exchange(&here, &there);
+        assert_eq!(seen_in(&here, &lobby).len(), 2);
+    });
+}
