@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from runner import form, kernel, report, targets
-from runner.mishaps import MISHAPS, told
+from runner.failures import FAILURES, told
 from runner.samples import Measurement, Samples
 
 
@@ -95,5 +95,5 @@ def measure(scenarios: list, tools: Tools, repeats: int) -> tuple[Samples, list[
 def _measured(scenario, tools: Tools) -> Outcome:
     try:
         return scenario.measure(tools)
-    except MISHAPS as error:
+    except FAILURES as error:
         return Outcome({scenario.subjects[-1]: Measurement({}, [told(error)])})

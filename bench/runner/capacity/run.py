@@ -14,8 +14,8 @@ from runner.capacity import plan, report, search
 from runner.capacity.plan import Group, Search
 from runner.capacity.report import Facts
 from runner.capacity.search import Outcome
-from runner.mishaps import end_in_order
 from runner.servers import CONNECTIONS_PER_SHARD
+from runner.termination import end_in_order
 
 # What is known of searches when the program ends before them.
 ENDED = "the program ended before it"

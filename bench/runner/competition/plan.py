@@ -12,7 +12,7 @@ from runner import processes
 from runner.competition import c10k, cores
 from runner.competition.entrants import BROADCAST, C10K, ECHO, FLOOR, MEMORY, Entrant, Visit
 from runner.driver import Driver
-from runner.mishaps import MISHAPS, told
+from runner.failures import FAILURES, told
 from runner.samples import Measurement, Samples
 from runner.scenarios import open_faults, settled
 from runner.servers import Running
@@ -86,7 +86,7 @@ def _measured(scenario, entrant: Entrant, tools: Tools) -> Measurement:
                 server = stack.enter_context(entrant.server.start(stage))
             with cores.on(cores.client()):
                 return scenario.measure(server, visit, tools)
-    except MISHAPS as error:
+    except FAILURES as error:
         return Measurement({}, [told(error)])
 
 

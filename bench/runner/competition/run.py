@@ -9,8 +9,8 @@ from runner.competition import entrants, plan, report
 from runner.competition.facts import Facts
 from runner.competition.peers import BadPeer
 from runner.driver import Driver
-from runner.mishaps import end_in_order
 from runner.samples import Samples
+from runner.termination import end_in_order
 
 REPEATS = 3
 

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 
 from runner import kernel, processes
 from runner.capacity.search import SCENARIOS, SOURCES, can_make_certificates, certificate_in
-from runner.mishaps import end_in_order
 from runner.servers import Running, Throng, free_port
 from runner.soak import report
 from runner.soak.report import Facts, Soaked
 from runner.soak.watch import Watch
+from runner.termination import end_in_order
 
 # Beyond the run's own time: the drain, the report.
 PATIENCE_S = 120

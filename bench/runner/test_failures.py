@@ -1,16 +1,16 @@
-"""What a mishap is called in a report."""
+"""What a failure is called in a report."""
 
 import json
 import subprocess
 import unittest
 
-from runner.mishaps import MISHAPS, told
+from runner.failures import FAILURES, told
 
 
 def raised(what) -> Exception:
     try:
         what()
-    except MISHAPS as error:
+    except FAILURES as error:
         return error
     raise AssertionError("nothing went wrong")
 

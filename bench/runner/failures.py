@@ -1,14 +1,12 @@
-"""What may go wrong with one measurement, so that it is noted as its fault and the next one follows."""
+"""What one measurement may fail with, so that it is noted as its failure and the next one follows."""
 
 import http.client
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 # A report that is no JSON is a ValueError, one that lacks something a KeyError; who speaks of a server or a player that
 # is lost raises a RuntimeError of its own.
-MISHAPS = (OSError, RuntimeError, ValueError, KeyError, subprocess.SubprocessError, http.client.HTTPException)
+FAILURES = (OSError, RuntimeError, ValueError, KeyError, subprocess.SubprocessError, http.client.HTTPException)
 
 
 def told(error: Exception) -> str:
@@ -26,8 +24,3 @@ def told(error: Exception) -> str:
             return str(error)
         case _:
             return f"{type(error).__name__}: {error}"
-
-
-def end_in_order() -> None:
-    """When the run is asked to end, it ends the servers that it started: every context is left as by an exception."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
