@@ -12,11 +12,11 @@ import unittest
 from signal import SIGCONT, SIGSTOP
 
 from client import Client
+from cluster import SETTINGS, Cluster
 from harness.engines import Nats
 from harness.postgres import Postgres
 from harness.programs import wait_until
 from node import Node
-from test_cluster import SETTINGS, Cluster
 
 LOBBY = "room:default/lobby"
 SECRET = "a secret of at least thirty-two bytes"
