@@ -1,8 +1,10 @@
 //! A store in memory, for tests and simulations: the same verbs and rules, nothing durable.
 
 mod index;
+mod reactions;
 mod rows;
 mod scan;
+mod search;
 
 use crate::Pair;
 use crate::community::{Community, Key};

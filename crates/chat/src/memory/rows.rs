@@ -14,11 +14,9 @@ use crate::moment::Moment;
 use crate::permissions::Role;
 use crate::person::{Block, Person};
 use crate::revocation::Revocation;
-use crate::rows::{
-    Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target, Within, words,
-};
+use crate::rows::{Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Table, Target};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -399,22 +397,7 @@ impl Rows for MemoryRows {
         span: RangeInclusive<Seq>,
         asker: &PersonId,
     ) -> Found<Vec<(Seq, Tally)>> {
-        let all = self.of(community).reactions.values();
-        let all = all.filter(|row| row.conversation == of && span.contains(&row.seq));
-        let mut counted: BTreeMap<(Seq, &str), (Moment, u64, bool)> = BTreeMap::new();
-        for row in all {
-            let (first, count, mine) = counted.entry((row.seq, &row.emoji)).or_insert((row.at, 0, false));
-            *first = row.at.min(*first);
-            *count += 1;
-            *mine |= row.person == *asker;
-        }
-        let mut counted: Vec<_> = counted.into_iter().collect();
-        // It is stable: of what began at the same time the emoji decides.
-        counted.sort_by_key(|&((seq, _), (first, ..))| (seq, first));
-        let tally = |((seq, emoji), (_, count, mine)): ((Seq, &str), _)| {
-            (seq, Tally { emoji: emoji.to_owned(), count, mine })
-        };
-        Ok(counted.into_iter().map(tally).collect())
+        Ok(self.of(community).tallies(of, &span, asker))
     }
 
     fn own_reactions(
@@ -442,18 +425,7 @@ impl Rows for MemoryRows {
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let shelf = self.of(community);
-        let visible = |message: &&Message| match &search.within {
-            Within::One(id) => message.conversation == *id,
-            Within::Of(person) => shelf.members.contains_key(&(message.conversation, person.clone())),
-            Within::Everywhere => true,
-        };
-        let newest_first = shelf.names.iter().rev().filter_map(|(_, place)| shelf.messages.get(place));
-        let found = newest_first
-            .filter(|message| search.before.is_none_or(|before| message.id < before))
-            .filter(visible)
-            .filter(|message| has_all(&words(&message.text), search));
-        first(found, search.limit)
+        first(self.of(community).found(search), search.limit)
     }
 
     fn append(&mut self, appendix: &Appendix) -> Found<()> {
@@ -513,12 +485,4 @@ impl Rows for MemoryRows {
     ) -> Found<Vec<Scanned>> {
         Ok(self.of(community).scan(table, person, start, limit))
     }
-}
-
-fn has_all(of_text: &[String], search: &Search) -> bool {
-    let Some((last, whole)) = search.words.split_last() else {
-        return false;
-    };
-    let is_last = |word: &String| if search.beginning { word.starts_with(last) } else { word == last };
-    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(is_last)
 }
