@@ -8,6 +8,7 @@ use crate::ids::{ConnectionKey, JoinInstance, Micros, TopicId};
 use crate::limits::{JOIN_BURST_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
 use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
+use crate::planted::PlantedBug;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
@@ -85,6 +86,9 @@ impl JoinLine {
             }
             let join = self.line.pop_front()?;
             self.payload_bytes -= join.payload.len();
+            if !is_there && PlantedBug::GoneTakeNextTurn.is_planted() {
+                self.payload_bytes -= self.line.pop_front().map_or(0, |next| next.payload.len());
+            }
             if self.line.is_empty() {
                 // A storm's memory is given back.
                 self.line = VecDeque::new();

@@ -17,6 +17,8 @@ pub enum PlantedBug {
     LeaseNeverExpires,
     /// A recovery begins with the message that the client was given last.
     RecoveryDeliversTwice,
+    /// Who is gone while they stand in the line of joins takes who stands behind them out of it as well.
+    GoneTakeNextTurn,
 }
 
 #[cfg(feature = "planted-bugs")]

@@ -48,6 +48,8 @@ enum Plant {
     Twice,
     /// A lease that never expires.
     Lease,
+    /// A place in the line of joins that takes the next one with it.
+    Line,
     /// Answers, and news, before the commit (with `--stored`).
     Commit,
 }
@@ -79,8 +81,8 @@ fn one(seed: u64, arguments: &Arguments) -> Result<(), Failure> {
         (false, false) => run(seed, sink)?,
     };
     println!(
-        "seed {seed}: {} events, {} deliveries, {} drops, {} recoveries, trace {:016x}",
-        report.lines, report.deliveries, report.drops, report.recoveries, report.hash
+        "seed {seed}: {} events, {} deliveries, {} drops, {} recoveries, {} in line, trace {:016x}",
+        report.lines, report.deliveries, report.drops, report.recoveries, report.queued, report.hash
     );
     Ok(())
 }
@@ -92,6 +94,7 @@ fn plant(bug: Plant) {
         Plant::Join => hub::PlantedBug::JoinSeesEarlierPublication,
         Plant::Gap => hub::PlantedBug::GapGoesUnseen,
         Plant::Twice => hub::PlantedBug::RecoveryDeliversTwice,
+        Plant::Line => hub::PlantedBug::GoneTakeNextTurn,
         Plant::Lease => hub::PlantedBug::LeaseNeverExpires,
         Plant::Commit => return store::plant(Some(store::PlantedBug::AnswersBeforeCommit)),
     };
@@ -110,8 +113,8 @@ fn many(from: u64, seeds: u64) -> Result<(), Failure> {
     }
     let total = outcome?;
     println!(
-        "{} seeds from {from}: {} events, {} deliveries, {} drops, {} recoveries, every invariant held",
-        total.seeds, total.lines, total.deliveries, total.drops, total.recoveries
+        "{} seeds from {from}: {} events, {} deliveries, {} drops, {} recoveries, {} in line, every invariant held",
+        total.seeds, total.lines, total.deliveries, total.drops, total.recoveries, total.queued
     );
     Ok(())
 }

@@ -20,6 +20,8 @@ pub struct Report {
     pub drops: u64,
     /// Joins that were given what they missed.
     pub recoveries: u64,
+    /// Joins that stood in line.
+    pub queued: u64,
 }
 
 /// What is simulated from a seed.
@@ -80,6 +82,7 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             deliveries: world.oracle.deliveries,
             drops: world.oracle.drops,
             recoveries: 0,
+            queued: 0,
         }),
         Some(violation) => Err(Failure { seed, of: Kind::Node, violation, tail: world.trace.into_tail() }),
     }

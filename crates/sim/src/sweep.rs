@@ -21,6 +21,8 @@ pub struct Total {
     pub drops: u64,
     /// Joins that were given what they missed.
     pub recoveries: u64,
+    /// Joins that stood in line.
+    pub queued: u64,
 }
 
 /// Runs every seed of a range, as a node, as a cluster and with stored rooms, and after the first failure only those that
@@ -49,6 +51,7 @@ pub fn sweep(seeds: Range<u64>, progress: impl Fn(u64) + Sync) -> Result<Total, 
                         total.deliveries += report.deliveries;
                         total.drops += report.drops;
                         total.recoveries += report.recoveries;
+                        total.queued += report.queued;
                     }
                     progress(total.seeds);
                 }

@@ -53,6 +53,12 @@ fn a_lease_that_never_expires_is_caught() {
 }
 
 #[test]
+fn a_place_in_line_that_takes_the_next_with_it_is_caught() {
+    let violation = failure_with(PlantedBug::GoneTakeNextTurn, cluster::run).violation;
+    assert!(violation.contains("asked for a join and was never answered"), "{violation}");
+}
+
+#[test]
 fn a_delivery_before_the_commit_is_caught() {
     let plant = || store::plant(Some(store::PlantedBug::AnswersBeforeCommit));
     let violation = failure_between(plant, || store::plant(None), stored::run).violation;

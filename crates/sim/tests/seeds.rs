@@ -14,7 +14,7 @@ fn every_invariant_holds_in_the_default_seeds() {
         )
     });
     assert_eq!(total.seeds, DEFAULT_SEEDS);
-    let exercised = total.deliveries > 0 && total.drops > 0 && total.recoveries > 0;
+    let exercised = total.deliveries > 0 && total.drops > 0 && total.recoveries > 0 && total.queued > 0;
     assert!(exercised, "the seeds exercise too little: {total:?}");
 }
 

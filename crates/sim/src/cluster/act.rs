@@ -19,6 +19,9 @@ impl World {
         if self.stands_still(seat.node) {
             return Ok(());
         }
+        if self.clients[client].asks_again_at.is_some_and(|at| at <= self.now) {
+            return self.client_joins(client, seat);
+        }
         match self.random.below(100) {
             0..70 => self.client_speaks(client, seat, false),
             70..85 => self.client_speaks(client, seat, true),
@@ -46,6 +49,16 @@ impl World {
         let new = NewConnection { key, mount, dialect, socket_id: None, assigns: None };
         self.handle(node, shard, Event::Opened(new))?;
         self.client_joins(client, seat)
+    }
+
+    /// Most of those who are nowhere come at once, as when a node has gone, or is there again.
+    fn crowd_comes(&mut self) -> Checked {
+        for client in 0..self.clients.len() {
+            if self.clients[client].seat.is_none() && self.random.percent(80) {
+                self.client_comes(client)?;
+            }
+        }
+        Ok(())
     }
 
     /// With what it knows of where it stood; now and then it has forgotten.
@@ -98,10 +111,16 @@ impl World {
     pub(super) fn danger(&mut self) -> Checked {
         let node = self.random.below(self.nodes.len());
         match (self.random.below(14), self.nodes[node].is_some()) {
-            (_, false) => self.start_node(node),
+            (_, false) => {
+                self.start_node(node);
+                return self.crowd_comes();
+            }
             (0..4, true) => self.cut_bus(node),
             (4..7, true) => self.connect_bus_again(node),
-            (7, true) => self.kill(node),
+            (7, true) => {
+                self.kill(node);
+                return self.crowd_comes();
+            }
             (8..10, true) => self.expire_leases(),
             (10, true) => return self.restart_bus(false),
             (11, true) => return self.restart_bus(true),

@@ -5,7 +5,7 @@ use super::room::SAID;
 use crate::journal::Mark;
 use crate::oracle::{Checked, violated};
 use crate::presence::View;
-use hub::ConnectionKey;
+use hub::{ConnectionKey, Micros};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +33,10 @@ pub(super) struct Client {
     pub(super) topic: String,
     pub(super) seat: Option<Seat>,
     pub(super) joined: bool,
+    /// How long it was told to stay away, until the world has read that.
+    pub(super) turned_away_us: Option<u64>,
+    /// When it may ask again for a join that was refused, as the line was full.
+    pub(super) asks_again_at: Option<Micros>,
     pub(super) generation: u32,
     /// What it hands back when it joins again.
     pub(super) position: Option<Value>,
@@ -60,6 +64,8 @@ impl Client {
             topic,
             seat: None,
             joined: false,
+            turned_away_us: None,
+            asks_again_at: None,
             generation: 0,
             position: None,
             name: None,
@@ -79,11 +85,12 @@ impl Client {
     }
 
     pub(super) fn ask(&mut self, reference: u64, message: Option<MessageId>) {
+        self.asks_again_at = self.asks_again_at.filter(|_| message.is_some());
         self.asked.insert(reference, message);
     }
 
     pub(super) fn leave_seat(&mut self) -> Option<Seat> {
-        (self.joined, self.stays, self.outages) = (false, false, 0);
+        (self.joined, self.stays, self.outages, self.asks_again_at) = (false, false, 0, None);
         self.asked.clear();
         self.seat.take()
     }
@@ -117,6 +124,15 @@ impl Client {
         let response = &payload["response"];
         match (asked, payload["status"] == "ok") {
             (None, true) => self.stands(&response["recover"]),
+            (None, false) if response["reason"] == "overloaded" => {
+                match response["retry_after_ms"].as_u64() {
+                    Some(retry_after_ms) => {
+                        self.turned_away_us = Some(retry_after_ms.saturating_mul(1000));
+                        Ok(())
+                    }
+                    None => self.violated(format!("was turned away for no time: {payload}")),
+                }
+            }
             (Some(id), true) if self.is_recoverable() => match (&response["epoch"], &response["offset"]) {
                 (Value::String(epoch), Value::Number(offset)) => {
                     ledger.acknowledged(&self.topic, epoch, offset.as_u64().unwrap_or(0), id)

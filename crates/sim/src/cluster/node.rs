@@ -32,6 +32,8 @@ impl Node {
         let limits = Limits {
             history_bytes_max: plan.history_bytes_max,
             recovery_messages_max: plan.recovery_messages_max,
+            join_interval_us: plan.join_interval_us,
+            join_wait_us_max: plan.join_wait_us_max,
             ..Limits::default()
         };
         let config = HubConfig {

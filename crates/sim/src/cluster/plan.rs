@@ -16,6 +16,9 @@ pub(super) struct Plan {
     pub(super) retention: Retention,
     pub(super) history_bytes_max: usize,
     pub(super) recovery_messages_max: usize,
+    /// Between two joins that a shard begins; 0 is as they come.
+    pub(super) join_interval_us: u64,
+    pub(super) join_wait_us_max: u64,
     pub(super) steps: usize,
     /// Of a hundred messages of the bus's pub/sub, how many are lost without a word.
     pub(super) loss_percent: usize,
@@ -26,6 +29,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn draw(random: &mut Random) -> Plan {
         let bus = random.percent(70);
+        let join_interval_us = random.pick(&[0, 0, 1_000, 50_000, 400_000]);
         Plan {
             nodes: if bus { random.between(1, 3) } else { 1 },
             shards: random.between(1, 3),
@@ -40,6 +44,8 @@ impl Plan {
             },
             history_bytes_max: random.pick(&[3_000, 1 << 20, 1 << 20]),
             recovery_messages_max: random.pick(&[4, 100, 1000]),
+            join_interval_us,
+            join_wait_us_max: join_interval_us * random.pick(&[1, 3, 100]),
             steps: random.between(300, 1_500),
             loss_percent: random.pick(&[0, 0, 5, 20]),
             danger_permille: random.pick(&[0, 5, 15, 30]),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 /// Publishes what it is told, for all or for the others, and answers when that is accepted. Tracks who joins with a key.
 #[derive(Default)]
 pub(super) struct Room {
+    is_asked: bool,
     options: Value,
 }
 
@@ -14,6 +15,8 @@ pub(super) const SAID: &str = "said";
 
 impl Channel for Room {
     fn join(&mut self, _: &mut Context<'_>, payload: Payload<'_>) -> Joining {
+        // A panic here refuses the join, which no client takes.
+        assert!(!std::mem::replace(&mut self.is_asked, true), "a join is begun once");
         if let Payload::Json(text) = payload {
             self.options = serde_json::from_str(text).unwrap_or_default();
         }

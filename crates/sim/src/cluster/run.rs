@@ -6,6 +6,7 @@ use crate::oracle::{Checked, violated};
 use crate::presence::{Marks, Shown};
 use crate::run::{Failure, Kind, Report, message_of};
 use crate::trace::Trace;
+use hub::Hub;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A cluster that does not come to rest within so many rounds never will.
@@ -32,12 +33,18 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             deliveries: world.deliveries,
             drops: world.drops + world.engine.lost,
             recoveries: world.clients.iter().map(|client| client.recoveries).sum(),
+            queued: world.hubs().map(|hub| hub.counters().joins_queued).sum(),
         }),
         Some(violation) => Err(Failure { seed, of: Kind::Cluster, violation, tail: world.trace.into_tail() }),
     }
 }
 
 impl World {
+    /// Those of all nodes that are there.
+    fn hubs(&self) -> impl Iterator<Item = &Hub> {
+        self.nodes.iter().flatten().flat_map(|node| &node.shards).map(|shard| &shard.hub)
+    }
+
     fn live(&mut self) -> Checked {
         self.trace.line(format_args!("{:?}", self.plan));
         for _ in 0..3 {
@@ -109,8 +116,8 @@ impl World {
                     pending |= self.pump(node, shard, 10)?;
                 }
             }
-            let hubs = self.nodes.iter().flatten().flat_map(|node| &node.shards).map(|shard| &shard.hub);
-            let due = hubs.filter_map(hub::Hub::deadline).filter(|due| *due <= self.now + REST_SPAN_US).max();
+            let due =
+                self.hubs().filter_map(Hub::deadline).filter(|due| *due <= self.now + REST_SPAN_US).max();
             match due {
                 Some(due) => self.now = self.now.max(due),
                 None if !pending && !self.is_busy() => return Ok(()),
@@ -150,17 +157,19 @@ impl World {
             if !self.plan.bus {
                 client.check_density(&self.ledger)?;
             }
-            if client.seat.is_some() && !client.joined {
-                return violated(format!("client {} asked for a join and was never answered", client.index));
-            }
+        }
+        let unanswered =
+            |client: &&Client| client.seat.is_some() && !client.joined && client.asks_again_at.is_none();
+        if let Some(client) = self.clients.iter().find(unanswered) {
+            return violated(format!("client {} asked for a join and was never answered", client.index));
         }
         for client in self.clients.iter_mut().filter(|client| !client.is_recoverable()) {
             let node = client.seat.and_then(|seat| self.nodes[seat.node].as_ref());
             client.check_outages(node.map_or(0, |node| node.connects))?;
         }
         self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
-        for shard in self.nodes.iter().flatten().flat_map(|node| &node.shards) {
-            let bytes = shard.hub.memory().histories;
+        for hub in self.hubs() {
+            let bytes = hub.memory().histories;
             // Tables and what follows an order come on top.
             if bytes > self.plan.history_bytes_max as u64 + 20_000 {
                 return violated(format!("histories take {bytes} bytes"));

@@ -95,6 +95,10 @@ impl World {
         let Some(place) = self.nodes[node].as_mut() else { return Ok(()) };
         let mut effects = std::mem::take(&mut place.shards[shard].effects);
         place.shards[shard].hub.handle(self.now, event, &mut effects);
+        let waiting = place.shards[shard].hub.counters().joins_waiting;
+        if waiting * self.plan.join_interval_us > self.plan.join_wait_us_max {
+            return violated(format!("{waiting} joins stand in line on n{node} s{shard}"));
+        }
         self.carry_out(node, shard, effects)
     }
 
@@ -161,6 +165,13 @@ impl World {
         self.trace.line(format_args!("{} n{node} s{shard} client {slot} gets {message}", self.now.0));
         let joined = client.joined;
         client.receive(&message, &mut self.ledger)?;
+        if let Some(wait_us) = client.turned_away_us.take() {
+            // By one more than the line holds, and the millisecond that it is rounded up to.
+            if wait_us > self.plan.join_wait_us_max + self.plan.join_interval_us + 1_000 {
+                return violated(format!("client {slot} is to come back after {wait_us} µs"));
+            }
+            client.asks_again_at = Some(self.now + wait_us);
+        }
         if client.joined && !joined {
             client.presence_is_stale = self.stale.contains(&(node, shard, client.topic.clone()));
         }

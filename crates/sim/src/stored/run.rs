@@ -32,6 +32,7 @@ pub fn run(seed: u64, sink: Option<fn(&str)>) -> Result<Report, Failure> {
             deliveries: world.clients.iter().map(|client| client.deliveries).sum(),
             drops: world.drops + world.process.outlet.losses(),
             recoveries: world.clients.iter().map(|client| client.recoveries).sum(),
+            queued: 0,
         }),
         Some(violation) => Err(Failure { seed, of: Kind::Stored, violation, tail: world.trace.into_tail() }),
     }
