@@ -13,6 +13,9 @@ from cluster import FLEETING, KEPT, Cluster
 from harness.engines import Proxy
 from harness.programs import DEADLINE_SECONDS, free_port, wait_until
 
+# An engine that falls silent is noticed within two seconds by the bus's limits; the rest is for the tests' machine.
+SILENCE_NOTICED_SECONDS_MAX = 2 + 10
+
 
 class Deaths(Cluster):
     def test_clients_of_a_node_that_was_killed_recover_everything_elsewhere(self) -> None:
@@ -241,6 +244,31 @@ class Partitions(Cluster):
         self.assertEqual(far.events("gap"), [{"reason": "bus"}])
         for client in (near, speaker, listener):
             self.assertEqual(client.events("gap"), [])
+
+    def test_every_node_notices_an_engine_that_falls_silent_and_tells_its_members(self) -> None:
+        engine = self.start_engine()
+        proxy = Proxy(engine)
+        self.addCleanup(proxy.end)
+        servers = [self.start_server(name, proxy.url) for name in ("one", "other")]
+        for server in servers:
+            server.wait_for_bus()
+        members = [self.client(server, FLEETING) for server in servers]
+        members[0].say("before")
+        members[1].wait_for_bodies(["before"])
+        proxy.cut()
+        began = time.monotonic()
+        for server in servers:
+            said = server.wait_until_bus_is_away("it does not answer in time")
+            self.assertLess(time.monotonic() - began, SILENCE_NOTICED_SECONDS_MAX)
+            self.assertTrue(said.startswith("ready\n"), "the node is wanted all the same")
+            self.assertEqual(server.metric("throng_bus_up"), 0)
+        proxy.heal()
+        for member in members:
+            member.wait_for_event("gap")
+        members[0].say("after")
+        members[1].wait_for_bodies(["after"])
+        for member in members:
+            self.assertEqual(member.events("gap"), [{"reason": "bus"}])
 
 
 if __name__ == "__main__":
