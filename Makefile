@@ -219,7 +219,7 @@ balancer: programs-for-tests tests/clients/node_modules ## Run two servers behin
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/balancer
 
 .PHONY: cluster-tests
-cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, and kill each
+cluster-tests: programs-for-tests ## Run two and three servers with a Redis between them, and with a NATS, kill each, and (as root) pull out the cable of one
 	THRONG_BIN=$(abspath $(SERVER)) STAMPEDE_BIN=$(DEBUG_DIR)/stampede $(PYTHON_TESTS) --start-directory tests/cluster
 
 .PHONY: rolling-restart

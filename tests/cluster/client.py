@@ -6,15 +6,23 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlencode
 
-from harness.programs import DEADLINE_SECONDS
+from harness.programs import DEADLINE_SECONDS, HOST
 from harness.websocket import WebSocket
 
 
 class Client:
-    """One person, in one room at a time, on the node with this port; may go to another."""
+    """One person, in one room at a time, on the node with this port; may go to another on the same host."""
 
-    def __init__(self, port: int, topic: str, socket: str = "", connect_params: dict | None = None, **join_params):
-        self.topic = topic
+    def __init__(
+        self,
+        port: int,
+        topic: str,
+        socket: str = "",
+        connect_params: dict | None = None,
+        host: str = HOST,
+        **join_params,
+    ):
+        self.topic, self.host = topic, host
         query = urlencode({**({"id": socket} if socket else {}), **(connect_params or {})})
         self.path = f"/socket/websocket?{query}" if query else "/socket/websocket"
         self.params = join_params
@@ -29,7 +37,7 @@ class Client:
         if hasattr(self, "line"):
             self.close()
         self.port = port
-        self.line = WebSocket(port, self.path)
+        self.line = WebSocket(port, self.path, host=self.host)
         self.line.wait_forever()
         self.gone, self.replies = False, {}
         self.reader = threading.Thread(target=self._read, args=(self.line,), daemon=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from client import Client
 from harness.engines import Engine, Nats, Redis
-from harness.programs import wait_until
+from harness.programs import HOST, wait_until
 from node import Node
 
-KEPT, FLEETING = "rooms:kept", "rooms:fleeting"
-SETTINGS = {"THRONG_HISTORY_TOPICS": "rooms:kept* messages=10000 age=10m", "THRONG_SHUTDOWN_SPREAD": "500ms"}
+KEPT, FLEETING, SHORT = "rooms:kept", "rooms:fleeting", "rooms:short"
+HISTORIES = "rooms:kept* messages=10000 age=10m, rooms:short* messages=10 age=10m"
+SETTINGS = {"THRONG_HISTORY_TOPICS": HISTORIES, "THRONG_SHUTDOWN_SPREAD": "500ms"}
 
 
 class Cluster(unittest.TestCase):
@@ -35,8 +36,8 @@ class Cluster(unittest.TestCase):
         for client in self.clients:
             client.close()
 
-    def start_engine(self, password: str = "") -> Engine:
-        engine = self.engine(self.folder, password)
+    def start_engine(self, password: str = "", host: str = HOST) -> Engine:
+        engine = self.engine(self.folder, password, host)
         self.addCleanup(lambda: engine.process.kill())
         return engine
 
@@ -54,7 +55,7 @@ class Cluster(unittest.TestCase):
         return engine, servers
 
     def client(self, server: Node, topic: str, **params) -> Client:
-        client = Client(server.port, topic, **params)
+        client = Client(server.port, topic, host=server.address, **params)
         self.clients.append(client)
         return client
 

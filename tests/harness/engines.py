@@ -14,8 +14,8 @@ class Engine:
 
     scheme: str
 
-    def __init__(self, folder: Path, password: str = ""):
-        self.port = free_port()
+    def __init__(self, folder: Path, password: str = "", host: str = HOST):
+        self.host, self.port = host, free_port(host)
         self.folder = folder / f"engine-{self.port}"
         self.password = password
         self.start()
@@ -24,7 +24,7 @@ class Engine:
         self.folder.mkdir(parents=True, exist_ok=True)
         command = [str(word) for word in self.command()]
         self.process = Process(command, self.folder.with_suffix(".log"))
-        self.process.wait_until_it_listens(self.port)
+        self.process.wait_until_it_listens(self.port, self.host)
 
     def command(self) -> list[object]:
         raise NotImplementedError
@@ -35,7 +35,7 @@ class Engine:
 
     @property
     def url(self) -> str:
-        return f"{self.scheme}://{HOST}:{self.port}"
+        return f"{self.scheme}://{self.host}:{self.port}"
 
     def url_of(self, name: str, password: str) -> str:
         return self.url.replace("://", f"://{name}:{password}@")
@@ -49,7 +49,9 @@ class Redis(Engine):
     def command(self) -> list[object]:
         files = ["--dir", self.folder, "--save", "", "--appendonly", "yes", "--appendfsync", "always"]
         password = ["--requirepass", self.password] if self.password else []
-        return [find("redis-server"), "--port", self.port, "--bind", HOST, *files, *password]
+        # Its protected mode lets nobody in from beyond this machine's loopback; where it listens is what protects it here.
+        place = ["--port", self.port, "--bind", self.host, "--protected-mode", "no"]
+        return [find("redis-server"), *place, *files, *password]
 
 
 class Nats(Engine):
@@ -59,7 +61,8 @@ class Nats(Engine):
 
     def command(self) -> list[object]:
         password = ["--user", "somebody", "--pass", self.password] if self.password else []
-        return [find("nats-server"), "--port", self.port, "--addr", HOST, "--jetstream", "--store_dir", self.folder, *password]
+        place = ["--port", self.port, "--addr", self.host]
+        return [find("nats-server"), *place, "--jetstream", "--store_dir", self.folder, *password]
 
 
 class Proxy:
@@ -96,7 +99,7 @@ class Proxy:
     def _connect(self, near: socket.socket) -> None:
         self.open.wait()
         try:
-            far = socket.create_connection((HOST, self.engine.port), DEADLINE_SECONDS)
+            far = socket.create_connection((self.engine.host, self.engine.port), DEADLINE_SECONDS)
         except OSError:
             near.close()
             return

@@ -118,12 +118,12 @@ class Process:
         if not self.is_running():
             raise AssertionError(f"it ended with {self.child.returncode}: {self.log.read_text()[-2000:]}")
 
-    def wait_until_it_listens(self, port: int) -> None:
-        wait_until(f"{self.child.args[0]} listens", lambda: self._listens(port))
+    def wait_until_it_listens(self, port: int, host: str = HOST) -> None:
+        wait_until(f"{self.child.args[0]} listens", lambda: self._listens(port, host))
 
-    def _listens(self, port: int) -> bool:
+    def _listens(self, port: int, host: str) -> bool:
         self.assert_runs()
         with suppress(OSError):
-            socket.create_connection((HOST, port), DEADLINE_SECONDS).close()
+            socket.create_connection((host, port), DEADLINE_SECONDS).close()
             return True
         return False

@@ -20,28 +20,30 @@ class Refused(Exception):
 
 
 class WebSocket:
-    """Phoenix V2's socket on some port of 127.0.0.1; `source` is the address that it comes from, `options` are the
+    """Phoenix V2's socket on some port of a host; `source` is the address that it comes from, `options` are the
     system's, set before it connects. Who is not answered within `patience` seconds gets a TimeoutError."""
 
     def __init__(
         self,
         port: int,
         path: str = "/socket/websocket",
-        source: str = HOST,
+        source: str = "",
         options: Iterable[tuple[int, int, int]] = (),
         patience: float = DEADLINE_SECONDS,
+        host: str = HOST,
     ):
         self.socket = socket.socket()
         self.socket.settimeout(patience)
         for option in options:
             self.socket.setsockopt(*option)
-        self.socket.bind((source, 0))
-        self.socket.connect((HOST, port))
+        if source:
+            self.socket.bind((source, 0))
+        self.socket.connect((host, port))
         self.stream = self.socket.makefile("rb")
         key = base64.b64encode(os.urandom(16)).decode()
         separator = "&" if "?" in path else "?"
         self.socket.sendall(
-            f"GET {path}{separator}vsn=2.0.0 HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: Upgrade\r\n"
+            f"GET {path}{separator}vsn=2.0.0 HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: Upgrade\r\n"
             f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
         )
         try:
