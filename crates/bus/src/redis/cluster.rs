@@ -41,12 +41,18 @@ impl Cluster {
         &self.seeds
     }
 
-    /// Where each partition is now, as the first server says that can be asked.
+    /// Where each partition is now, as the first server says that knows a master of each.
     pub(crate) async fn places(&self, desk: &Desk) -> Result<Vec<Place>, Failure> {
         let mut failure = Failure::Unreachable("no server is known".to_owned());
         for server in self.servers() {
-            match self.ask(&server, desk).await {
-                Ok(ranges) => return self.places_in(&server, &ranges),
+            // One that was taken out of the cluster still answers, and knows no masters.
+            let known = self.ask(&server, desk).await.and_then(|ranges| {
+                let places = self.places_in(&server, &ranges)?;
+                self.remember(&ranges);
+                Ok(places)
+            });
+            match known {
+                Ok(places) => return Ok(places),
                 Err(why) => failure = why,
             }
         }
@@ -72,8 +78,12 @@ impl Cluster {
             .query_async(&mut connection)
             .await
             .map_err(|error| explain(&error))?;
-        let ranges = ranges(answer, server.addr())
-            .ok_or_else(|| Failure::Refused("what it says of its slots cannot be read".to_owned()))?;
+        ranges(answer, server.addr())
+            .ok_or_else(|| Failure::Refused("what it says of its slots cannot be read".to_owned()))
+    }
+
+    /// Whom else to ask, when those that were configured are gone.
+    fn remember(&self, ranges: &[Range]) {
         let mut found: Vec<ConnectionAddr> = Vec::new();
         for address in ranges.iter().flat_map(|range| &range.servers) {
             if !found.contains(address) {
@@ -81,7 +91,6 @@ impl Cluster {
             }
         }
         *self.found() = found;
-        Ok(ranges)
     }
 
     fn places_in(&self, server: &ConnectionInfo, ranges: &[Range]) -> Result<Vec<Place>, Failure> {

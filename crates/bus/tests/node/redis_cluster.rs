@@ -17,6 +17,11 @@ pub(crate) fn start() -> Server {
     server
 }
 
+/// A server that was taken out of its cluster: it answers, and has no slot.
+pub(crate) fn outcast() -> Server {
+    member().0
+}
+
 /// Masters that divide the slots in order, and behind them as many replicas of the first ones.
 pub(crate) struct Cluster {
     pub(crate) masters: Vec<Server>,

@@ -48,6 +48,16 @@ fn topics_are_divided_among_the_masters_and_one_server_tells_of_the_others() {
 }
 
 #[test]
+fn a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it() {
+    let (outcast, cluster) = (redis_cluster::outcast(), Cluster::start(2, 0));
+    let seeds = [outcast.url(), cluster.masters[1].url()];
+    let [ann, bob] = [(); 2].map(|()| Node::up(settings(&[&seeds[0], &seeds[1]])));
+    ann.sees_leases(&[ann.id, bob.id]);
+    hear_each_other(&ann, &bob);
+    Node::start(outcast.settings()).is_away_because("no master has slot");
+}
+
+#[test]
 fn a_slot_that_moves_takes_its_topics_along() {
     let cluster = Cluster::start(2, 0);
     let [from, to] = [&cluster.masters[0], &cluster.masters[1]];
