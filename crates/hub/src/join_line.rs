@@ -5,7 +5,7 @@
 //! place, which is passed over.
 
 use crate::ids::{ConnectionKey, JoinInstance, Micros, TopicId};
-use crate::limits::{JOIN_BURST_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
+use crate::limits::{JOIN_BURST_US, JOIN_CATCH_UP_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
 use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::planted::PlantedBug;
@@ -53,7 +53,7 @@ impl JoinLine {
 
     /// Whether a join has to wait; one that has not is counted.
     pub(crate) fn must_wait(&mut self, now: Micros) -> bool {
-        self.interval_us > 0 && (!self.line.is_empty() || !self.admits(now))
+        self.interval_us > 0 && (!self.line.is_empty() || !self.admits(now, 0))
     }
 
     /// Whether there is a place for one more with a payload of this size.
@@ -80,7 +80,8 @@ impl JoinLine {
     ) -> Option<WaitingJoin> {
         while let Some(first) = self.line.front() {
             let is_there = is_there(first);
-            if is_there && !self.admits(now) {
+            // A shard that comes late would otherwise be slower than its pace, and the line longer than it may be.
+            if is_there && !self.admits(now, JOIN_CATCH_UP_US) {
                 self.calls_at = now + JOIN_STEP_US;
                 return None;
             }
@@ -114,9 +115,10 @@ impl JoinLine {
         block_bytes(self.line.capacity() * size_of::<WaitingJoin>()) + self.payload_bytes
     }
 
-    fn admits(&mut self, now: Micros) -> bool {
-        let full_at = self.full_at.max(now);
-        let admits = full_at - now <= self.tolerance_us();
+    /// Whether one may come now, who is counted then. Time before that nobody used counts for no longer than `unused_us`.
+    fn admits(&mut self, now: Micros, unused_us: u64) -> bool {
+        let full_at = self.full_at.max(Micros(now.0.saturating_sub(unused_us)));
+        let admits = full_at.0.saturating_sub(now.0) <= self.tolerance_us();
         if admits {
             self.full_at = full_at + self.interval_us;
         }
@@ -172,6 +174,18 @@ mod tests {
         assert_eq!(called(&mut line, 6_000, &[1]), [2, 3], "who is gone takes nobody's turn");
         assert_eq!(called(&mut line, 1_000_000, &[]), [4, 5, 6, 7, 8]);
         assert_eq!((line.len(), line.payload_bytes, line.deadline()), (0, 0, None));
+    }
+
+    #[test]
+    fn a_shard_that_is_late_makes_up_for_a_tenth_of_a_second_and_for_nothing_when_nobody_waited() {
+        let mut line = line(2_000, 10_000_000);
+        while !line.must_wait(Micros(0)) {}
+        (0..200).for_each(|number| line.push(join(number)));
+        assert_eq!(called(&mut line, 50_000, &[]).len(), 25, "as many as would have come meanwhile");
+        assert_eq!(called(&mut line, 1_050_000, &[]).len(), 50 + 5);
+        (0..1_000).for_each(|at| drop(called(&mut line, 2_000_000 + at * 1_000, &[])));
+        assert_eq!(line.len(), 0);
+        assert_eq!((0..10).take_while(|_| !line.must_wait(Micros(9_000_000))).count(), 5, "a burst");
     }
 
     #[test]

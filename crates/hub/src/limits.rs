@@ -48,6 +48,8 @@ pub(crate) const PARKED_BYTES_MAX: usize = 1 << 20;
 pub(crate) const JOIN_BURST_US: u64 = 10_000;
 /// How often those are called whose turn in the line has come, in microseconds.
 pub(crate) const JOIN_STEP_US: u64 = 1_000;
+/// What a shard that was busy for longer than a step makes up for to those in line, at most, in microseconds.
+pub(crate) const JOIN_CATCH_UP_US: u64 = 100_000;
 /// Bytes of the payloads of joins in line. Past it a join is answered `overloaded`; one alone may be larger.
 pub(crate) const JOIN_LINE_BYTES_MAX: usize = 16 << 20;
 /// Publications of one topic that one pass over its members delivers together.
