@@ -26,6 +26,9 @@ pub(crate) struct Told {
 pub(crate) struct There {
     /// Whether one of their devices is in use; `None` between two connections.
     pub(crate) activity: Option<Activity>,
+    /// How many devices they have there. An older version does not tell it.
+    #[serde(default)]
+    pub(crate) devices: usize,
     pub(crate) choice: Choice,
     /// When they chose that; the newest choice counts, wherever it was made.
     pub(crate) chosen: Moment,
@@ -152,6 +155,12 @@ impl Abroad {
         self.activities(person).next().is_some()
     }
 
+    /// How many devices somebody has on other nodes.
+    pub(super) fn devices(&self, person: &PersonId) -> usize {
+        let stays = self.people.get(person).into_iter().flat_map(|traveller| traveller.nodes.values());
+        stays.fold(0, |sum, stay| sum.saturating_add(stay.there.devices))
+    }
+
     /// The newest choice that was made elsewhere.
     pub(super) fn choice(&self, person: &PersonId) -> Option<(Moment, Choice)> {
         let stays = self.people.get(person)?.nodes.values();
@@ -210,8 +219,8 @@ mod tests {
 
     fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> Told {
         let conversations = places.iter().copied().map(place).collect();
-        let there =
-            There { activity: Some(activity), choice, chosen: Moment::from_millis(chosen), conversations };
+        let chosen = Moment::from_millis(chosen);
+        let there = There { activity: Some(activity), devices: 1, choice, chosen, conversations };
         Told { person: ann(), here: Some(there), seen: None }
     }
 
@@ -229,7 +238,7 @@ mod tests {
         abroad.hear(ONE, there(Activity::Idle, Choice::Auto, 0, &[]));
         assert_eq!(status(&abroad), Status::Away);
         abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[]));
-        assert_eq!(status(&abroad), Status::Online);
+        assert_eq!((status(&abroad), abroad.devices(&ann())), (Status::Online, 2));
         abroad.hear(ONE, there(Activity::Idle, Choice::Invisible, 2, &[]));
         assert_eq!(status(&abroad), Status::Offline);
         abroad.hear(TWO, there(Activity::Active, Choice::Busy, 3, &[]));
@@ -237,7 +246,7 @@ mod tests {
         for node in [ONE, TWO] {
             abroad.hear(node, gone());
         }
-        assert!(!abroad.has(&ann()) && status(&abroad) == Status::Offline);
+        assert!(!abroad.has(&ann()) && status(&abroad) == Status::Offline && abroad.devices(&ann()) == 0);
         abroad.forget_if_gone(&ann());
         assert!(abroad.is_empty());
     }

@@ -67,6 +67,10 @@ impl Gathered {
         person: &PersonId,
         device: DeviceId,
     ) -> Result<Announcement, Full> {
+        let here = self.people.get(person).map_or(0, |present| present.devices.len());
+        if here.saturating_add(self.abroad.devices(person)) >= DEVICES_MAX {
+            return Err(Full);
+        }
         let make = || {
             let mut present = Present::new(person_topic(community, person));
             if let Some((chosen, choice)) = self.abroad.choice(person) {
@@ -76,9 +80,6 @@ impl Gathered {
             present
         };
         let present = self.people.entry(person.clone()).or_insert_with(make);
-        if present.devices.len() >= DEVICES_MAX {
-            return Err(Full);
-        }
         if present.devices.iter().all(|known| known.id != device) {
             present.devices.push(Device { id: device, activity: Activity::Active });
         }

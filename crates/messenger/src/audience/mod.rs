@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 const PARTS: usize = 64;
 /// For so long somebody without a device is not gone yet: connections break and come back.
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
-/// Devices of one person.
+/// Devices of one person, on all nodes as far as they have told each other.
 pub(crate) const DEVICES_MAX: usize = 32;
 /// In rooms with more people online than this, a message is told to those who have the room open and to whom it
 /// mentions; the others' conversations tabs are told the newest one once a second.

@@ -92,6 +92,7 @@ impl Present {
         let activity = if is_active { Activity::Active } else { Activity::Idle };
         let here = self.is_here().then(|| There {
             activity: (!self.devices.is_empty()).then_some(activity),
+            devices: self.devices.len(),
             choice: self.choice,
             chosen: self.chosen,
             conversations: self.conversations.clone(),

@@ -1,7 +1,7 @@
 //! Who is on one node is seen on the other.
 
 use super::{Node, ONE, OTHER, begin, pairs};
-use crate::audience::{Activity, Choice, DeviceId, Due, LEASE, Status};
+use crate::audience::{Activity, Choice, DEVICES_MAX, DeviceId, Due, LEASE, Status};
 use crate::messenger::now;
 use crate::scene::{id, run, somebody};
 use chat::verbs::ChangeCommunity;
@@ -113,6 +113,31 @@ fn devices_on_several_nodes_are_one_person_and_what_they_chose_on_one_counts_on_
         leave(&there, "ann", 1);
         exchange(&here, &there);
         assert!(here.messenger.inner.audience.presence(&id("one"), &somebody("ann")).is_none());
+    });
+}
+
+#[test]
+fn a_person_has_a_bounded_number_of_devices_on_all_nodes_together() {
+    run(async {
+        let (here, there, _) = begin().await;
+        let arrive = |node: &Node, device| {
+            node.messenger.inner.audience.arrive(&id("one"), &somebody("ann"), DeviceId(device)).is_ok()
+        };
+        for device in 0..DEVICES_MAX as u64 {
+            assert!(arrive(&here, device));
+        }
+        exchange(&here, &there);
+        assert!(!arrive(&there, 99));
+        let [_, people, devices, _] = there.messenger.inner.audience.counts();
+        assert_eq!((people, devices), (0, 0), "nothing is left of who was refused");
+        here.messenger.inner.audience.depart(&id("one"), &somebody("ann"), DeviceId(0), now());
+        exchange(&here, &there);
+        assert!(arrive(&there, 99));
+        there.messenger.hear(FromNodes::Nodes(&[ONE]));
+        for device in 100..DEVICES_MAX as u64 + 99 {
+            assert!(arrive(&there, device), "the node is gone");
+        }
+        assert!(!arrive(&there, 999));
     });
 }
 
