@@ -107,19 +107,22 @@ impl Present {
         }
     }
 
-    /// They wish to be seen otherwise from now on. Who becomes invisible was seen until now, as who goes is.
+    /// They wish to be seen otherwise from now on, whatever another node's clock said when they chose last. Who becomes
+    /// invisible was seen until now, as who goes is.
     pub(super) fn choose(&mut self, choice: Choice, now: Moment) {
         if choice == Choice::Invisible {
             self.see(now);
         }
         self.choice = choice;
-        self.chosen = now;
+        self.chosen = now.max(Moment::from_millis(self.chosen.millis() + 1));
     }
 
-    /// What they chose on another node, if that is newer.
+    /// What they chose on another node, if that is newer. The other nodes are told of it by this one, too: its word counts
+    /// where the first one is gone.
     pub(super) fn adopt(&mut self, chosen: Moment, choice: Choice) {
         if chosen > self.chosen {
             (self.chosen, self.choice) = (chosen, choice);
+            self.is_news = true;
         }
     }
 

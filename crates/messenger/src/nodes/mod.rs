@@ -163,7 +163,7 @@ impl Inner {
         if asks {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
-        if all_told {
+        if all_told && self.nodes.has_all_of(node) {
             self.lose_people(node, false);
         }
         let Some(community) = community else { return };

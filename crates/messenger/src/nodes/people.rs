@@ -34,6 +34,8 @@ struct State {
     away_since: Option<Instant>,
     /// Somebody asked, and it has not been said that all are told.
     is_telling: bool,
+    /// Nodes of which something is missing since everybody was asked last: what they say is all is not all that was told.
+    doubted: HashSet<NodeId>,
 }
 
 impl Roster {
@@ -68,7 +70,13 @@ impl Nodes {
     /// Something of this node is missing: what it told of its people is in doubt, and it is asked.
     pub(super) fn doubt_people_of(&self, audience: &Audience, node: NodeId) {
         audience.doubt_abroad(Some(node));
+        self.roster.state().doubted.insert(node);
         self.roster.asks.store(true, Relaxed);
+    }
+
+    /// Whether all that a node told of its people came, when it says that this was all.
+    pub(super) fn has_all_of(&self, node: NodeId) -> bool {
+        !self.roster.state().doubted.contains(&node)
     }
 }
 
@@ -96,6 +104,7 @@ impl Inner {
             self.nodes.voice.say_all_told(&self.out);
         }
         if roster.asks.swap(false, Relaxed) {
+            roster.state().doubted.clear();
             self.nodes.voice.say_hello(&self.out);
         }
     }

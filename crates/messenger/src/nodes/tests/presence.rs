@@ -5,9 +5,10 @@ use crate::audience::{Activity, Choice, DEVICES_MAX, DeviceId, Due, LEASE, Statu
 use crate::messenger::now;
 use crate::scene::{id, run, somebody};
 use chat::verbs::ChangeCommunity;
-use chat::{By, CommunityLimits, Conversation};
+use chat::{By, CommunityLimits, Conversation, Moment};
 use gateway::FromNodes;
 use serde_json::Value;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Each round of both, and what each says in it is heard by the other.
@@ -110,6 +111,9 @@ fn devices_on_several_nodes_are_one_person_and_what_they_chose_on_one_counts_on_
         leave(&here, "ann", 1);
         there.hear(&here);
         assert_eq!(own(&there), Status::Invisible, "they are still here");
+        exchange(&here, &there);
+        let seen = here.messenger.inner.audience.presence(&id("one"), &somebody("ann"));
+        assert_eq!(seen.map(|presence| presence.status), Some(Status::Offline), "and nobody sees it");
         leave(&there, "ann", 1);
         exchange(&here, &there);
         assert!(here.messenger.inner.audience.presence(&id("one"), &somebody("ann")).is_none());
@@ -199,6 +203,52 @@ fn who_missed_something_asks_and_is_told_who_is_there() {
         let names: Vec<String> = seen_in(&here, &lobby).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["ann", "bob", "dan"]);
         assert!(told_of(&here, "bob").is_empty(), "nothing changed for whom it was only in doubt");
+    });
+}
+
+#[test]
+fn who_was_told_of_in_what_is_missing_does_not_go_when_the_rest_was_all() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        for (device, name) in ["bob", "cat"].into_iter().enumerate() {
+            there.welcome(name, device as u64, &lobby);
+        }
+        here.welcome("ann", 1, &lobby);
+        exchange(&here, &there);
+        drop(here.events());
+        there.messenger.inner.nodes.roster.is_asked.store(true, Relaxed);
+        there.messenger.tick();
+        let words = there.words();
+        let (last, lost) = words.split_last().expect("it tells of them, and that they are all");
+        assert!(!lost.is_empty());
+        here.messenger.hear(FromNodes::Told { node: OTHER, words: last });
+        assert_eq!(seen_in(&here, &lobby).len(), 3, "they are in doubt, and there");
+        exchange(&here, &there);
+        assert_eq!(seen_in(&here, &lobby).len(), 3);
+        for name in ["bob", "cat"] {
+            assert!(told_of(&here, name).is_empty(), "nothing changed for {name}");
+        }
+    });
+}
+
+#[test]
+fn what_is_chosen_later_counts_whatever_the_clock_of_another_node_says() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        for node in [&here, &there] {
+            node.welcome("ann", 1, &lobby);
+        }
+        let choose = |node: &Node, choice, at| {
+            let audience = &node.messenger.inner.audience;
+            audience.set_status(&id("one"), &somebody("ann"), DeviceId(1), None, Some(choice), at);
+        };
+        let fast = Moment::from_millis(now().millis() + 3_000);
+        choose(&here, Choice::Busy, fast);
+        exchange(&here, &there);
+        choose(&there, Choice::Invisible, now());
+        exchange(&here, &there);
+        let own = |node: &Node| node.messenger.inner.audience.own_status(&id("one"), &somebody("ann"));
+        assert_eq!([own(&here), own(&there)], [Status::Invisible; 2]);
     });
 }
 
