@@ -32,23 +32,42 @@ test("what was found stays while one types on, but is no answer any more", () =>
 });
 
 test("where nothing is looked for nothing is found", () => {
-  expect(after(typed, found("anew", 9, 2), { type: "typed", query: " " })).toMatchObject({ hits: [], answered: undefined });
+  const search = after(typed, { type: "asked", how: "anew" }, found("anew", 9, 2));
+  expect(reduceSearch(search, { type: "typed", query: " " })).toMatchObject({ hits: [], answered: undefined });
 });
 
 test("older ones stand below, up to a bound", () => {
-  const search = after(typed, found("anew", 9, 2, "m8"), { type: "asked", how: "older" }, found("older", 7, 2, "m6"));
+  const older: SearchAction = { type: "asked", how: "older" };
+  const search = after(typed, { type: "asked", how: "anew" }, found("anew", 9, 2, "m8"), older, found("older", 7, 2, "m6"));
   expect(search.hits.map(({ id }) => id)).toEqual(["m9", "m8", "m7", "m6"]);
   expect(search.next).toBe("m6");
-  const full = reduceSearch(search, found("older", 5, HITS_MAX, "more"));
+  const full = [older, found("older", 5, HITS_MAX, "more")].reduce(reduceSearch, search);
   expect(full.hits).toHaveLength(HITS_MAX);
   expect(full.next).toBeUndefined();
 });
 
 test("a search that failed has no hits; where older ones did not come the rest stays", () => {
   const search = after(typed, { type: "asked", how: "anew" }, found("anew", 9, 2, "m8"));
-  const failed: SearchAction = { type: "failed", fault: noAnswer };
-  const anew = [{ type: "asked", how: "anew" }, failed] as const;
+  const failed = (how: "anew" | "older"): SearchAction => ({ type: "failed", how, sought, fault: noAnswer });
+  const anew = [{ type: "asked", how: "anew" }, failed("anew")] as const;
   expect(anew.reduce(reduceSearch, search)).toMatchObject({ hits: [], fault: noAnswer });
-  const older = [{ type: "asked", how: "older" }, failed] as const;
-  expect(older.reduce(reduceSearch, search)).toMatchObject({ next: "m8", fault: noAnswer, answered: sought });
+  const older = [{ type: "asked", how: "older" }, failed("older")] as const;
+  expect(older.reduce(reduceSearch, search)).toMatchObject({ next: "m8", fault: noAnswer, answered: sought, asking: undefined });
+});
+
+test("an answer to what was asked before one typed on is none", () => {
+  const asked = after(typed, { type: "asked", how: "anew" });
+  const on = reduceSearch(asked, { type: "typed", query: "keyst" });
+  const failed: SearchAction = { type: "failed", how: "anew", sought, fault: noAnswer };
+  for (const late of [found("anew", 9, 2), failed]) {
+    expect(reduceSearch(on, late)).toBe(on);
+    const askedOn = reduceSearch(on, { type: "asked", how: "anew" });
+    expect(reduceSearch(askedOn, late)).toBe(askedOn);
+  }
+});
+
+test("older ones that come twice stand there once", () => {
+  const first = after(typed, { type: "asked", how: "anew" }, found("anew", 9, 2, "m8"), { type: "asked", how: "older" });
+  const search = reduceSearch(first, found("older", 7, 2, "m6"));
+  expect(reduceSearch(search, found("older", 7, 2, "m6"))).toBe(search);
 });

@@ -25,7 +25,7 @@ export type SearchAction =
   | { readonly type: "narrowed"; readonly within: string | undefined }
   | { readonly type: "asked"; readonly how: "anew" | "older" }
   | { readonly type: "found"; readonly how: "anew" | "older"; readonly sought: Sought; readonly found: Found }
-  | { readonly type: "failed"; readonly fault: Fault };
+  | { readonly type: "failed"; readonly how: "anew" | "older"; readonly sought: Sought; readonly fault: Fault };
 
 /** Hits kept; who needs older ones says more exactly what they look for. */
 export const HITS_MAX = 200;
@@ -47,8 +47,17 @@ export function soughtBy({ query, within }: Search): Sought {
 
 /** Whether the hits are what is asked for now. */
 export function isAnswered(search: Search): boolean {
+  return isSought(search, search.answered);
+}
+
+function isSought(search: Search, sought: Sought | undefined): boolean {
   const { query, within } = soughtBy(search);
-  return search.answered?.query === query && search.answered.within === within;
+  return sought?.query === query && sought.within === within;
+}
+
+/** Whether this is an answer to what is asked now, and not to what was asked before one typed on. */
+function isAwaited(search: Search, { how, sought }: Extract<SearchAction, { readonly sought: Sought }>): boolean {
+  return search.asking === how && isSought(search, sought);
 }
 
 export function reduceSearch(search: Search, action: SearchAction): Search {
@@ -60,6 +69,7 @@ export function reduceSearch(search: Search, action: SearchAction): Search {
     case "asked":
       return { ...search, asking: action.how, fault: undefined };
     case "found": {
+      if (!isAwaited(search, action)) return search;
       const { hits, next } = action.found;
       const all = action.how === "older" ? [...search.hits, ...hits] : hits;
       return {
@@ -72,6 +82,7 @@ export function reduceSearch(search: Search, action: SearchAction): Search {
       };
     }
     case "failed":
+      if (!isAwaited(search, action)) return search;
       // What was found so far stays beside the reason why older ones did not come.
       return search.asking === "older"
         ? { ...search, asking: undefined, fault: action.fault }

@@ -22,7 +22,6 @@ export function useSearch(online: boolean, ask: RoomActions["search"]): Searchin
   const [search, dispatch] = useReducer(reduceSearch, nothingSought);
   const now = useRef({ search, online });
   now.current = { search, online };
-  const latest = useRef(0);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   const run = useCallback(
@@ -30,19 +29,15 @@ export function useSearch(online: boolean, ask: RoomActions["search"]): Searchin
       clearTimeout(pause.current);
       const sought = soughtBy(now.current.search);
       if (!now.current.online || wordsOf(sought.query).length === 0) return;
-      latest.current += 1;
-      const asked = latest.current;
       dispatch({ type: "asked", how });
       const found = await ask({ ...sought, before: how === "older" ? now.current.search.next : undefined });
-      if (asked !== latest.current) return;
-      dispatch("hits" in found ? { type: "found", how, sought, found } : { type: "failed", fault: found });
+      dispatch("hits" in found ? { type: "found", how, sought, found } : { type: "failed", how, sought, fault: found });
     },
     [ask],
   );
 
   const { query, within } = search;
   useEffect(() => {
-    latest.current += 1;
     if (!online || isAnswered(now.current.search)) return;
     pause.current = setTimeout(() => void run("anew"), PAUSE_MS);
     return () => { clearTimeout(pause.current); };
