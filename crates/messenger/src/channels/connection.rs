@@ -15,6 +15,8 @@ pub(super) struct Connection {
     pub(super) messenger: Messenger,
     pub(super) community: CommunityId,
     pub(super) socket: SocketId,
+    /// The address that it comes from.
+    remote: Option<IpAddr>,
     /// Until it is known who it is.
     shown: Mutex<Option<Box<Shown>>>,
     me: OnceCell<Arc<Me>>,
@@ -26,8 +28,6 @@ struct Shown {
     credentials: Credentials,
     /// The page that it comes from.
     origin: Option<String>,
-    /// The address that it comes from.
-    remote: Option<IpAddr>,
 }
 
 /// Who a connection is.
@@ -74,15 +74,13 @@ impl Connection {
     pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
         let socket = messenger.inner.entrance.socket();
         let community = credentials.community.clone();
-        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin, remote: None })));
-        Self { messenger, community, socket, shown, me: OnceCell::new() }
+        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin })));
+        Self { messenger, community, socket, remote: None, shown, me: OnceCell::new() }
     }
 
     /// From that address.
     pub(super) fn coming_from(mut self, remote: Option<IpAddr>) -> Self {
-        if let Some(shown) = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            shown.remote = remote;
-        }
+        self.remote = remote;
         self
     }
 
@@ -98,18 +96,11 @@ impl Connection {
 
     async fn come_in(&self) -> Result<Arc<Me>, Fault> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Shown { credentials, origin, remote } =
+        let Shown { credentials, origin } =
             *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
-        let limited = &self.messenger.inner.limited;
-        limited.admit_token(remote)?;
+        self.messenger.inner.limited.admit_token(self.remote)?;
         self.check_origin(origin.as_deref()).await?;
-        let admitted = self.messenger.admit(&credentials).await.map_err(|rejection| {
-            // One that was good once, or may be, is no guess.
-            if matches!(&rejection, Rejection::Token(refusal) if refusal.code() == Code::TokenInvalid) {
-                limited.count_token(remote);
-            }
-            Fault::from(rejection)
-        })?;
+        let admitted = self.admit(&credentials).await?;
         self.stand(&admitted).await?;
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Arc::new(Me {
@@ -118,6 +109,17 @@ impl Connection {
             rooms: admitted.rooms,
             token: admitted.token,
         }))
+    }
+
+    /// Lets in who shows something good; what is none is counted for the address.
+    async fn admit(&self, credentials: &Credentials) -> Result<Admitted, Fault> {
+        self.messenger.admit(credentials).await.map_err(|rejection| {
+            // One that was good once, or may be, is no guess.
+            if matches!(&rejection, Rejection::Token(refusal) if refusal.code() == Code::TokenInvalid) {
+                self.messenger.inner.limited.count_token(self.remote);
+            }
+            Fault::from(rejection)
+        })
     }
 
     /// The connection stands on what somebody came in with, or came back to it with.
@@ -144,8 +146,9 @@ impl Connection {
     /// is renewed.
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
+        self.messenger.inner.limited.admit_token(self.remote)?;
         let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
-        let admitted = self.messenger.admit(&credentials).await.map_err(Fault::from)?;
+        let admitted = self.admit(&credentials).await?;
         fits(&me, &admitted).map_err(|refusal| {
             tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
             Fault::from(Rejection::Token(refusal))
@@ -237,6 +240,41 @@ mod tests {
             }
             assert!(waits, "guessing has no end");
             assert_eq!(come(good(), "192.0.2.2").await, Ok(()));
+        });
+    }
+
+    #[test]
+    fn who_is_in_guesses_no_newer_tokens_past_their_addresss_share() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            scene::community(&messenger, "one").await;
+            scene::trust_site(&messenger, "one").await;
+            let ann = || token(&claims("one", "ann"));
+            let come = async |from: &str| {
+                let credentials = Credentials { community: id("one"), token: Some(ann()), name: None };
+                let connection = Connection::new(messenger.clone(), credentials, None);
+                let connection = connection.coming_from(from.parse().ok());
+                connection.me().await.map_err(|fault| fault.code)?;
+                Ok(connection)
+            };
+            let (Ok(one), Ok(other)) = (come("192.0.2.1").await, come("192.0.2.2").await) else {
+                panic!("Ann may come in");
+            };
+            let refresh = async |connection: &Connection, newer: Token| {
+                connection.refresh(newer).await.map(drop).map_err(|fault| fault.code)
+            };
+            let mut waits = false;
+            // One more is let in every tenth of a second.
+            for _ in 0..100_000 {
+                waits = refresh(&one, Token::new("e30.e30.x")).await == Err("rate_limited")
+                    && refresh(&one, ann()).await == Err("rate_limited");
+                if waits {
+                    break;
+                }
+            }
+            assert!(waits, "guessing has no end");
+            assert!(matches!(come("192.0.2.1").await, Err("rate_limited")), "it is the address's share");
+            assert_eq!(refresh(&other, ann()).await, Ok(()));
         });
     }
 }
