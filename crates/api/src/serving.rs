@@ -107,12 +107,13 @@ async fn serve(
         }
     };
     operation.callers.admit(&caller)?;
+    // First: what a caller is refused for asking too often takes nothing from the others at their address.
+    if let Some(community) = &community {
+        take_turn(&shared, community, &caller, now)?;
+    }
     // Keys are the site's: all of them may come from one address.
     if matches!(caller, Caller::Person { .. }) {
         shared.addresses.count(remote, now)?;
-    }
-    if let Some(community) = &community {
-        take_turn(&shared, community, &caller, now)?;
     }
     let acting = caller::acting(&head.headers)?;
     if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {

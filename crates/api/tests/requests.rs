@@ -429,6 +429,24 @@ async fn people_at_one_address_ask_as_often_as_it_may_and_programs_there_do_not_
     assert_eq!(house.api.counts().limited, [("caller", 0), ("strangers", 0), ("address", 1)]);
 }
 
+#[tokio::test]
+async fn who_asks_too_often_takes_nothing_from_the_others_at_their_address() {
+    let own = Rate { burst: 2, per_minute: 1 };
+    let all = Rate { burst: 3, per_minute: 1 };
+    let house = House::with_rates(Arc::new(MemoryStore::default()), own, all);
+    house.community("acme").await;
+    let ask = async |bearer: &str| {
+        let (path, shown) = ("/api/v1/communities/acme/rooms", format!("Bearer {bearer}"));
+        house.ask_from("192.0.2.1", "GET", path, &[("authorization", shown.as_str())], None).await
+    };
+    for nth in 0..9 {
+        let status = ask(&token("acme", "ann")).await.status.as_u16();
+        assert_eq!(status, if nth < 2 { 200 } else { 429 }, "{nth}");
+    }
+    ask(&token("acme", "bob")).await.ok();
+    assert_eq!(house.api.counts().limited, [("caller", 7), ("strangers", 0), ("address", 0)]);
+}
+
 /// A store that can fail.
 struct Fragile {
     inner: MemoryStore,
