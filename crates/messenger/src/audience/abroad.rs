@@ -135,6 +135,10 @@ impl Abroad {
         self.people.get_mut(person).map(|traveller| &mut traveller.told)
     }
 
+    pub(super) fn count_in(&self, conversation: ConversationId) -> usize {
+        self.conversations.get(&conversation).map_or(0, HashSet::len)
+    }
+
     pub(super) fn people_in(&self, conversation: ConversationId) -> impl Iterator<Item = &PersonId> {
         self.conversations.get(&conversation).into_iter().flatten()
     }

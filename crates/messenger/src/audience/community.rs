@@ -183,10 +183,16 @@ impl Gathered {
         rooms.into_iter().chain(people.into_iter().filter_map(|person| self.topic_of(person))).collect()
     }
 
+    /// How many are online in it. Who is here and on another node counts once, but twice in a crowd: to find them among so
+    /// many, whenever one of them comes or goes, would cost as much as all the rest.
     fn online_count(&self, conversation: ConversationId) -> usize {
         let here = self.conversations.get(&conversation).map(|gathering| &gathering.people);
+        let (here_count, abroad_count) = (here.map_or(0, HashSet::len), self.abroad.count_in(conversation));
+        if here_count.max(abroad_count) > PRESENCE_EACH_MAX {
+            return here_count + abroad_count;
+        }
         let is_elsewhere = |person: &&PersonId| here.is_none_or(|people| !people.contains(*person));
-        here.map_or(0, HashSet::len) + self.abroad.people_in(conversation).filter(is_elsewhere).count()
+        here_count + self.abroad.people_in(conversation).filter(is_elsewhere).count()
     }
 
     /// Who is in a conversation and online, here or on another node.
