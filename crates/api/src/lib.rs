@@ -29,6 +29,7 @@ mod routes;
 mod serving;
 mod shapes;
 mod webhooks;
+mod witness;
 
 pub use addresses::Remote;
 pub use counters::ApiCounts;
@@ -48,6 +49,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use webhooks::Webhooks;
+use witness::ApiWitness;
 
 /// What the API stands on.
 pub struct Parts {
@@ -118,7 +120,8 @@ impl Api {
         let kept = (webhook_limits, node);
         let webhooks =
             Arc::new(Webhooks::new(messenger.downgrade(), keyring.clone(), outbound, deliveries, kept));
-        messenger.witness_by(webhooks.clone());
+        let idempotency = Arc::new(Idempotency::new());
+        messenger.witness_by(ApiWitness { webhooks: webhooks.clone(), idempotency: idempotency.clone() });
         let shared = Shared {
             messenger,
             live,
@@ -128,7 +131,7 @@ impl Api {
             refused: AtomicU64::new(0),
             strangers: Addresses::new(rate_of_strangers, Problem::address_limited),
             addresses: Addresses::new(rate_of_addresses, Problem::address_crowded),
-            idempotency: Arc::new(Idempotency::new()),
+            idempotency,
             document: Bytes::from(Self::document().to_string()),
         };
         Self { shared: Arc::new(shared) }

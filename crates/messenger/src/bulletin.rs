@@ -151,9 +151,14 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::JudgeEverybody);
     }
 
-    /// Somebody is kept out of the whole community, or is no more: their connections end.
+    /// Somebody is kept out of the whole community: their connections end.
     pub(crate) fn expelled(&mut self, community: &CommunityId, person: &PersonId) {
         self.pin(community, &Notice::Expelled { person: Cow::Borrowed(person) });
+    }
+
+    /// Somebody is no more: their connections end, and nothing that names them is kept in memory.
+    pub(crate) fn erased(&mut self, community: &CommunityId, person: &PersonId) {
+        self.pin(community, &Notice::Erased { person: Cow::Borrowed(person) });
     }
 
     /// Tokens of a person are believed no more: a named one, or all up to a second.

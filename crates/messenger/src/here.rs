@@ -49,6 +49,10 @@ impl Here<'_> {
                 self.banned(community, *conversation, person, *until);
             }
             Notice::Expelled { person } => self.expelled(community, person),
+            Notice::Erased { person } => {
+                self.out.erased(community, person);
+                self.expelled(community, person);
+            }
             Notice::Revoked { person, token, until_s } => {
                 self.revoked(community, person, token.as_deref(), *until_s);
             }

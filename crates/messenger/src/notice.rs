@@ -53,8 +53,10 @@ pub(crate) enum Notice<'a> {
     Left { conversation: ConversationId, person: Cow<'a, PersonId>, how: Departure },
     /// Somebody is kept out of a conversation until then, or for good.
     Banned { conversation: ConversationId, person: Cow<'a, PersonId>, until: Option<Moment> },
-    /// Somebody is kept out of the whole community, or is no more.
+    /// Somebody is kept out of the whole community.
     Expelled { person: Cow<'a, PersonId> },
+    /// Somebody is no more.
+    Erased { person: Cow<'a, PersonId> },
     /// A token of a person is believed no more; without a name all that were issued up to that second.
     Revoked { person: Cow<'a, PersonId>, token: Option<Cow<'a, str>>, until_s: u64 },
     /// Who may be in a room is another question now.

@@ -99,6 +99,13 @@ impl WayOut {
         }
     }
 
+    /// A person is no more.
+    pub(crate) fn erased(&self, community: &CommunityId, person: &PersonId) {
+        if let Some(witness) = self.witness.get() {
+            witness.erased(community, person);
+        }
+    }
+
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
         debug_assert!(
             !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),

@@ -50,8 +50,11 @@ pub trait Witness: Send + Sync + 'static {
     /// That happened, by whom, in which community.
     fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>);
 
-    /// A community's keys are others from now on; and which one was revoked, if one was.
+    /// A community's keys are others from now on; and which one was revoked, if one was. Also if another node says so.
     fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>);
+
+    /// A person is no more: nothing that names them is to be kept in memory. Also if another node says so.
+    fn erased(&self, community: &CommunityId, person: &PersonId);
 }
 
 impl<W: Witness + ?Sized> Witness for Arc<W> {
@@ -61,5 +64,9 @@ impl<W: Witness + ?Sized> Witness for Arc<W> {
 
     fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         (**self).keys_changed(community, revoked);
+    }
+
+    fn erased(&self, community: &CommunityId, person: &PersonId) {
+        (**self).erased(community, person);
     }
 }

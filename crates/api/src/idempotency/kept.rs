@@ -84,26 +84,39 @@ struct Record {
 
 enum State {
     UnderWay,
+    /// Somebody was erased meanwhile, whom the answer may name: it is not kept.
+    UnderWayUnkept,
     /// It was done at that time. Without an answer, that is not kept any more.
     Done(Moment, Option<Answer>),
 }
 
 impl Record {
     fn is_under_way(&self) -> bool {
-        matches!(self.state, State::UnderWay)
+        matches!(self.state, State::UnderWay | State::UnderWayUnkept)
     }
 
     /// The bytes that it takes of the bounds.
     fn bytes(&self) -> usize {
         match &self.state {
             State::Done(_, Some(answer)) => answer.body.len(),
-            State::Done(_, None) | State::UnderWay => 0,
+            State::Done(_, None) | State::UnderWay | State::UnderWayUnkept => 0,
         }
     }
 
     fn forget_answer(&mut self) {
-        if let State::Done(_, answer) = &mut self.state {
-            *answer = None;
+        match &mut self.state {
+            State::Done(_, answer) => *answer = None,
+            State::UnderWay => self.state = State::UnderWayUnkept,
+            State::UnderWayUnkept => {}
+        }
+    }
+
+    /// Whether what is known of its answer names that: nobody knows that of one that is not there yet.
+    fn may_name(&self, named: &[u8]) -> bool {
+        match &self.state {
+            State::Done(_, Some(answer)) => answer.body.windows(named.len()).any(|part| part == named),
+            State::Done(_, None) => false,
+            State::UnderWay | State::UnderWayUnkept => true,
         }
     }
 
@@ -155,7 +168,8 @@ impl Kept {
         let fits = answer.body.len() <= COMMUNITY_BYTES_MAX;
         self.change(community, |shelf| {
             if let Some(record) = shelf.records.iter_mut().find(|record| record.number == number) {
-                record.state = State::Done(now, fits.then_some(answer));
+                let is_kept = fits && matches!(record.state, State::UnderWay);
+                record.state = State::Done(now, is_kept.then_some(answer));
             }
         });
         while self.bytes > BYTES_MAX
@@ -175,18 +189,14 @@ impl Kept {
         });
     }
 
-    /// What a person asked is forgotten, and every answer that names them.
+    /// What a person asked is forgotten, and every answer that names them; what is under way may name them, too.
     pub(super) fn forget(&mut self, community: &CommunityId, person: &PersonId) {
         // Nothing in an id needs to be escaped in JSON.
         let named = format!("\"{person}\"");
         self.change(&Some(community.clone()), |shelf| {
             shelf.records.retain(|record| record.by != person.as_str());
-            for record in &mut shelf.records {
-                let State::Done(_, Some(answer)) = &record.state else { continue };
-                if answer.body.windows(named.len()).any(|part| part == named.as_bytes()) {
-                    record.forget_answer();
-                }
-            }
+            let naming = shelf.records.iter_mut().filter(|record| record.may_name(named.as_bytes()));
+            naming.for_each(Record::forget_answer);
         });
     }
 
@@ -266,7 +276,7 @@ fn repeated(known: &Record, request: u64) -> Result<&Answer, Problem> {
         return Err(Problem::new(Code::IdempotencyKeyReused, detail));
     }
     match &known.state {
-        State::UnderWay => Err(Problem::under_way()),
+        State::UnderWay | State::UnderWayUnkept => Err(Problem::under_way()),
         State::Done(_, Some(answer)) => Ok(answer),
         State::Done(_, None) => {
             let detail = "it was done, and the answer is not kept any more: look for what it made";
@@ -382,6 +392,23 @@ mod tests {
         assert_eq!(begin(&mut kept, asked("acme", "/key", "of-anna"), at(0)), "again");
         assert_eq!(begin(&mut kept, asked("umbrella", "ann", "own"), at(0)), "again");
         assert_eq!(begin(&mut kept, asked("acme", "ann", "own"), at(0)), "first");
+    }
+
+    #[test]
+    fn what_is_under_way_while_somebody_is_erased_keeps_no_answer() {
+        let mut kept = Kept::default();
+        let (acme, ann) =
+            (CommunityId::parse("acme").expect("an id"), PersonId::parse("ann").expect("an id"));
+        let (same, others) = (|| asked("acme", "/key", "of-ann"), || asked("umbrella", "/key", "of-ann"));
+        let Ok(Begun::First(number)) = kept.begin(same(), at(0)) else { panic!("it is the first") };
+        let Ok(Begun::First(other)) = kept.begin(others(), at(0)) else { panic!("it is the first") };
+        kept.forget(&acme, &ann);
+        assert_eq!(begin(&mut kept, same(), at(0)), "under_way");
+        kept.finish(&same().community, number, answer(r#"{"person":"ann"}"#), at(0));
+        kept.finish(&others().community, other, answer(r#"{"person":"ann"}"#), at(0));
+        assert_eq!(begin(&mut kept, same(), at(0)), "answer_gone");
+        assert_eq!(begin(&mut kept, others(), at(0)), "again");
+        assert_eq!(kept.counts().answer_bytes as usize, r#"{"person":"ann"}"#.len());
     }
 
     #[test]

@@ -137,7 +137,6 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
             break;
         }
     }
-    desk.shared.idempotency.forget(desk.community()?, person);
     Ok(Found(report.into()))
 }
 

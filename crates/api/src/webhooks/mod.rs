@@ -20,7 +20,7 @@ use chat::{CommunityId, Delivery, Entropy, Failure, KeyId, Moment, PersonId, Uli
 use identity::{Deliveries, DeliveryCounts, DeliverySettings, EndpointId, MemoryLimits, Outbound};
 use kept::{Ids, KeptQueue, endpoint_id};
 use known::Known;
-use messenger::{Happening, WeakMessenger, Witness};
+use messenger::{Happening, WeakMessenger};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,8 +51,9 @@ pub(crate) struct Webhooks {
     refused: AtomicU64,
 }
 
-impl Witness for Webhooks {
-    fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+impl Webhooks {
+    /// As [`Witness::witness`](messenger::Witness::witness).
+    pub(crate) fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
         let at = messenger::now();
         if let Happening::Erased(person) = happening {
             self.deliveries.queue().forget(community, person);
@@ -71,7 +72,7 @@ impl Witness for Webhooks {
 
     /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
     /// everything from here on, and one that was removed nothing more, of what happened before neither.
-    fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
+    pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         self.keyring.forget(community);
         self.without.look_again(community);
         if let Some(key) = revoked {
@@ -79,9 +80,7 @@ impl Witness for Webhooks {
             self.known.remove(community, endpoint, || self.forget(endpoint));
         }
     }
-}
 
-impl Webhooks {
     pub(crate) fn new(
         messenger: WeakMessenger,
         keyring: Arc<Keyring>,

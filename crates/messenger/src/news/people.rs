@@ -51,7 +51,7 @@ impl Told for Erase {
         }
         if answer.done {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
-            bulletin.expelled(&asked.call.community, &asked.command.person);
+            bulletin.erased(&asked.call.community, &asked.command.person);
         }
     }
 }

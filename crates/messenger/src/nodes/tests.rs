@@ -1,5 +1,6 @@
 //! Two nodes over one store, and what one is told by the other.
 
+mod erasure;
 mod missing;
 mod news;
 mod presence;

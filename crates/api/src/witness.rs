@@ -1,0 +1,27 @@
+//! What the messenger tells the API of: everything for webhooks, and who is no more for what is kept of answers.
+
+use crate::idempotency::Idempotency;
+use crate::webhooks::Webhooks;
+use chat::{CommunityId, KeyId, PersonId};
+use messenger::{Happening, Witness};
+use std::sync::Arc;
+
+/// See the module.
+pub(crate) struct ApiWitness {
+    pub(crate) webhooks: Arc<Webhooks>,
+    pub(crate) idempotency: Arc<Idempotency>,
+}
+
+impl Witness for ApiWitness {
+    fn witness(&self, community: &CommunityId, by: &PersonId, happening: &Happening<'_>) {
+        self.webhooks.witness(community, by, happening);
+    }
+
+    fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
+        self.webhooks.keys_changed(community, revoked);
+    }
+
+    fn erased(&self, community: &CommunityId, person: &PersonId) {
+        self.idempotency.forget(community, person);
+    }
+}
