@@ -10,7 +10,7 @@ use chat::{
     Asked, By, Call, CommunityId, ConversationId, Entropy, Failure, FieldProblem, KeyId, Moment, PersonId,
     Verb,
 };
-use messenger::{AllowedRooms, News};
+use messenger::{AllowedRooms, News, Spent};
 use std::sync::Arc;
 
 /// One request at work.
@@ -110,25 +110,42 @@ impl Desk {
     }
 
     /// The same for who says something; and takes one of this minute's messages, of the community and of a person, also where
-    /// a key acts as them. The operator is not refused.
+    /// a key acts as them, to be [asked with](Desk::ask_spending). The operator is not refused.
     ///
     /// # Errors
     /// `rate_limited`, `refused_by_site`, `site_unavailable`.
-    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<(), Problem> {
+    pub(crate) async fn permit_send(&self, conversation: ConversationId) -> Result<Spent, Problem> {
         let by = self.by();
         let is_free = by == By::Service && matches!(self.caller, Caller::Operator);
-        if !is_free
-            && let Some(too_many) = self.shared.messenger.spend_message(self.community()?, &by).await?
-        {
-            return Err(too_many.into());
-        }
+        let spent = if is_free {
+            Spent::nothing()
+        } else {
+            self.shared.messenger.spend_message(self.community()?, &by).await??
+        };
         match &self.caller {
             Caller::Person { id, .. } => {
-                Ok(self.shared.messenger.permit_send(self.community()?, id, conversation).await?)
+                self.shared.messenger.permit_send(self.community()?, id, conversation).await?;
             }
-            Caller::Operator | Caller::Key { .. } => Ok(()),
-            Caller::Stranger => Err(Problem::not_found()),
+            Caller::Operator | Caller::Key { .. } => {}
+            Caller::Stranger => return Err(Problem::not_found()),
         }
+        Ok(spent)
+    }
+
+    /// Asks on behalf of who calls with what [`Desk::permit_send`] took.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) async fn ask_spending<C>(
+        &self,
+        spent: Spent,
+        command: C,
+    ) -> Result<<Asked<C> as Verb>::Answer, Problem>
+    where
+        Asked<C>: News,
+    {
+        let call = self.call(self.by())?;
+        Ok(self.shared.messenger.perform_spending(call.ask(command), spent).await?)
     }
 
     /// A call with an id of its own.

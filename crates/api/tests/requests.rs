@@ -447,6 +447,20 @@ async fn who_asks_too_often_takes_nothing_from_the_others_at_their_address() {
     assert_eq!(house.api.counts().limited, [("caller", 7), ("strangers", 0), ("address", 0)]);
 }
 
+#[tokio::test]
+async fn messages_that_are_refused_are_none_of_the_communitys_minute() {
+    let (house, key) = furnished().await;
+    let limits = json!({ "name": "acme", "limits": { "community_messages_per_minute": 1 } });
+    house.operate("PUT", "/api/v1/communities/acme", Some(limits)).await.ok();
+    let place = format!("{LOBBY}/messages/999");
+    for _ in 0..3 {
+        let refused = house.ask("PATCH", &place, &key, Some(json!({ "text": "x" }))).await;
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (404, "not_found"));
+    }
+    send(&house, &token("acme", "ann"), "one").await.ok();
+    assert_eq!(send(&house, &key, "two").await.code(), "rate_limited");
+}
+
 /// A store that can fail.
 struct Fragile {
     inner: MemoryStore,

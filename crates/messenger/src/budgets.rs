@@ -39,6 +39,11 @@ impl<K: Eq + Hash> Budgets<K> {
         self.part(&key).spend(key, cost, per_minute, now)
     }
 
+    /// Gives back so much of what was taken at that time. What was filled since is not given twice.
+    pub(crate) fn give_back(&self, key: K, cost: u32, per_minute: u32, taken_at: Instant) {
+        self.part(&key).give_back(key, cost, per_minute, taken_at);
+    }
+
     /// How many milliseconds to wait until one can be taken; nothing is taken.
     pub(crate) fn wait(&self, key: K, per_minute: u32, now: Instant) -> Option<u64> {
         self.part(&key).budgets.get(&Some(key))?.wait(1, per_minute, now)
@@ -65,13 +70,28 @@ impl<K: Eq + Hash> Part<K> {
         let known = self.budgets.len() < BUDGETS_MAX || self.budgets.contains_key(&key);
         self.budgets.entry(key.filter(|_| known)).or_default().spend(cost, per_minute, now)
     }
+
+    fn give_back(&mut self, key: K, cost: u32, per_minute: u32, taken_at: Instant) {
+        let key = Some(key);
+        let known = self.budgets.contains_key(&key);
+        if let Some(budget) = self.budgets.get_mut(&key.filter(|_| known)) {
+            budget.give_back(cost, per_minute, taken_at);
+        }
+    }
 }
 
 /// What was taken of a minute.
 #[derive(Debug, Default)]
 struct Budget {
-    /// When nothing is taken any more.
-    full: Option<Instant>,
+    taken: Option<Taken>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    /// When the bucket was full last.
+    since: Instant,
+    /// When it is full again.
+    until: Instant,
 }
 
 impl Budget {
@@ -79,8 +99,16 @@ impl Budget {
         if let Some(wait_ms) = self.wait(cost, per_minute, now) {
             return Err(wait_ms);
         }
-        self.full = Some(now + self.taken_with(cost, per_minute, now));
+        let since = self.taken.filter(|taken| taken.until > now).map_or(now, |taken| taken.since);
+        self.taken = Some(Taken { since, until: now + self.taken_with(cost, per_minute, now) });
         Ok(())
+    }
+
+    fn give_back(&mut self, cost: u32, per_minute: u32, taken_at: Instant) {
+        // Once the bucket was full, nothing of what was taken before is missing.
+        if let Some(taken) = self.taken.as_mut().filter(|taken| taken.since <= taken_at) {
+            taken.until = taken.until.checked_sub(share(cost, per_minute)).unwrap_or(taken.since);
+        }
     }
 
     /// How many milliseconds to wait for so much.
@@ -91,14 +119,18 @@ impl Budget {
     }
 
     fn taken_with(&self, cost: u32, per_minute: u32, now: Instant) -> Duration {
-        let each = MINUTE.checked_div(per_minute).unwrap_or(MINUTE);
-        let taken = self.full.map_or(Duration::ZERO, |full| full.saturating_duration_since(now));
-        taken.saturating_add(each.saturating_mul(cost))
+        let taken = self.taken.map_or(Duration::ZERO, |taken| taken.until.saturating_duration_since(now));
+        taken.saturating_add(share(cost, per_minute))
     }
 
     fn is_full(&self, now: Instant) -> bool {
-        self.full.is_none_or(|full| full <= now)
+        self.taken.is_none_or(|taken| taken.until <= now)
     }
+}
+
+/// The part of a minute in which so much is filled.
+fn share(cost: u32, per_minute: u32) -> Duration {
+    MINUTE.checked_div(per_minute).unwrap_or(MINUTE).saturating_mul(cost)
 }
 
 #[cfg(test)]
@@ -144,6 +176,19 @@ mod tests {
         assert_eq!(budgets.spend("a", 1, 1, now), Ok(()));
         assert_eq!(budgets.wait("a", 1, now), Some(60_000));
         assert_eq!(budgets.wait("a", 1, now + MINUTE), None);
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again_and_no_more_than_that() {
+        let (mut budget, start) = (Budget::default(), Instant::now());
+        assert_eq!(budget.spend(2, 2, start), Ok(()));
+        budget.give_back(1, 2, start);
+        assert_eq!(budget.spend(1, 2, start), Ok(()));
+        assert_eq!(budget.spend(1, 2, start), Err(30_000));
+        // It was full in between.
+        assert_eq!(budget.spend(2, 2, start + MINUTE), Ok(()));
+        budget.give_back(1, 2, start);
+        assert_eq!(budget.spend(1, 2, start + MINUTE), Err(30_000));
     }
 
     #[test]

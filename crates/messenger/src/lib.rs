@@ -47,6 +47,7 @@ mod refollowing;
 #[cfg(test)]
 mod scene;
 mod sightings;
+mod spent;
 mod start;
 mod store_log;
 mod surfaces;
@@ -67,6 +68,7 @@ pub use limited::TooManyMessages;
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger, now};
 pub use news::News;
 pub use outlet::Outlet;
+pub use spent::Spent;
 pub use store_log::log_trouble;
 pub use topics::{community_of, is_of_messenger, person_topic, room_topic};
 pub use witness::{Happening, Witness};

@@ -5,6 +5,7 @@ use crate::address::network;
 use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
+use crate::spent::Spent;
 use chat::{By, CommunityId, CommunityLimits, Failure, PersonId};
 use std::fmt;
 use std::net::IpAddr;
@@ -92,14 +93,15 @@ impl Limited {
         Limit::ALL.iter().map(|limit| (limit.name(), self.refused[*limit as usize].load(Relaxed)))
     }
 
-    /// Takes one message of this minute's: of the community's, and of a person's where a person sends it.
+    /// Takes one message of this minute's: of the community's, and of a person's where a person sends it. Says how many the
+    /// community may send, if that is limited.
     fn message(
         &self,
         community: &CommunityId,
         person: Option<&PersonId>,
         limits: &CommunityLimits,
         now: Instant,
-    ) -> Result<(), TooManyMessages> {
+    ) -> Result<Option<u32>, TooManyMessages> {
         let CommunityLimits { messages_per_minute, community_messages_per_minute, .. } = *limits;
         // Looked at before, so that who waits for the others loses none of their own.
         if let Some(max) = community_messages_per_minute
@@ -115,10 +117,15 @@ impl Limited {
             })?;
         }
         let Some(max) = community_messages_per_minute else {
-            return Ok(());
+            return Ok(None);
         };
         let spent = self.communities.spend(community.clone(), 1, max, now);
-        spent.map_err(|wait_ms| self.too_many_of_all(max, wait_ms))
+        spent.map(|()| Some(max)).map_err(|wait_ms| self.too_many_of_all(max, wait_ms))
+    }
+
+    /// A message that was taken of a community's at that time was refused.
+    pub(crate) fn give_message_back(&self, community: &CommunityId, max: u32, taken_at: Instant) {
+        self.communities.give_back(community.clone(), 1, max, taken_at);
     }
 
     fn too_many_of_all(&self, max: u32, wait_ms: u64) -> TooManyMessages {
@@ -170,7 +177,7 @@ fn too_soon(message: &str, wait_ms: u64) -> Fault {
 
 impl Messenger {
     /// Takes one of this minute's messages, of a person and of the whole community; if there were as many as there may be, says
-    /// of whom, and how long to wait.
+    /// of whom, and how long to wait. The community has its own back if nothing is said with it.
     ///
     /// # Errors
     /// There is no such community, or the store cannot be asked.
@@ -178,13 +185,13 @@ impl Messenger {
         &self,
         community: &CommunityId,
         by: &By,
-    ) -> Result<Option<TooManyMessages>, Failure> {
+    ) -> Result<Result<Spent, TooManyMessages>, Failure> {
         let limits = self.directory(community).await?.community.settings.limits;
         let person = match by {
             By::Person(person) => Some(person),
             By::Service => None,
         };
-        Ok(self.inner.limited.message(community, person, &limits, Instant::now()).err())
+        Ok(self.spend_of(community, person, &limits))
     }
 
     /// The same for a person, with the limits as far as they are known without asking.
@@ -192,10 +199,21 @@ impl Messenger {
         &self,
         community: &CommunityId,
         person: &PersonId,
-    ) -> Result<(), TooManyMessages> {
+    ) -> Result<Spent, TooManyMessages> {
         let known = self.inner.cache.known_community(community);
         let limits = known.map_or_else(CommunityLimits::default, |known| known.community.settings.limits);
-        self.inner.limited.message(community, Some(person), &limits, Instant::now())
+        self.spend_of(community, Some(person), &limits)
+    }
+
+    fn spend_of(
+        &self,
+        community: &CommunityId,
+        person: Option<&PersonId>,
+        limits: &CommunityLimits,
+    ) -> Result<Spent, TooManyMessages> {
+        let now = Instant::now();
+        let max = self.inner.limited.message(community, person, limits, now)?;
+        Ok(Spent::new(self, community, max, now))
     }
 }
 
@@ -210,7 +228,8 @@ mod tests {
         let limits = CommunityLimits { community_messages_per_minute: Some(3), ..CommunityLimits::default() };
         let say = |community, person: Option<&str>| {
             let person = person.map(somebody);
-            limited.message(&id(community), person.as_ref(), &limits, now).map_err(|refused| refused.limit)
+            let said = limited.message(&id(community), person.as_ref(), &limits, now);
+            said.map(drop).map_err(|refused| refused.limit)
         };
         assert_eq!([say("one", Some("ann")), say("one", Some("bob")), say("one", None)], [Ok(()); 3]);
         assert_eq!(say("one", Some("cat")), Err("community_messages_per_minute"));
@@ -230,7 +249,7 @@ mod tests {
                 ..CommunityLimits::default()
             };
             let said = limited.message(&id("one"), Some(&somebody(person)), &limits, now);
-            said.map_err(|refused| refused.limit)
+            said.map(drop).map_err(|refused| refused.limit)
         };
         assert_eq!(say("ann", 1, Some(2)), Ok(()));
         assert_eq!(say("ann", 1, Some(2)), Err("messages_per_minute"));

@@ -11,6 +11,7 @@ use crate::news::News;
 use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
 use crate::sightings::Sightings;
+use crate::spent::Spent;
 use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
 use identity::Outbound;
 use std::future::Future;
@@ -107,6 +108,22 @@ impl Messenger {
     /// # Errors
     /// The answer is [`Failure`] as the verb's documentation says.
     pub fn perform<V: News>(&self, verb: V) -> Answer<V::Answer> {
+        self.perform_then(verb, |_| {})
+    }
+
+    /// The same for what was [taken](Messenger::spend_message) of a minute's messages: that is given back if it is refused.
+    ///
+    /// # Errors
+    /// As [`Messenger::perform`].
+    pub fn perform_spending<V: News>(&self, verb: V, spent: Spent) -> Answer<V::Answer> {
+        self.perform_then(verb, move |outcome| spent.settle(outcome))
+    }
+
+    fn perform_then<V: News>(
+        &self,
+        verb: V,
+        then: impl FnOnce(&Result<V::Answer, Failure>) + Send + 'static,
+    ) -> Answer<V::Answer> {
         let (sender, receiver) = oneshot::channel();
         let (inner, kept) = (self.inner.clone(), verb.keep());
         self.inner.asked.fetch_add(1, Relaxed);
@@ -121,6 +138,7 @@ impl Messenger {
                 }
                 Err(_) => {}
             }
+            then(&outcome);
             // Whoever asked may be gone; what they asked is done.
             let _ = sender.send(outcome);
         });

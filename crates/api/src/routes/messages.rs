@@ -166,8 +166,8 @@ async fn send(
         }
         draft.client_id = Some(key);
     }
-    desk.permit_send(conversation).await?;
-    let appended = desk.ask(Append { conversation, draft }).await?;
+    let spent = desk.permit_send(conversation).await?;
+    let appended = desk.ask_spending(spent, Append { conversation, draft }).await?;
     Ok(MadeOnce { made: appended.message.into(), repeated: appended.repeated })
 }
 
@@ -176,9 +176,11 @@ async fn edit(
     input: Input<AtMessage, Nothing, Json<EditedText>>,
 ) -> Result<Found<Message>, Problem> {
     let conversation = desk.find(&input.path.conversation).await?;
-    desk.permit_send(conversation).await?;
+    let spent = desk.permit_send(conversation).await?;
     let EditedText { text, mentions } = input.body.0;
-    let changed = desk.ask(EditText { conversation, seq: input.path.seq.seq(), text, mentions }).await?;
+    let changed = desk
+        .ask_spending(spent, EditText { conversation, seq: input.path.seq.seq(), text, mentions })
+        .await?;
     Ok(shown(changed))
 }
 
@@ -208,8 +210,9 @@ async fn remove_reaction(desk: Desk, input: Input<AtReaction>) -> Result<Found<M
 
 async fn react(desk: Desk, path: AtReaction, on: bool) -> Result<Found<Message>, Problem> {
     let conversation = desk.find(&path.conversation).await?;
-    desk.permit_send(conversation).await?;
-    let changed = desk.ask(React { conversation, seq: path.seq.seq(), emoji: path.emoji, on }).await?;
+    let spent = desk.permit_send(conversation).await?;
+    let changed =
+        desk.ask_spending(spent, React { conversation, seq: path.seq.seq(), emoji: path.emoji, on }).await?;
     Ok(shown(changed))
 }
 

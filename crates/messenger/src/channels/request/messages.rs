@@ -30,18 +30,23 @@ struct Send {
 pub(super) fn send(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Send { conversation, client_id, text, reply_to, mentions, attachments } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend_message()?;
+    let spent = asker.spend_message()?;
     let draft = Draft { client_id, text, reply_to, mentions, attachments };
-    Ok(asker.ask_to_send(conversation, Append { conversation, draft }, |Appended { message, repeated }| {
-        json!({
-            "conversation": message.conversation,
-            "seq": message.seq,
-            "id": message.id,
-            "client_id": message.client_id,
-            "at": message.at,
-            "repeated": repeated,
-        })
-    }))
+    Ok(asker.ask_to_send(
+        conversation,
+        spent,
+        Append { conversation, draft },
+        |Appended { message, repeated }| {
+            json!({
+                "conversation": message.conversation,
+                "seq": message.seq,
+                "id": message.id,
+                "client_id": message.client_id,
+                "at": message.at,
+                "repeated": repeated,
+            })
+        },
+    ))
 }
 
 #[derive(Deserialize)]
@@ -57,8 +62,8 @@ struct EditRequest {
 pub(super) fn edit(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let EditRequest { conversation, seq, text, mentions } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend_message()?;
-    Ok(asker.ask_to_send(conversation, EditText { conversation, seq, text, mentions }, changed))
+    let spent = asker.spend_message()?;
+    Ok(asker.ask_to_send(conversation, spent, EditText { conversation, seq, text, mentions }, changed))
 }
 
 /// One message of a conversation.
@@ -88,8 +93,8 @@ struct ReactRequest {
 pub(super) fn react(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let ReactRequest { conversation, seq, emoji, on } = payload(body)?;
     let conversation = asker.conversation(conversation)?;
-    asker.spend_message()?;
-    Ok(asker.ask_to_send(conversation, React { conversation, seq, emoji, on }, changed))
+    let spent = asker.spend_message()?;
+    Ok(asker.ask_to_send(conversation, spent, React { conversation, seq, emoji, on }, changed))
 }
 
 fn changed(Changed { message, reactions, changed }: Changed) -> Value {

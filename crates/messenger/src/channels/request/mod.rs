@@ -31,6 +31,7 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::news::News;
 use crate::reading::PAGE;
+use crate::spent::Spent;
 use chat::{Asked, ConversationId, Verb};
 use gateway::Payload;
 use identity::Action;
@@ -138,11 +139,11 @@ impl Asker<'_> {
         if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
     }
 
-    /// Takes one of the person's messages of a minute, and of their community's.
+    /// Takes one of the person's messages of a minute, and of their community's, which has it back if nothing is sent.
     ///
     /// # Errors
     /// They have sent as many as they may, or all together have.
-    pub(super) fn spend_message(&self) -> Result<(), Fault> {
+    pub(super) fn spend_message(&self) -> Result<Spent, Fault> {
         Ok(self.messenger.spend_message_now(&self.me.community, self.me.id())?)
     }
 
@@ -162,7 +163,7 @@ impl Asker<'_> {
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
         let permission = async move { require_within(&messenger, &me, conversation).await };
-        self.ask_in_turn(permission, command, write)
+        self.ask_in_turn(permission, Spent::nothing(), command, write)
     }
 
     /// Asks a command about a conversation, or about all.
@@ -189,6 +190,7 @@ impl Asker<'_> {
     pub(super) fn ask_to_send<C>(
         &self,
         conversation: ConversationId,
+        spent: Spent,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -199,7 +201,7 @@ impl Asker<'_> {
         let is_open = self.is_open();
         let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
         if is_open && asks_nobody && self.turns.are_free() {
-            return self.ask(command, write);
+            return self.ask_spending(spent, command, write);
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
         let permission = async move {
@@ -208,13 +210,14 @@ impl Asker<'_> {
             }
             Ok(messenger.permit_send(&me.community, me.id(), conversation).await?)
         };
-        self.ask_in_turn(permission, command, write)
+        self.ask_in_turn(permission, spent, command, write)
     }
 
     /// Asks a command when it is permitted, after those of the same join that came before.
     fn ask_in_turn<C>(
         &self,
         permission: impl Future<Output = Result<(), Fault>> + Send + 'static,
+        spent: Spent,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -224,8 +227,9 @@ impl Asker<'_> {
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
         Box::pin(async move {
-            let answer = turn.take(permission, || messenger.ask(&me.community, me.by(), command)).await?;
-            Ok(write(answer.await?))
+            let act =
+                || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
+            Ok(write(turn.take(permission, act).await?.await?))
         })
     }
 
@@ -241,8 +245,22 @@ impl Asker<'_> {
         C: Send + 'static,
         Asked<C>: News,
     {
+        self.ask_spending(Spent::nothing(), command, write)
+    }
+
+    fn ask_spending<C>(
+        &self,
+        spent: Spent,
+        command: C,
+        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+    ) -> Answering
+    where
+        C: Send + 'static,
+        Asked<C>: News,
+    {
         // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
-        let answer = self.messenger.ask(&self.me.community, self.me.by(), command);
+        let call = self.messenger.call(&self.me.community, self.me.by());
+        let answer = self.messenger.perform_spending(call.ask(command), spent);
         Box::pin(async move { Ok(write(answer.await?)) })
     }
 }

@@ -7,8 +7,8 @@ use crate::entrance::AllowedRooms;
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, id, run};
-use chat::verbs::ChangeCommunity;
-use chat::{By, CommunityLimits, Conversation, Settings};
+use chat::verbs::{ChangeCommunity, Punish};
+use chat::{By, CommunityLimits, Conversation, SanctionKind, Settings};
 use gateway::Payload;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -82,8 +82,8 @@ fn a_community_that_says_too_much_waits_whoever_says_it_and_reads_on() {
         let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
-        // Limits are those that were read last.
-        messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one");
+        // Limits are those that were read last. What is taken counts before it is known what comes of it.
+        let _under_way = messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one");
         let said = json!({"conversation": lobby.id, "text": "hi"});
         assert!(ask(&messenger, &ann, "msg:new", &said).await.is_ok());
         for (me, event, payload) in [
@@ -100,5 +100,31 @@ fn a_community_that_says_too_much_waits_whoever_says_it_and_reads_on() {
         let refused: Vec<_> =
             messenger.counts().limited.into_iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(refused, [("community_messages", 2)]);
+    });
+}
+
+#[test]
+fn those_who_may_not_speak_take_nothing_from_those_who_may() {
+    run(async {
+        let (messenger, lobby, [ann, bob]) = begin().await;
+        let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
+        let settings = Settings { limits, ..Settings::named("One") };
+        messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+        drop(messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one"));
+        let (person, conversation, reason) = (bob.id().clone(), Some(lobby.id), String::new());
+        let mute = Punish { person, conversation, kind: SanctionKind::Mute, until: None, reason };
+        messenger.ask(&id("one"), By::Service, mute).await.expect("muted");
+        let said = json!({"conversation": lobby.id, "text": "hi"});
+        let nowhere = json!({"conversation": "00000000000000000000000000", "text": "hi"});
+        let nothing = json!({"conversation": lobby.id, "seq": 9, "emoji": "x"});
+        for (event, payload) in [("msg:new", &said), ("msg:new", &nowhere), ("react", &nothing)].repeat(3) {
+            let refused = ask(&messenger, &bob, event, payload).await.expect_err("it may not be");
+            assert_ne!(refused.code, "rate_limited", "{event}");
+        }
+        for _ in 0..2 {
+            ask(&messenger, &ann, "msg:new", &said).await.expect("there is room");
+        }
+        let refused = ask(&messenger, &ann, "msg:new", &said).await.expect_err("it is a limit");
+        assert_eq!(refused.details["limit"], "community_messages_per_minute");
     });
 }
