@@ -48,7 +48,7 @@ pub(crate) enum ConfigError {
     NotUnicode { place: Place },
     /// The value does not have the setting's shape; `expected` completes "write …".
     BadValue { place: Place, key: &'static str, value: String, expected: String },
-    /// A setting needs another one that is missing.
+    /// A setting needs another one that is missing, or something in it.
     Missing { place: Place, key: &'static str, needs: &'static str, remedy: &'static str },
     /// Two settings exclude each other.
     Conflict { place: Place, key: &'static str, other: &'static str, remedy: &'static str },

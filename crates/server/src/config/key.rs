@@ -320,7 +320,7 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "store.certificate_authority",
         default: r#""system""#,
-        about: "PEM file with the certificates by which that database is known, or \"system\" for those of the system.",
+        about: "PEM file with the certificates by which that database is known, or \"system\" for those of the system. A file\nneeds `sslmode=require` in `store.url`.",
     },
     Key {
         path: "store.cache",

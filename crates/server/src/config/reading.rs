@@ -243,6 +243,7 @@ impl<'a> Reader<'a> {
 
     fn check_relations(&mut self, config: &Config) {
         self.check_proxies_are_named(config);
+        self.check_authority_is_asked(config);
         let tls_listen = config.tls.as_ref().map(|tls| tls.listen);
         let bus_listen = config.bus.as_ref().and_then(|bus| bus.listen);
         let same = [
@@ -261,6 +262,17 @@ impl<'a> Reader<'a> {
                 let remedy = "write two different ones";
                 self.errors.push(ConfigError::Conflict { place, key, other, remedy });
             }
+        }
+    }
+
+    /// Who names an authority takes the connection to the database for encrypted.
+    fn check_authority_is_asked(&mut self, config: &Config) {
+        let key = "store.certificate_authority";
+        let is_plain = config.store.database().is_some_and(|database| database.is_plain());
+        if is_plain && config.store.certificate_authority.is_some() {
+            let place = self.place(key);
+            let remedy = "write that behind the database's name in `store.url`, or passwords and messages go there unencrypted";
+            self.errors.push(ConfigError::Missing { place, key, needs: "?sslmode=require", remedy });
         }
     }
 

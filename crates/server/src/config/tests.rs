@@ -215,3 +215,19 @@ fn a_listener_for_proxies_needs_their_networks() {
         assert_eq!(config_of(&sources(file, &environment, &[])).trusted_proxies.len(), 2);
     }
 }
+
+#[test]
+fn an_authority_for_a_database_needs_a_connection_that_is_encrypted() {
+    let file = |url: &str| format!("[store]\nurl = \"{url}\"\ncertificate_authority = \"ca.pem\"\n");
+    for query in ["", "?sslmode=prefer", "?sslmode=disable"] {
+        let errors = errors_of(&sources(&file(&format!("postgres://db/throng{query}")), &[], &[]));
+        let begin =
+            "throng.toml:3:25: `store.certificate_authority` needs `?sslmode=require`: write that behind";
+        assert!(errors.starts_with(begin), "{query}: {errors}");
+    }
+    for mode in ["require", "verify-full"] {
+        config_of(&sources(&file(&format!("postgres://db/throng?sslmode={mode}")), &[], &[]));
+    }
+    let plain = "[store]\nurl = \"postgres://db/throng\"\n";
+    assert!(config_of(&sources(plain, &[], &[])).store.certificate_authority.is_none());
+}

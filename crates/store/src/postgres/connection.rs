@@ -94,15 +94,23 @@ impl Database for Reconnecting {
     }
 }
 
+/// Whether a URL says that the connection is not to be encrypted, or does not say that it is. What is no URL says nothing.
+pub(super) fn is_plain(url: &str) -> bool {
+    read(url).is_ok_and(|config| config.get_ssl_mode() != SslMode::Require)
+}
+
+fn read(url: &str) -> Result<Config, tokio_postgres::Error> {
+    // What it asks for beyond `require` is done for that, too.
+    url.replace("sslmode=verify-full", "sslmode=require").parse()
+}
+
 /// Connects.
 ///
 /// # Errors
 /// The URL is none, the server is away, or refuses.
 pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
-    // What it asks for beyond `require` is done for that, too.
-    let config: Result<Config, _> = options.url.replace("sslmode=verify-full", "sslmode=require").parse();
-    let mut config =
-        config.map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
+    let mut config = read(&options.url)
+        .map_err(|error| Trouble::new(TroubleKind::Away, format!("the URL is none: {error}")))?;
     config.connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS));
     config.tcp_user_timeout(Duration::from_millis(TCP_TIMEOUT_MS));
     if config.get_application_name().is_none() {
@@ -130,4 +138,25 @@ pub(super) fn connect(options: &PostgresOptions) -> Result<Client, Trouble> {
     );
     client.batch(&settings)?;
     Ok(client)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_requires_it_is_encrypted() {
+        for (url, plain) in [
+            ("postgres://throng@db/throng", true),
+            ("postgres://throng@db/throng?sslmode=disable", true),
+            ("postgres://throng@db/throng?sslmode=prefer", true),
+            ("postgres://throng@db/throng?sslmode=require", false),
+            ("postgres://throng@db/throng?connect_timeout=1&sslmode=verify-full", false),
+            ("host=db sslmode=require", false),
+            ("host=db", true),
+            ("postgres://throng@db/throng?sslmode=often", false),
+        ] {
+            assert_eq!(is_plain(url), plain, "{url}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The store: its options, and its connections at work.
 
-use super::connection::{Reconnecting, connect};
+use super::connection::{Reconnecting, connect, is_plain};
 use super::migrations::migrate;
 use crate::opening::OpenError;
 use crate::workers::Workers;
@@ -38,6 +38,11 @@ impl PostgresOptions {
     /// For that database, everything else by default.
     pub fn new(url: &str) -> Self {
         Self { url: url.to_owned(), certificate_authority: None, readers: 4, queue_max: 10_000 }
+    }
+
+    /// Whether the connection will not be encrypted, so that no certificate is looked at.
+    pub fn is_plain(&self) -> bool {
+        is_plain(&self.url)
     }
 }
 
