@@ -12,6 +12,7 @@ mod fan_out;
 mod findings;
 mod hdr;
 pub mod limits;
+mod measured;
 mod plateau;
 mod population;
 #[cfg(test)]

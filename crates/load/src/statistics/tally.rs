@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::errors::{Errors, is_error};
 use super::fan_out::Publications;
-use super::limits::LABELS_MAX;
+use super::measured::Measured;
 use super::population::elapsed_us;
 use super::second::{MachineSample, Second, SecondMetric};
 use super::seconds::{NANOS_PER_SECOND, Seconds};
@@ -27,28 +27,9 @@ pub struct Statistics {
     pub(super) errors: Errors,
     /// Things that users tried: what the share of errors is of.
     pub(super) operations: u64,
-    /// Times of labels beyond [`LABELS_MAX`].
+    /// Times of labels beyond [`LABELS_MAX`](super::limits::LABELS_MAX).
     pub(super) unlabelled: u64,
     pub(super) samples: Option<Samples>,
-}
-
-/// The whole run's times.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Measured {
-    pub(super) latency: Population,
-    pub(super) service_latency: Population,
-    pub(super) connect: Population,
-    pub(super) join: Population,
-    pub(super) reply: Population,
-    pub(super) http: Population,
-    pub(super) http_intended: Population,
-    pub(super) send_lag: Population,
-    pub(super) begin_lag: Population,
-    /// From the moment at which all of a crowd were due until the last had begun and what had come meanwhile was read,
-    /// once for each that began.
-    pub(super) burst: Population,
-    pub(super) session: Population,
-    pub(super) labelled: Vec<Option<Box<Population>>>,
 }
 
 impl Statistics {
@@ -379,47 +360,6 @@ impl Statistics {
         self.counts.errors += errors;
         self.errors.record(seen, errors);
         self.second(seen).errors += errors;
-    }
-}
-
-impl Measured {
-    fn label(&mut self, label: u16, time_us: u64, unlabelled: &mut u64) {
-        if label >= LABELS_MAX {
-            *unlabelled += 1;
-            return;
-        }
-        self.labelled_mut(label).record(time_us);
-    }
-
-    fn labelled_mut(&mut self, label: u16) -> &mut Population {
-        let place = usize::from(label);
-        if place >= self.labelled.len() {
-            self.labelled.resize_with(place + 1, || None);
-        }
-        self.labelled[place].get_or_insert_default()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        for (mine, others) in [
-            (&mut self.latency, &other.latency),
-            (&mut self.service_latency, &other.service_latency),
-            (&mut self.connect, &other.connect),
-            (&mut self.join, &other.join),
-            (&mut self.reply, &other.reply),
-            (&mut self.http, &other.http),
-            (&mut self.http_intended, &other.http_intended),
-            (&mut self.send_lag, &other.send_lag),
-            (&mut self.begin_lag, &other.begin_lag),
-            (&mut self.burst, &other.burst),
-            (&mut self.session, &other.session),
-        ] {
-            mine.merge(others);
-        }
-        for (label, others) in (0..LABELS_MAX).zip(&other.labelled) {
-            if let Some(others) = others {
-                self.labelled_mut(label).merge(others);
-            }
-        }
     }
 }
 
