@@ -8,10 +8,10 @@ use super::client::{Client, Doing, Line, PendingJoin};
 use super::clock::{NEVER, nanos};
 use super::deliveries::topic_tag;
 use super::interpret::{Flow, scene};
-use super::phoenix::{
-    Incoming, Outgoing, PresenceChange, Recovery, Status, presence_change, recovery_in, with_wish,
-};
+use super::phoenix::{Incoming, Outgoing, Status};
+use super::presence::{PresenceChange, presence_change};
 use super::program::Operation;
+use super::recovery::{Recovery, recovery_in, with_wish};
 use super::shard::Shard;
 use super::speech::opcode_of;
 use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};

@@ -9,8 +9,8 @@ use proto::ws::Pending;
 
 use super::clock::NEVER;
 use super::deliveries::{Membership, Unanswered};
-use super::phoenix::Standing;
 use super::program::{Position, RegisterIndex};
+use super::recovery::Standing;
 use super::requests::Request;
 use crate::draw::Rng;
 use crate::ledger::Echoes;

@@ -11,8 +11,9 @@ use super::client::{Doing, Followed, Line, PendingJoin};
 use super::clock::{NEVER, nanos_of_seconds};
 use super::deliveries::topic_tag;
 use super::endings::Phase;
-use super::phoenix::{Incoming, Recovery, Standing, gap_in, offset_in};
+use super::phoenix::Incoming;
 use super::program::Operation;
+use super::recovery::{Recovery, Standing, gap_in, offset_in};
 use super::shard::Shard;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
