@@ -4,8 +4,10 @@
 
 mod compose;
 mod node;
+mod read_error;
 mod reader;
 
 pub(super) use compose::compose;
 pub(super) use node::{Content, Node, Path, Segment};
-pub(super) use reader::{ReadError, key_of_a_word, read};
+pub(super) use read_error::ReadError;
+pub(super) use reader::{key_of_a_word, read};

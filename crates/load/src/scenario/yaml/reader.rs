@@ -1,11 +1,10 @@
 //! Tree to types: a serde deserializer whose errors know path and place.
 
-use std::fmt;
-
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
 use super::node::{Content, Entry, Node, Segment, is_null};
+use super::read_error::{ReadError, is_cut_by_a_comma};
 
 /// Structs and enums that may be written as one word, which is then the value of this key.
 const WRITTEN_AS_A_WORD: [(&str, &str); 12] = [
@@ -26,79 +25,6 @@ const WRITTEN_AS_A_WORD: [(&str, &str); 12] = [
 /// The key that one word stands for, where a mapping of this name is expected.
 pub(in crate::scenario) fn key_of_a_word(name: &str) -> Option<&'static str> {
     WRITTEN_AS_A_WORD.iter().find(|(written, _)| *written == name).map(|(_, key)| *key)
-}
-
-/// Why a tree is not what was asked for, at the first place where it is not.
-#[derive(Debug)]
-pub(in crate::scenario) struct ReadError {
-    pub(in crate::scenario) message: String,
-    /// What would be right, where the words are known.
-    pub(in crate::scenario) allowed: Option<(String, &'static [&'static str])>,
-    /// From the innermost to the outermost.
-    path: Vec<Segment>,
-    /// The key is what is wrong.
-    pub(in crate::scenario) at_key: bool,
-    /// A comma seems to have cut a value in two.
-    pub(in crate::scenario) comma: bool,
-}
-
-impl ReadError {
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), allowed: None, path: Vec::new(), at_key: false, comma: false }
-    }
-
-    fn within(mut self, segment: Segment) -> Self {
-        self.path.push(segment);
-        self
-    }
-
-    /// From the outermost to the innermost.
-    pub(in crate::scenario) fn path(&self) -> Vec<Segment> {
-        self.path.iter().rev().cloned().collect()
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl de::Error for ReadError {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(message.to_string())
-    }
-
-    fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let found = match unexpected {
-            de::Unexpected::Seq => "a list".to_owned(),
-            de::Unexpected::Map => "a mapping".to_owned(),
-            de::Unexpected::Unit | de::Unexpected::Option => "nothing".to_owned(),
-            other => other.to_string(),
-        };
-        Self::new(format!("expected {expected}, found {found}"))
-    }
-
-    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self {
-            allowed: Some((field.to_owned(), expected)),
-            comma: is_cut_by_a_comma(field),
-            ..Self::new(format!("unknown key `{field}`"))
-        }
-    }
-
-    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self {
-            allowed: Some((variant.to_owned(), expected)),
-            ..Self::new(format!("unknown word `{variant}`"))
-        }
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Self::new(format!("the key `{field}` is missing"))
-    }
 }
 
 /// Reads a type from a tree.
@@ -319,11 +245,6 @@ fn too_many_keys(entries: &[Entry]) -> ReadError {
     error
 }
 
-/// Whether a key is the end of a value such as `zipf(10, 1.1)`, cut by its comma within `{ … }`.
-fn is_cut_by_a_comma(key: &str) -> bool {
-    key.ends_with(')') && !key.contains('(')
-}
-
 struct Items<'a> {
     items: &'a [Node],
     next: usize,
@@ -368,10 +289,10 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             }
             self.current = Some(entry);
             let key: StringDeserializer<ReadError> = entry.key.clone().into_deserializer();
-            return seed.deserialize(key).map(Some).map_err(|error| ReadError {
-                at_key: true,
-                ..error.within(Segment::Key(entry.key.clone()))
-            });
+            return seed
+                .deserialize(key)
+                .map(Some)
+                .map_err(|error| error.within(Segment::Key(entry.key.clone())).of_key());
         }
         Ok(None)
     }
@@ -415,7 +336,7 @@ impl<'a, 'de> de::EnumAccess<'de> for Variant<'a> {
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Reader<'a>), ReadError> {
         let key: StrDeserializer<'_, ReadError> = self.key.into_deserializer();
-        let variant = seed.deserialize(key).map_err(|error| ReadError { at_key: true, ..error })?;
+        let variant = seed.deserialize(key).map_err(ReadError::of_key)?;
         Ok((variant, Reader { node: self.value }))
     }
 }
