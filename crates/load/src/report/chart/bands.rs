@@ -4,7 +4,8 @@ use super::axis::Axis;
 use super::canvas::{Canvas, Points};
 use super::frame::{Entry, Frame, Surroundings, Swatch};
 use super::hover::{self, Hover};
-use super::{Unit, by_span, greatest, labels_in};
+use super::scale::{by_span, greatest, labels_in};
+use super::unit::Unit;
 
 /// Percentiles over time.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::frame::{Entry, Frame, Surroundings, Swatch};
-use super::{Unit, greatest, ticks_in};
+use super::scale::{greatest, ticks_in};
+use super::unit::Unit;
 
 /// Counts per configuration: stacks that stand side by side.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas};
 use super::frame::{Entry, Frame, Surroundings, Swatch};
-use super::{Unit, greatest, ticks_in};
+use super::scale::{greatest, ticks_in};
+use super::unit::Unit;
 
 /// Percentiles per configuration.
 #[derive(Clone, PartialEq, Debug)]

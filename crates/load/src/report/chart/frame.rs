@@ -3,7 +3,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, shortened, text_width};
-use super::{Place, Size};
+use super::geometry::{Place, Size};
 
 /// Size of most text, in pixels.
 pub(super) const TEXT: f64 = 12.0;

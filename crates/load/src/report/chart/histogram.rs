@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, text_width};
 use super::frame::{Frame, Surroundings, TEXT};
-use super::{Unit, greatest, labels_in, ticks_in};
+use super::scale::{greatest, labels_in, ticks_in};
+use super::unit::Unit;
 
 /// How often values lie in each range; ranges grow by factors, as latencies do.
 #[derive(Clone, PartialEq, Debug)]

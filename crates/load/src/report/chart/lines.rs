@@ -4,7 +4,9 @@ use super::axis::Axis;
 use super::canvas::{Canvas, Points};
 use super::frame::{Entry, Frame, Surroundings, Swatch};
 use super::hover::{self, Hover};
-use super::{Unit, greatest, labels_in, theme, thin, ticks_in};
+use super::scale::{greatest, labels_in, ticks_in};
+use super::unit::Unit;
+use super::{theme, thin};
 
 /// Several series over time, from 0.
 #[derive(Clone, PartialEq, Debug)]

@@ -10,12 +10,14 @@ mod bars;
 mod boxes;
 mod canvas;
 mod frame;
+mod geometry;
 mod histogram;
 mod hover;
 mod lines;
 mod means;
 mod percentiles;
 mod raster;
+mod scale;
 mod scatter;
 mod theme;
 mod thin;
@@ -25,6 +27,7 @@ pub use bands::{Bands, Moment};
 pub use bars::{Bars, Group, Tone};
 pub use boxes::{Boxes, PercentileBox};
 pub use canvas::escape;
+pub use geometry::{Place, Size};
 pub use histogram::{Bin, Histogram};
 pub use lines::{Lines, Series};
 pub use means::{Mean, Means};
@@ -34,7 +37,6 @@ pub use scatter::{Cloud, Scatter};
 pub use theme::{by_variables, variables};
 pub use unit::{Unit, grouped};
 
-use axis::Axis;
 use canvas::Canvas;
 use frame::{Entry, Surroundings};
 use hover::Hover;
@@ -75,35 +77,6 @@ pub enum Figure {
     Bars(Bars),
     /// Points, and the straight line through them.
     Scatter(Scatter),
-}
-
-/// Width and height of a picture, in pixels.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Size {
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-impl Size {
-    /// The width of a page.
-    pub const WIDE: Self = Self { width: 1040.0, height: 340.0 };
-    /// Half a page: two stand side by side.
-    pub const HALF: Self = Self { width: 510.0, height: 320.0 };
-    /// A telephone.
-    pub const NARROW: Self = Self { width: 360.0, height: 300.0 };
-    /// A file of its own.
-    pub const ALONE: Self = Self { width: 960.0, height: 420.0 };
-}
-
-/// Where a picture stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// In a page, which has the heading as text and defines colours and classes ([`by_variables`]).
-    Page,
-    /// In a file of its own, on white.
-    Alone,
 }
 
 impl Chart {
@@ -189,32 +162,4 @@ impl Chart {
             ),
         }
     }
-}
-
-/// A vertical axis for these values: by factors where they span several powers of ten, else by differences from 0.
-fn by_span(unit: Unit, values: impl Iterator<Item = f64>, height: f64) -> Axis {
-    /// From this factor between least and greatest on, equal differences would flatten the small values into the axis.
-    const WIDE_SPAN: f64 = 40.0;
-    let (least, most) = values
-        .filter(|value| value.is_finite() && *value > 0.0)
-        .fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
-    if most > least * WIDE_SPAN {
-        Axis::logarithmic(unit, least, most, ticks_in(height))
-    } else {
-        Axis::linear(unit, 0.0, most, ticks_in(height))
-    }
-}
-
-/// How many ticks stand well in a picture of this height.
-fn ticks_in(height: f64) -> usize {
-    ((height / 62.0) as usize).clamp(3, 7)
-}
-
-/// How many labels of time or numbers stand well in a picture of this width.
-fn labels_in(width: f64) -> usize {
-    ((width / 90.0) as usize).clamp(3, 12)
-}
-
-fn greatest(values: impl Iterator<Item = f64>) -> f64 {
-    values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }

@@ -3,7 +3,9 @@
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::frame::{Entry, Frame, Surroundings, Swatch};
-use super::{Unit, by_span, theme};
+use super::scale::by_span;
+use super::theme;
+use super::unit::Unit;
 
 /// Distributions as values by percentile.
 #[derive(Clone, PartialEq, Debug)]

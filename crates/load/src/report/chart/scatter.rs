@@ -3,7 +3,9 @@
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::frame::{Entry, Frame, Surroundings, Swatch};
-use super::{Unit, by_span, greatest, labels_in, theme, thin, ticks_in};
+use super::scale::{by_span, greatest, labels_in, ticks_in};
+use super::unit::Unit;
+use super::{theme, thin};
 
 /// The most points of a cloud that are drawn; more would be a blot.
 const POINTS: usize = 600;

@@ -2,7 +2,12 @@
 
 use super::super::Run;
 use super::blocks::{self, Blocks};
-use super::{Change, FALSE_ALARM, Metric, Outcome, Tolerance, counted, wilcoxon};
+use super::change::{Change, Outcome, Tolerance};
+use super::metrics::Metric;
+use super::{counted, wilcoxon};
+
+/// The chance that any metric of two equal runs is called different.
+const FALSE_ALARM: f64 = 0.05;
 
 /// The changes of all metrics that both runs measured.
 pub(super) fn changes(before: &Run, after: &Run, tolerance: Tolerance) -> Vec<Change> {

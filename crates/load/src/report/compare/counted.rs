@@ -1,7 +1,9 @@
 //! Errors and losses: totals, compared as counts.
 
 use super::super::Run;
-use super::{Change, Metric, Outcome, wilcoxon};
+use super::change::{Change, Outcome};
+use super::metrics::Metric;
+use super::wilcoxon;
 use crate::statistics::SeriesRow;
 
 /// A number of events among so many chances for one.

@@ -16,6 +16,7 @@
 //! change that matters deserves a second pair of runs.
 
 mod blocks;
+mod change;
 mod changes;
 mod counted;
 mod metrics;
@@ -24,29 +25,10 @@ mod wilcoxon;
 
 use serde::Serialize;
 
+pub use change::{Change, Outcome, Tolerance};
 pub use metrics::Metric;
 
 use super::Run;
-
-/// The chance that any metric of two equal runs is called different.
-pub(super) const FALSE_ALARM: f64 = 0.05;
-
-/// Which changes for the worse are accepted.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Tolerance {
-    /// Of times, rates and memory, as a share: 0.05 is 5 %.
-    pub relative: f64,
-    /// Of errors, in errors per second.
-    pub errors_per_second: f64,
-    /// Of losses, as a share of the expected deliveries.
-    pub losses: f64,
-}
-
-impl Default for Tolerance {
-    fn default() -> Self {
-        Self { relative: 0.05, errors_per_second: 0.0, losses: 0.0 }
-    }
-}
 
 /// Two runs, compared.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -63,45 +45,6 @@ pub struct Comparison {
     pub comparable: bool,
     /// One for each metric that both runs measured.
     pub changes: Vec<Change>,
-}
-
-/// How one metric changed.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Change {
-    /// Which metric.
-    pub metric: Metric,
-    /// What is typical of a second (of the whole run, for losses) before, in the metric's unit.
-    pub before: f64,
-    /// The same after.
-    pub after: f64,
-    /// The change: a share of before, or for errors and losses the difference.
-    pub change: f64,
-    /// The 95 % interval of the change; `None` where there is too little to give one.
-    pub interval: Option<(f64, f64)>,
-    /// The chance of such a change between equal runs, before Holm's correction; `None` where it was not tested.
-    pub p: Option<f64>,
-    /// Blocks that the test went over.
-    pub blocks: usize,
-    /// Seconds of each block.
-    pub block_seconds: usize,
-    /// What it comes to.
-    pub outcome: Outcome,
-}
-
-/// What a change comes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Better, and more than noise.
-    Better,
-    /// Worse by more than the tolerance, and more than noise.
-    Worse,
-    /// Worse, and more than noise, but by no more than the tolerance.
-    Tolerated,
-    /// No more than noise.
-    Same,
-    /// Too few independent blocks to tell a change from noise.
-    TooShort,
 }
 
 /// Compares two runs. Metrics that one of them did not measure are left out.

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::super::chart::Unit;
 use super::super::{Cell, Table};
-use super::{Change, Comparison, Metric, Outcome};
+use super::Comparison;
+use super::change::{Change, Outcome};
+use super::metrics::Metric;
 
 pub(super) fn text(comparison: &Comparison) -> String {
     let mut text = format!("before: {}\nafter:  {}\n\n", comparison.before, comparison.after);

@@ -1,9 +1,8 @@
 //! The charts of a run's report, in chapters.
 
-use super::super::chart::{Size, grouped};
+use super::super::chart::{Size, escape, grouped};
 use super::super::text::errors;
 use super::super::{Plot, Run};
-use super::escape;
 use super::page::Page;
 
 /// A section's id, its heading, and the charts in it.

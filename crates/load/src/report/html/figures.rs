@@ -1,10 +1,9 @@
 //! The figures that most readers came for.
 
 use super::super::Run;
-use super::super::chart::{Unit, grouped};
+use super::super::chart::{Unit, escape, grouped};
 use super::super::plots::memory_fits;
 use super::super::text::times;
-use super::escape;
 use super::page::Page;
 
 pub(super) fn key_figures(page: &mut Page, run: &Run) {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::super::chart::escape;
 use super::super::{Run, generator_facts};
-use super::escape;
 use super::page::Page;
 use super::sections::list;
 use crate::statistics::MachineFacts;

@@ -8,7 +8,7 @@ mod machines;
 mod page;
 mod sections;
 
-use super::chart::{Size, escape};
+use super::chart::Size;
 use super::{Plot, Run, Table, plots};
 use page::Page;
 

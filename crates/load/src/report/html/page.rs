@@ -1,8 +1,7 @@
 //! The page around the content: head, style, script, contents, charts in both widths.
 
 use super::super::Plot;
-use super::super::chart::{Place, Size, by_variables, variables};
-use super::escape;
+use super::super::chart::{Place, Size, by_variables, escape, variables};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("hover.js");

@@ -1,8 +1,7 @@
 //! The sections of words and tables: verdict, findings, and what Tsung and the C10K test would have printed.
 
-use super::super::chart::Unit;
+use super::super::chart::{Unit, escape};
 use super::super::{Run, tsung, wsdemo};
-use super::escape;
 use super::page::Page;
 use crate::statistics::Severity;
 

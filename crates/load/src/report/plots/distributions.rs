@@ -3,9 +3,9 @@
 use hdrhistogram::Histogram as Distribution;
 
 use super::super::chart::{Bin, Curve, Figure, Histogram, PercentileBox, Percentiles, Unit};
-use super::super::metric;
+use super::super::{Run, metric};
+use super::plot::Plot;
 use super::series::chart;
-use super::{Plot, Run};
 
 /// Points per halving of what is left of the distribution: enough for a smooth curve.
 const STEPS_PER_HALVING: u32 = 8;

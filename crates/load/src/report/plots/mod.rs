@@ -1,25 +1,16 @@
 //! Which charts a run has.
 
 mod distributions;
+mod plot;
 mod series;
 mod servers;
 
 use super::Run;
-use super::chart::Chart;
+
+pub use plot::Plot;
 
 pub(super) use distributions::{curve, percentile_box};
 pub(super) use servers::memory_fits;
-
-/// A chart with its place among the others.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Plot {
-    /// Its file's name, without an ending.
-    pub name: &'static str,
-    /// Whether it takes the whole width of a page.
-    pub wide: bool,
-    /// The chart.
-    pub chart: Chart,
-}
 
 /// All charts of a run, in the order of the report; some may be empty.
 pub fn plots(run: &Run) -> Vec<Plot> {

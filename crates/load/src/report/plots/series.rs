@@ -1,7 +1,8 @@
 //! Charts of the run's seconds.
 
+use super::super::Run;
 use super::super::chart::{Bands, Chart, Cloud, Figure, Lines, Moment, Scatter, Series, Unit};
-use super::{Plot, Run};
+use super::plot::Plot;
 use crate::statistics::{SeriesRow, Spread};
 
 const CLOCK: &str = "time since the start (min:s)";

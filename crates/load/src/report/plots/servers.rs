@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::chart::{Cloud, Figure, Scatter, Series, Unit};
-use super::super::{Fit, fit};
+use super::super::{Fit, Run, fit};
+use super::plot::Plot;
 use super::series::{chart, lines};
-use super::{Plot, Run};
 use crate::statistics::{SeriesRow, ServerRow};
 
 /// A server's memory against connections.
