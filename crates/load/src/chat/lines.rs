@@ -4,7 +4,8 @@
 use std::io::{self, BufRead as _, BufReader, Write};
 use std::thread;
 
-use crate::chat::{ChatError, Event, Session};
+use crate::chat::error::ChatError;
+use crate::chat::{Event, Session};
 use crate::live::figures::one_line;
 
 /// So many attempts in a row may fail.

@@ -5,8 +5,10 @@
 
 use roxmltree::{Document, Node, NodeType, ParsingOptions};
 
-use super::FILE_BYTES_MAX;
 use super::error::Problem;
+
+/// Bytes of one file.
+pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Elements, texts and comments of one file.
 const NODES_MAX: u32 = 1_000_000;

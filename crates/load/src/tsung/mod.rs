@@ -33,15 +33,13 @@ mod tests;
 
 use std::path::Path;
 
+pub use document::FILE_BYTES_MAX;
 pub use error::{ImportErrors, Problem};
 pub use remark::{Remark, Verdict};
 
 use crate::scenario::source::{Scenario, Tls};
 use document::{Element, Source};
 use findings::Findings;
-
-/// Bytes of one file.
-pub const FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A Tsung file as a scenario.
 #[derive(Clone, PartialEq, Debug)]

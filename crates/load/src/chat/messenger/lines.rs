@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::chat::ChatError;
+use crate::chat::error::ChatError;
 use crate::chat::messenger::client::{Link, plural};
 use crate::chat::messenger::command::Typed;
 use crate::chat::messenger::news::News;

@@ -23,8 +23,9 @@ mod words;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use crate::chat::error::ChatError;
+use crate::chat::options::Options;
 use crate::chat::session::{SessionError, chosen_name};
-use crate::chat::{ChatError, Options};
 use client::{Client, Identity, Link};
 use news::News;
 pub(super) use place::Place;

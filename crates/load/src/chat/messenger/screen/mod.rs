@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event as TerminalEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::chat::ChatError;
+use crate::chat::error::ChatError;
 use crate::chat::input::{Input, Typed as Key};
 use crate::chat::messenger::client::plural;
 use crate::chat::messenger::command::Typed;
