@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::AuthorizerSettings;
 use super::answers::Answers;
 use super::breaker::{Attempt, Breaker};
 use super::question::{Answer, Question, Verdict};
+use super::settings::AuthorizerSettings;
 
 /// What became of the questions of one community, since its authorizer began; and what is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

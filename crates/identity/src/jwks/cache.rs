@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::JwksSettings;
+use super::settings::JwksSettings;
 use crate::keys::KeySet;
 
 /// The keys at hand, and when they may be asked for again.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::{MemoryLimits, QueueFull};
+use super::limits::{MemoryLimits, QueueFull};
 use crate::authority::Community;
 use crate::webhooks::queue::{
     DeadLetter, Endpoint, EndpointId, Message, MessageId, QueueError, UnixMillis, WhyDead,
