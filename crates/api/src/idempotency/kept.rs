@@ -3,7 +3,6 @@
 //! Each community has a shelf of its own. On a full one, who asks most makes room first: a caller past theirs loses their own
 //! oldest, then the community its oldest, then whoever has the oldest of all. What is under way is never lost.
 
-use super::IdempotencyCounts;
 use crate::operation::AnswerKept;
 use crate::problem::{Code, Problem};
 use axum::http::StatusCode;
@@ -52,6 +51,17 @@ pub(super) enum Begun {
     First(u64),
     /// Nothing: it was answered.
     Again(Answer),
+}
+
+/// The numbers of one moment.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct IdempotencyCounts {
+    /// Requests that are known under their key.
+    pub(crate) keys: u64,
+    /// Bytes of their answers.
+    pub(crate) answer_bytes: u64,
+    /// Requests that were answered as the first time, since the start.
+    pub(crate) repeated_total: u64,
 }
 
 /// See the module.

@@ -6,7 +6,7 @@
 
 mod kept;
 
-pub(crate) use kept::{KEEP_MINUTES, KEEP_SECRET_MINUTES};
+pub(crate) use kept::{IdempotencyCounts, KEEP_MINUTES, KEEP_SECRET_MINUTES};
 
 use crate::caller::Caller;
 use crate::desk::Desk;
@@ -34,17 +34,6 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 pub(crate) struct Idempotency {
     hasher: RandomState,
     kept: Mutex<Kept>,
-}
-
-/// The numbers of one moment.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct IdempotencyCounts {
-    /// Requests that are known under their key.
-    pub(crate) keys: u64,
-    /// Bytes of their answers.
-    pub(crate) answer_bytes: u64,
-    /// Requests that were answered as the first time, since the start.
-    pub(crate) repeated_total: u64,
 }
 
 /// The key of a request, if it has one: text, bare or as a string in quotes (RFC 8941, section 3.3.3), in which nothing needs
