@@ -1,11 +1,11 @@
 //! A Redis Cluster: which master has which partition, asked of any of its servers at the begin of each session. When a slot
 //! has moved, or a master is another one, the session ends, and the next one finds out.
 
-use super::Place;
 use super::channels::Channels;
 use super::clients::{Clients, connect, patience};
 use super::explain::explain;
 use super::keys::Keys;
+use super::place::Place;
 use super::slots::{PARTITIONS, slot, tag};
 use crate::failure::Failure;
 use crate::session::Desk;

@@ -1,11 +1,11 @@
 //! One server: its connection, and everything that can be wrong with it.
 
-use super::Place;
 use super::channels::Channels;
 use super::clients::{connect, patience};
 use super::explain::{NEEDED, explain, sound};
 use super::inbox::Inbox;
 use super::keys::Keys;
+use super::place::Place;
 use super::scripts::{Scripts, call, sources};
 use crate::failure::Failure;
 use crate::session::Desk;

@@ -14,6 +14,7 @@ mod instance;
 mod keys;
 mod leases;
 mod own_lease;
+mod place;
 mod pump;
 mod scripts;
 mod session;
@@ -24,13 +25,14 @@ use crate::failure::Failure;
 use crate::session::Desk;
 use crate::settings::BadSettings;
 use crate::witness::Witness;
-use ::redis::{Client, ConnectionAddr, ConnectionInfo};
+use ::redis::{ConnectionAddr, ConnectionInfo};
 use channels::Channels;
 use clients::Clients;
 use cluster::Cluster;
 use instance::Instance;
 use keys::Keys;
 use leases::Leases;
+use place::Place;
 pub(crate) use session::Session as RedisSession;
 use session::Session;
 use slots::PARTITIONS;
@@ -47,14 +49,6 @@ pub(crate) struct Redis {
 enum Layout {
     Servers(Vec<Place>),
     Cluster(Cluster),
-}
-
-/// Where an instance is, and how it is spoken to.
-#[derive(Clone)]
-pub(crate) struct Place {
-    client: Client,
-    keys: Keys,
-    channels: Channels,
 }
 
 impl Redis {
