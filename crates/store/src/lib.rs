@@ -5,9 +5,11 @@
 //!
 //! Start with [`open`], [`SqliteStore`] and [`PostgresStore`]; how a store is asked is [`chat::Ask`].
 
+mod epoch;
 mod exchange;
 pub mod group;
 mod lanes;
+mod open_error;
 mod opening;
 mod planted;
 mod postgres;
@@ -17,7 +19,8 @@ mod sqlite;
 mod workers;
 
 pub use exchange::{ExchangeError, export, import};
-pub use opening::{FILE_NAME, OpenError, open};
+pub use open_error::OpenError;
+pub use opening::{FILE_NAME, open};
 #[cfg(feature = "planted-bugs")]
 #[doc(hidden)]
 pub use planted::{PlantedBug, plant};

@@ -1,7 +1,7 @@
 //! What serves a store: a writer's thread, readers' threads, and the queues to them.
 
 use crate::group::{self, Database};
-use crate::opening::OpenError;
+use crate::open_error::OpenError;
 use crate::queue::Queue;
 use chat::{Request, Trouble, TroubleKind};
 use std::sync::Arc;

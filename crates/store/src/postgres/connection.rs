@@ -2,8 +2,8 @@
 
 use super::client::{Client, Connection};
 use super::errors::trouble;
+use super::options::PostgresOptions;
 use super::session::PostgresSession;
-use super::store::PostgresOptions;
 use super::tls::connector;
 use crate::group::{Database, Kind};
 use crate::sql::SqlRows;

@@ -1,7 +1,8 @@
 //! The tables in PostgreSQL, by numbered steps forward.
 
 use super::client::Client;
-use crate::opening::{OpenError, fresh_epoch};
+use crate::epoch::fresh_epoch;
+use crate::open_error::OpenError;
 use chat::rows::Found;
 
 /// Step n makes version n of version n − 1. A step that was released is never changed.

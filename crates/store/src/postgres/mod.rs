@@ -5,8 +5,10 @@ mod client;
 mod connection;
 mod errors;
 mod migrations;
+mod options;
 mod session;
 mod store;
 mod tls;
 
-pub use store::{PostgresOptions, PostgresStore};
+pub use options::PostgresOptions;
+pub use store::PostgresStore;

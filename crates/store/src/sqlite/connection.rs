@@ -2,10 +2,10 @@
 
 use super::errors::trouble;
 use super::migrations;
+use super::options::SqliteOptions;
 use super::session::SqliteSession;
-use super::store::SqliteOptions;
 use crate::group::{Database, Kind};
-use crate::opening::OpenError;
+use crate::open_error::OpenError;
 use crate::sql::SqlRows;
 use chat::rows::Found;
 use chat::{Rows, Trouble, TroubleKind};

@@ -1,7 +1,8 @@
 //! The tables of a SQLite file, by numbered steps forward.
 
 use super::errors::trouble;
-use crate::opening::{OpenError, fresh_epoch};
+use crate::epoch::fresh_epoch;
+use crate::open_error::OpenError;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step n makes version n of version n − 1; each is one transaction. A step that was released is never changed.

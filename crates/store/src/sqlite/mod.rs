@@ -5,9 +5,11 @@ mod connection;
 mod deadline;
 mod errors;
 mod migrations;
+mod options;
 #[cfg(test)]
 mod plans;
 mod session;
 mod store;
 
-pub use store::{SqliteOptions, SqliteStore};
+pub use options::SqliteOptions;
+pub use store::SqliteStore;
