@@ -2,8 +2,8 @@
 
 use crate::audience::{Announcement, Audience, Followed, Untold};
 use crate::cache::{Cache, Key};
+use crate::clock::now;
 use crate::entrance::{Entrance, SocketId};
-use crate::messenger::now;
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
 use chat::{

@@ -1,8 +1,9 @@
 //! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
 //! something; and, where that waits for nobody, what has to be read again.
 
+use crate::clock::now;
 use crate::entrance::SocketId;
-use crate::messenger::{Inner, Messenger, now};
+use crate::messenger::{Inner, Messenger};
 use chat::verbs::{Around, ReadPage};
 use chat::{By, CommunityId, ConversationId, Failure, PersonId};
 use serde_json::json;

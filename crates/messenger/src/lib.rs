@@ -29,6 +29,7 @@ mod budgets;
 mod bulletin;
 mod cache;
 mod channels;
+mod clock;
 mod counters;
 mod entrance;
 mod fault;
@@ -58,6 +59,7 @@ pub use address::network;
 pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
+pub use clock::now;
 pub use counters::Counts;
 pub use entrance::{
     Admitted, AllowedRooms, AskedAction, AuthorizerKey, Credentials, InstallationSecret, PublishedKeys,
@@ -65,7 +67,7 @@ pub use entrance::{
 };
 pub use fault::{ErrorCode, Fault};
 pub use limited::TooManyMessages;
-pub use messenger::{Answer, Messenger, Settings, WeakMessenger, now};
+pub use messenger::{Answer, Messenger, Settings, WeakMessenger};
 pub use news::News;
 pub use outlet::Outlet;
 pub use spent::Spent;

@@ -3,6 +3,7 @@
 use crate::audience::Audience;
 use crate::bulletin::Bulletin;
 use crate::cache::Cache;
+use crate::clock::now;
 use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::here::Here;
@@ -12,14 +13,13 @@ use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
 use crate::sightings::Sightings;
 use crate::spent::Spent;
-use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Moment, Store, Trouble, TroubleKind, Verb};
+use chat::{Ask, By, Call, CommunityId, Entropy, Failure, Store, Trouble, TroubleKind, Verb};
 use identity::Outbound;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// What a messenger may use.
@@ -216,12 +216,6 @@ impl Inner {
     pub(crate) fn here(&self) -> Here<'_> {
         Here { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
     }
-}
-
-/// The time, for calls. A clock before 1970 is one at 1970.
-pub fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// What a store will answer. Dropping it takes nothing back.

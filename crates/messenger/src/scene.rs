@@ -212,7 +212,7 @@ pub(crate) fn signed(claims: &Value, header: &Value, secret: &str) -> Token {
 
 /// What it says of somebody, for ten minutes.
 pub(crate) fn claims(community: &str, person: &str) -> Value {
-    let now = crate::messenger::now().millis() / 1_000;
+    let now = crate::clock::now().millis() / 1_000;
     json!({"sub": person, "aud": community, "exp": now + 600, "iat": now, "name": "Ann"})
 }
 

@@ -97,7 +97,7 @@ impl Messenger {
     ///
     /// It gives up when the store does not take it.
     pub async fn take_leave(&self) {
-        for (community, person, seen) in self.inner.audience.everybody_seen(crate::messenger::now()) {
+        for (community, person, seen) in self.inner.audience.everybody_seen(crate::clock::now()) {
             self.inner.sightings.note(&community, person, seen);
         }
         while self.write_batches(BATCHES_PER_ROUND).await {}

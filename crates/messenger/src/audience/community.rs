@@ -9,10 +9,11 @@ pub(crate) use following::{Changed, Followed, Newer, Reading};
 pub(crate) use reach::Reach;
 
 use super::abroad::Abroad;
+use super::due::{Due, Overdue};
 use super::gathering::Gathering;
+use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX};
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status, merged};
-use super::{DEVICES_MAX, Due, Full, Overdue, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX};
 use crate::topics::person_topic;
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;

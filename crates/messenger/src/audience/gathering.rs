@@ -1,6 +1,6 @@
 //! A conversation that somebody online is in, or whose room is open.
 
-use super::TABS_EACH_MAX;
+use super::limits::TABS_EACH_MAX;
 use super::present::DeviceId;
 use chat::{PersonId, Revision, Seq};
 use std::collections::{HashMap, HashSet};

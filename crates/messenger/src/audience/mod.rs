@@ -8,7 +8,9 @@
 mod abroad;
 mod community;
 mod doubting;
+mod due;
 mod gathering;
+mod limits;
 mod present;
 mod status;
 #[cfg(test)]
@@ -19,6 +21,8 @@ pub use status::{Presence, Status};
 pub(crate) use abroad::Told;
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
+pub(crate) use due::{Due, Overdue};
+pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 
@@ -29,21 +33,10 @@ use gateway::NodeId;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Locks, by community.
 const PARTS: usize = 64;
-/// For so long somebody without a device is not gone yet: connections break and come back.
-pub(crate) const LEASE: Duration = Duration::from_secs(10);
-/// Devices of one person, on all nodes as far as they have told each other.
-pub(crate) const DEVICES_MAX: usize = 32;
-/// In rooms with more people online than this, a message is told to those who have the room open and to whom it
-/// mentions; the others' conversations tabs are told the newest one once a second.
-pub(crate) const TABS_EACH_MAX: usize = 200;
-/// In rooms with more people online than this, who is here is told as a number.
-pub(crate) const PRESENCE_EACH_MAX: usize = 500;
-/// People of whom the other nodes are told in one round, beside those who go.
-pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
 
 /// Is told that somebody has a device on another node from now on, or has none any more: in the order in which that happens,
 /// and while the community is locked.
@@ -464,38 +457,4 @@ impl Audience {
 /// A panic while it was held left a count wrong at worst; who is online must not depend on that.
 fn lock(part: &Mutex<HashMap<CommunityId, Gathered>>) -> MutexGuard<'_, HashMap<CommunityId, Gathered>> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A person has as many devices as they may.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Full;
-
-/// What a sweep found.
-#[derive(Default)]
-pub(crate) struct Due {
-    /// Who is away for longer than a lease.
-    pub(crate) announcements: Vec<Announcement>,
-    /// For topics of people: the newest message of a large room.
-    pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
-    /// Who was seen when, to be stored.
-    pub(crate) seen: Vec<(CommunityId, PersonId, Moment)>,
-    /// Joins that end, by connection and topic.
-    pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
-    /// Whether there are other nodes.
-    pub(crate) has_nodes: bool,
-    /// What they are to be told of people here.
-    pub(crate) told: Vec<(CommunityId, Told)>,
-    /// Whether they are to be told of others by the next rounds.
-    pub(crate) has_more_to_tell: bool,
-}
-
-/// What has to be read again.
-#[derive(Default)]
-pub(crate) struct Overdue {
-    /// Rooms whose people are to be judged again.
-    pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
-    /// Conversations of which it is not known how far they have come.
-    pub(crate) doubtful: Vec<(CommunityId, ConversationId)>,
-    /// Whose conversations are to be read again.
-    pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }

@@ -1,5 +1,6 @@
 //! Who is reached, and who is not.
 
+use super::limits::TABS_EACH_MAX;
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
 use chat::verbs::{Append, ChangeRoom, Erase, Invite, Leave, Punish, Remove, Withdraw};
@@ -331,7 +332,7 @@ fn who_was_banned_for_a_time_hears_again_when_it_is_over() {
             person: somebody("ann"),
             conversation: Some(lobby.id),
             kind: SanctionKind::Ban,
-            until: Some(crate::messenger::now()),
+            until: Some(crate::clock::now()),
             reason: String::new(),
         };
         messenger.ask(&id("one"), By::Service, ban).await.expect("banned");

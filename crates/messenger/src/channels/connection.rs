@@ -4,6 +4,7 @@ use crate::entrance::{Admitted, AllowedRooms, Credentials, Rejection, SocketId};
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use chat::{By, CommunityId, Conversation, Person, PersonId};
+use gateway::Context;
 use identity::{Code, Refusal, Token};
 use serde_json::{Value, json};
 use std::net::IpAddr;
@@ -76,6 +77,11 @@ impl Connection {
         let community = credentials.community.clone();
         let shown = Mutex::new(Some(Box::new(Shown { credentials, origin })));
         Self { messenger, community, socket, remote: None, shown, me: OnceCell::new() }
+    }
+
+    /// The connection that a join stands on.
+    pub(super) fn of(cx: &Context<'_>) -> Option<Arc<Self>> {
+        cx.assigns::<Arc<Self>>().cloned()
     }
 
     /// From that address.

@@ -4,6 +4,7 @@
 //! table for both ([`EVENTS`]); rules are asked of the store, which decides again with each event.
 
 mod connection;
+mod payload;
 mod person;
 mod request;
 mod room;
@@ -14,13 +15,11 @@ mod within;
 
 pub use request::{EVENTS, EventRow, Surface};
 
-use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::topics::{PERSON, ROOM};
 use connection::Connection;
-use gateway::{Channel, ConnectRequest, Context, Joining, Mount, Payload, Refusal, Socket};
+use gateway::{Channel, ConnectRequest, Mount, Refusal, Socket};
 use identity::{TOKEN_BYTES_MAX, Token};
-use serde::de::DeserializeOwned;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -85,26 +84,5 @@ impl Messenger {
     /// A channel for a room's topic, for a hub without a gateway around it.
     pub fn room_channel() -> impl Channel {
         room::RoomChannel::default()
-    }
-}
-
-/// The connection that a join stands on.
-fn connection(cx: &Context<'_>) -> Option<Arc<Connection>> {
-    cx.assigns::<Arc<Connection>>().cloned()
-}
-
-fn refuse(fault: &Fault) -> Joining {
-    Joining::Refuse(fault.json().into())
-}
-
-/// The payload of a message; one without anything in it may be left out.
-fn read<T: DeserializeOwned>(payload: Payload<'_>) -> Result<T, Fault> {
-    let bad = |why: String| Fault::new(ErrorCode::BadPayload, why);
-    match payload {
-        Payload::Json(text) => {
-            let text = if text.trim() == "null" { "{}" } else { text };
-            serde_json::from_str(text).map_err(|error| bad(error.to_string()))
-        }
-        Payload::Binary(_) => Err(bad("bytes are not taken here: send JSON".to_owned())),
     }
 }

@@ -4,16 +4,17 @@
 //! own, cursors, invitations, and the presence of those with whom they share one.
 
 use super::connection::{Connection, Me};
+use super::payload::{read, refuse};
 use super::request::{self, Asker};
 use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
 use super::within::Within;
-use super::{connection, read, refuse};
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
+use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
 use crate::following::Theirs;
-use crate::messenger::{Messenger, now};
+use crate::messenger::Messenger;
 use crate::reading::PAGE;
 use crate::topics::{PERSON, TOLD_TO_PEOPLE, parts};
 use chat::limits::PAGE_MAX;
@@ -101,7 +102,7 @@ struct RefreshRequest {
 
 impl Channel for PersonChannel {
     fn join(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) -> Joining {
-        let Some(connection) = connection(cx) else {
+        let Some(connection) = Connection::of(cx) else {
             return refuse(&Fault::new(ErrorCode::NoCommunity, "connect with the parameter `community`"));
         };
         if let Err(fault) = read::<JoinRequest>(payload) {

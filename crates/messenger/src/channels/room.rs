@@ -5,11 +5,11 @@
 //! that no client has a hole.
 
 use super::connection::{Connection, Me};
+use super::payload::{read, refuse};
 use super::request::{self, Asker};
 use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
-use super::{connection, read, refuse};
 use crate::audience::Followed;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
@@ -99,7 +99,7 @@ enum Brought {
 
 impl Channel for RoomChannel {
     fn join(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) -> Joining {
-        let Some(connection) = connection(cx) else {
+        let Some(connection) = Connection::of(cx) else {
             return refuse(&Fault::new(ErrorCode::NoCommunity, "connect with the parameter `community`"));
         };
         let request = match read::<JoinRequest>(payload) {

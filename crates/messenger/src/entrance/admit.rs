@@ -2,8 +2,9 @@
 
 use super::{AllowedRooms, Credentials, Directory, seconds};
 use crate::cache::Met;
+use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
-use crate::messenger::{Messenger, now};
+use crate::messenger::Messenger;
 use chat::verbs::{Meet, ReadPerson};
 use chat::{By, CommunityId, Failure, Person, PersonId, Profile, Role};
 use identity::{Action, Claims, Code, GuestPolicy, GuestRefusal, Issuer, Refusal, Token, Verified};

@@ -156,5 +156,5 @@ fn named(ended: Vec<Ended>) -> Vec<(String, u16)> {
 
 /// The time, for tokens.
 pub(crate) fn seconds() -> UnixSeconds {
-    UnixSeconds(crate::messenger::now().millis() / 1_000)
+    UnixSeconds(crate::clock::now().millis() / 1_000)
 }

@@ -25,7 +25,7 @@ pub use table::{EVENTS, EventRow, Surface};
 pub(super) use listing::{tab, tab_position};
 
 use super::connection::Me;
-use super::read as payload;
+use super::payload::read as payload;
 use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;

@@ -8,9 +8,10 @@ use super::{EVENTS, EventRow, Surface};
 use crate::audience::{DeviceId, Followed, Reading};
 use crate::channels::connection::{Connection, Me};
 use crate::channels::{person, room};
+use crate::clock::now;
 use crate::entrance::{AllowedRooms, Credentials};
 use crate::fault::Fault;
-use crate::messenger::{Messenger, now};
+use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, claims, id, run, somebody, token};
 use chat::rows::Record;
 use chat::verbs::{

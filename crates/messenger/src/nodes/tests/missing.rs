@@ -2,7 +2,7 @@
 
 use super::{OTHER, begin};
 use crate::audience::DeviceId;
-use crate::messenger::now;
+use crate::clock::now;
 use crate::scene::{by, id, run, somebody};
 use chat::By;
 use chat::verbs::{ChangeRoom, EditText, Remove};

@@ -2,8 +2,8 @@
 
 use super::{begin, pairs};
 use crate::audience::DeviceId;
+use crate::clock::now;
 use crate::entrance::Credentials;
-use crate::messenger::now;
 use crate::scene::{by, claims, id, run, somebody, token};
 use chat::verbs::{ChangeCommunity, Join, Meet, OpenDirect, Punish};
 use chat::{By, Failure, GuestPolicy, Profile, SanctionKind};

@@ -2,7 +2,7 @@
 
 use super::{Node, ONE, OTHER, begin, pairs};
 use crate::audience::{Activity, Choice, DEVICES_MAX, DeviceId, Due, LEASE, Status};
-use crate::messenger::now;
+use crate::clock::now;
 use crate::scene::{id, run, somebody};
 use chat::verbs::ChangeCommunity;
 use chat::{By, CommunityLimits, Conversation, Moment};

@@ -1,0 +1,37 @@
+//! What a round over everybody finds: to be told, and to be read again.
+
+use super::abroad::Told;
+use super::community::Announcement;
+use super::present::DeviceId;
+use chat::{CommunityId, ConversationId, Moment, PersonId};
+use std::sync::Arc;
+
+/// What a sweep found.
+#[derive(Default)]
+pub(crate) struct Due {
+    /// Who is away for longer than a lease.
+    pub(crate) announcements: Vec<Announcement>,
+    /// For topics of people: the newest message of a large room.
+    pub(crate) tabs: Vec<(Vec<Arc<str>>, Arc<str>)>,
+    /// Who was seen when, to be stored.
+    pub(crate) seen: Vec<(CommunityId, PersonId, Moment)>,
+    /// Joins that end, by connection and topic.
+    pub(crate) evictions: Vec<(DeviceId, Arc<str>)>,
+    /// Whether there are other nodes.
+    pub(crate) has_nodes: bool,
+    /// What they are to be told of people here.
+    pub(crate) told: Vec<(CommunityId, Told)>,
+    /// Whether they are to be told of others by the next rounds.
+    pub(crate) has_more_to_tell: bool,
+}
+
+/// What has to be read again.
+#[derive(Default)]
+pub(crate) struct Overdue {
+    /// Rooms whose people are to be judged again.
+    pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
+    /// Conversations of which it is not known how far they have come.
+    pub(crate) doubtful: Vec<(CommunityId, ConversationId)>,
+    /// Whose conversations are to be read again.
+    pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
+}
