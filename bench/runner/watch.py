@@ -68,14 +68,16 @@ class Watch:
         ask_for_short_turns()
         while not self._ended.wait(EVERY_S):
             try:
-                self.rows.append(self._look())
+                scrapes = [_scrape(server.metrics_url) for server in self._servers]
+                self.rows.append(self._look(scrapes))
+            except (FileNotFoundError, ProcessLookupError, ValueError) as error:
+                # A process has ended between two looks at it.
+                self.failed_looks.append(str(error))
             except (OSError, http.client.HTTPException, KeyError) as error:
                 self.failed_scrapes.append(f"{time.strftime('%H:%M:%S', time.gmtime())}: {type(error).__name__}: {error}")
-            except ValueError as error:  # a process has ended between two looks at it
-                self.failed_looks.append(str(error))
 
-    def _look(self) -> Row:
-        scrapes = [_scrape(server.metrics_url) for server in self._servers]
+    def _look(self, scrapes: list[tuple[str, float]]) -> Row:
+        """`scrapes`: each server's page, and how many milliseconds it took."""
         at_s = time.time()
         pages = [page for page, _ in scrapes]
         pids = [server.pid for server in self._servers]
