@@ -34,7 +34,10 @@ test("who is blocked from the list of those here cannot be written to, nor write
 
   await say(bob, "still there?");
   await bob.getByText("One of you two has blocked the other.").first().waitFor();
-  await bob.getByRole("button", { name: "Back to Lobby" }).click();
+  const back = bob.getByRole("button", { name: "Back to Lobby" });
+  await back.click();
+  // Who writes before the room is there writes into what is being left.
+  await back.waitFor({ state: "detached" });
   await say(bob, "in the room");
   await seesMessage(ann, "in the room");
   await picture(ann, "block-room");
