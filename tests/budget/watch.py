@@ -1,5 +1,6 @@
 """Asks a server's administration again and again whether it lives, and what it takes."""
 
+import re
 import threading
 import time
 import urllib.request
@@ -8,6 +9,8 @@ from harness.programs import DEADLINE_SECONDS
 from harness.server import Server
 
 BETWEEN_SECONDS = 0.1
+# All that the server counts of its own memory, with which it keeps its budget.
+WHOLE = re.compile(r"^throng_memory_whole_bytes ([0-9.e+]+)$", re.MULTILINE)
 
 
 class Watch:
@@ -17,6 +20,7 @@ class Watch:
         self.address = server.admin_address
         self.answers = 0
         self.problems: list[str] = []
+        self.highest_bytes = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -30,17 +34,22 @@ class Watch:
 
     def _run(self) -> None:
         while not self._over.wait(BETWEEN_SECONDS):
-            for path, wanted in (("/healthz", "ok"), ("/metrics", "throng_memory_whole_bytes ")):
-                self._look(path, wanted)
+            self._look("/healthz", re.compile("ok"))
+            found = self._look("/metrics", WHOLE)
+            if found:
+                self.highest_bytes = max(self.highest_bytes, float(found[1]))
 
-    def _look(self, path: str, wanted: str) -> None:
+    def _look(self, path: str, wanted: re.Pattern) -> re.Match | None:
+        """What was found in the answer, if there was one."""
         began = time.monotonic()
         try:
             with urllib.request.urlopen(f"http://{self.address}{path}", timeout=DEADLINE_SECONDS) as answer:
                 text = answer.read().decode()
         except OSError as error:
             self.problems.append(f"{path} after {time.monotonic() - began:.1f} s: {error}")
-            return
+            return None
         self.answers += 1
-        if wanted not in text:
+        found = wanted.search(text)
+        if found is None:
             self.problems.append(f"{path} says {text[:200]!r}")
+        return found

@@ -1,5 +1,5 @@
 """Messages that are acknowledged when they are stored for good: at the store's interface and through channels, by one and by
-many, beside a bare loop on the same disk; and on PostgreSQL, beside a bare client of it."""
+many, beside a bare loop on the same disk; and on PostgreSQL, beside bare clients of it."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.cluster.nodes import Stage
-from runner.messenger import postgres
+from runner.messenger import pgbench, postgres
 from runner.messenger.house import open_house
 from runner.play import PATIENCE_S, playing, wrong
 from runner.samples import Measurement
@@ -17,8 +17,10 @@ from runner.trials import Outcome, Tools
 BARE, BARE_AGAIN = "bare loop", "bare loop, again"
 STORE_ONE, STORE_MANY = "store, one sender", "store, many senders"
 CHANNELS_ONE, CHANNELS_MANY = "channels, one sender", "channels, many senders"
-BARE_CLIENT, POSTGRES_MANY = "pgbench, pipelined", "PostgreSQL store, many senders"
-BARE_EACH, POSTGRES_ONE = "pgbench, a commit each", "PostgreSQL store, one sender"
+# A row of text, and all the rows of a message.
+BARE_TEXTS, BARE_TEXT_EACH = "pgbench, texts, pipelined", "pgbench, texts, a commit each"
+BARE_CLIENT, POSTGRES_MANY = "pgbench, messages, pipelined", "PostgreSQL store, many senders"
+BARE_EACH, POSTGRES_ONE = "pgbench, messages, a commit each", "PostgreSQL store, one sender"
 
 # What the program calls them.
 OF_PROGRAM = {"bare loop": BARE, "bare loop, again": BARE_AGAIN, "one sender": STORE_ONE, "many senders": STORE_MANY}
@@ -74,7 +76,7 @@ class OnPostgres:
     senders: int
     messages: int
     seconds: float
-    subjects: tuple = (BARE_CLIENT, BARE_EACH, POSTGRES_ONE, POSTGRES_MANY)
+    subjects: tuple = (BARE_TEXT_EACH, BARE_TEXTS, BARE_EACH, BARE_CLIENT, POSTGRES_ONE, POSTGRES_MANY)
     connections: int = 1
 
     def repeats(self, wanted: int) -> int:
@@ -82,17 +84,18 @@ class OnPostgres:
 
     def measure(self, tools: Tools) -> Outcome:
         with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
-            # As many as the store has waiting while it commits, at most.
-            bare = server.inserts_per_second(self.senders, self.seconds, Path(folder))
-            each = server.inserts_per_second(1, self.seconds, Path(folder))
             arguments = ("--messages", self.messages, "--senders", self.senders, "--postgres", server.url)
             by_name = {measured["what"]: measured for measured in of_program(tools, *arguments)}
-        found = {
-            BARE_CLIENT: {"messages_per_second": bare},
-            BARE_EACH: {"messages_per_second": each},
-            POSTGRES_ONE: figures(by_name["one sender"]),
-            POSTGRES_MANY: figures(by_name["many senders"]),
-        }
+            bare = {
+                (BARE_TEXT_EACH, 1): pgbench.inserts_per_second,
+                (BARE_TEXTS, self.senders): pgbench.inserts_per_second,
+                (BARE_EACH, 1): pgbench.messages_per_second,
+                # As many as the store has waiting while it commits, at most.
+                (BARE_CLIENT, self.senders): pgbench.messages_per_second,
+            }
+            rates = {name: rate(server, many, self.seconds, Path(folder)) for (name, many), rate in bare.items()}
+        found = {name: {"messages_per_second": rate} for name, rate in rates.items()}
+        found |= {POSTGRES_ONE: figures(by_name["one sender"]), POSTGRES_MANY: figures(by_name["many senders"])}
         return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
 
 

@@ -1,9 +1,7 @@
-"""A PostgreSQL server of a run's own, and a bare client of it: `pgbench`, which sends a transaction of many inserts at once
-(pipeline mode)."""
+"""A PostgreSQL server of a run's own."""
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -22,8 +20,6 @@ REMEDY = "`make deps` installs Debian's package `postgresql`"
 # PostgreSQL refuses to run as root; there is this user on every Debian.
 NOBODY = 65_534
 START_PATIENCE_S = 120
-
-TRANSACTIONS_PER_SECOND = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
 
 
 def absent() -> dict[str, str]:
@@ -48,22 +44,8 @@ class Postgres:
     def url(self) -> str:
         return f"postgres://throng@127.0.0.1:{self.port}/postgres"
 
-    def inserts_per_second(self, in_a_transaction: int, seconds: float, folder: Path) -> float:
-        """Durable rows of 64 bytes of text, by one bare connection with so many in each transaction."""
-        table = "CREATE TABLE IF NOT EXISTS bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text text NOT NULL)"
-        self._run("psql", "-q", "-c", table)
-        script = folder / "bare.sql"
-        insert = f"INSERT INTO bare (text) VALUES ('{'0123456789abcdef' * 4}');"
-        lines = ["\\startpipeline", "BEGIN;", *[insert] * in_a_transaction, "COMMIT;", "\\endpipeline"]
-        script.write_text("\n".join(lines) + "\n")
-        flags = ["-n", "-c", 1, "-j", 1, "-M", "prepared", "-T", max(round(seconds), 1), "-f", script]
-        said = self._run("pgbench", *flags)
-        found = TRANSACTIONS_PER_SECOND.search(said)
-        if found is None:
-            raise RuntimeError(f"pgbench says no rate: {said.strip()[-300:]}")
-        return float(found[1]) * in_a_transaction
-
-    def _run(self, program: str, *words) -> str:
+    def run(self, program: str, *words) -> str:
+        """What one of PostgreSQL's clients prints."""
         where = ["-h", "127.0.0.1", "-p", self.port, "-U", "throng"]
         command = [_find(program), *where, *words, "postgres"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)

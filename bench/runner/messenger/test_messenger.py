@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from runner import trials
-from runner.messenger import durable, house, people, plan, postgres, rooms, startup, visits
+from runner.messenger import durable, house, people, plan, pgbench, postgres, rooms, startup, visits
 from runner.play import SCENARIOS
 
 TOOLS = trials.Tools(Path("/nowhere"), Path("/nowhere/throng"), Path("/nowhere/stampede"))
@@ -95,7 +95,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_what_pgbench_says_is_a_rate(self):
         said = "number of transactions actually processed: 12\ntps = 345.678 (without initial connection time)\n"
-        self.assertEqual(postgres.TRANSACTIONS_PER_SECOND.search(said)[1], "345.678")
+        self.assertEqual(pgbench.TRANSACTIONS_PER_SECOND.search(said)[1], "345.678")
 
 
 if __name__ == "__main__":

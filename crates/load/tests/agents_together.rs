@@ -93,7 +93,8 @@ fn hall() -> (SocketAddr, Arc<Mutex<Hall>>) {
     (address, hall)
 }
 
-/// Users who meet, talk at the same time and stay until everybody has said all.
+/// Users who meet, talk at the same time and stay until everybody has said all. Between the meeting and the talk is more
+/// time than two machines' clocks may be apart: what is sent within that of a join is not judged.
 fn talk(folder: &Path, server: SocketAddr) -> PathBuf {
     let text = format!(
         "target: ws://{server}
