@@ -93,7 +93,14 @@ impl Connection {
     pub(crate) fn add_join(&mut self, join: Join) {
         match self.first {
             None => self.first = Some(join),
-            Some(_) => self.extra_mut().more.push(join),
+            Some(_) => {
+                let more = &mut self.extra_mut().more;
+                // Many have two joins and no third: room for four would be most of what they take.
+                if more.is_empty() {
+                    more.reserve_exact(1);
+                }
+                more.push(join);
+            }
         }
     }
 

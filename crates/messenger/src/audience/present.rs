@@ -40,7 +40,7 @@ pub(super) struct Present {
     /// How many are reading their conversations.
     pub(super) reading: usize,
     /// What they left and came into while their conversations were read.
-    pub(super) meanwhile: Option<Meanwhile>,
+    pub(super) meanwhile: Option<Box<Meanwhile>>,
     /// Whether their conversations have to be read again.
     pub(super) stale: bool,
     /// What they are kept out of for a time, though they are in it, and until when.
@@ -61,10 +61,11 @@ impl Present {
     pub(super) fn new(topic: Arc<str>) -> Self {
         Self {
             topic,
-            devices: Vec::new(),
+            // Most have one device and are in little: not room for four of each.
+            devices: Vec::with_capacity(1),
             choice: Choice::Auto,
             chosen: Moment::default(),
-            conversations: Vec::new(),
+            conversations: Vec::with_capacity(1),
             reading: 0,
             meanwhile: None,
             stale: false,

@@ -67,7 +67,7 @@ impl Live {
         self.sessions.open(socket.session(), verified, now)?;
         let key = (community.clone(), person.clone());
         self.people.insert(socket, key.clone());
-        let sockets = self.sockets.entry(key).or_default();
+        let sockets = self.sockets.entry(key).or_insert_with(|| Vec::with_capacity(1));
         if sockets.is_empty() {
             self.places.entry(community.clone()).or_default().come(person);
         }

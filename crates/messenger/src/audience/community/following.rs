@@ -67,9 +67,9 @@ impl Gathered {
         present.reading -= 1;
         self.reading = self.reading.saturating_sub(1);
         if present.reading > 0 {
-            return present.meanwhile.clone().unwrap_or_default();
+            return present.meanwhile.as_deref().cloned().unwrap_or_default();
         }
-        present.meanwhile.take().unwrap_or_default()
+        present.meanwhile.take().map(|meanwhile| *meanwhile).unwrap_or_default()
     }
 
     pub(in crate::audience) fn follow_all(
