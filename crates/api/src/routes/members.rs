@@ -2,7 +2,7 @@
 
 use super::paths::{After, AtConversation, AtMember};
 use crate::caller::{Caller, Callers};
-use crate::desk::{Desk, cursor};
+use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
 use crate::problem::{Code, Problem};
@@ -29,7 +29,8 @@ pub(super) fn group() -> Group {
             operation(Method::PUT, one, "put_member", "Come into a conversation, put somebody into it, or give a role")
                 .by(managers)
                 .about(
-                    "People come in themselves, with an invitation where one is needed, and owners give roles to who is in. \
+                    "People come in themselves, with an invitation where one is needed. Owners give roles to who is in, as by \
+                     channels: by a `role` nobody comes in, and who is not in it is to be invited. \
                      Keys put people into rooms and groups; who was removed from there comes back by another invitation, or when \
                      they are put in again.",
                 )
@@ -53,7 +54,7 @@ async fn list(desk: Desk, input: Input<AtConversation, After>) -> Result<Found<P
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Part {
-    /// As what; absent: as they are, or as a member.
+    /// As what. Absent: as they are, or as a member; people who put somebody else have to say it.
     #[serde(default)]
     role: Option<Role>,
     /// The invitation by which somebody comes in.
@@ -66,22 +67,31 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
     let AtMember { conversation, person } = input.path;
     let Part { role, invitation } = input.body.0;
     let conversation = find_for(&desk, &conversation, &person).await?;
-    let member = if desk.is_service() {
-        Some(bring_in(&desk, conversation, &person, invitation).await?)
-    } else if desk.by() == By::Person(person.clone()) {
-        desk.permit_join(conversation).await?;
-        Some(join(&desk, conversation, &person, invitation).await?)
-    } else {
-        None
-    };
-    match (role, member) {
-        (Some(role), _) => {
-            let changed = desk.ask(SetRole { conversation, person, role: role.into() }).await?;
-            Ok(Found(changed.into()))
-        }
-        (None, Some(member)) => Ok(Found(member.into())),
-        (None, None) => Err(Problem::not_found()),
+    if desk.is_service() {
+        let member = bring_in(&desk, conversation, &person, invitation).await?;
+        return match role {
+            Some(role) => give_role(&desk, conversation, person, role).await,
+            None => Ok(Found(member.into())),
+        };
     }
+    // Who may not give roles must not have come in by trying to.
+    if let Some(role) = role {
+        return give_role(&desk, conversation, person, role).await;
+    }
+    if desk.by() != By::Person(person.clone()) {
+        return Err(invalid("role", "missing", "say as what: who is not in it comes in by an invitation"));
+    }
+    desk.permit_join(conversation).await?;
+    Ok(Found(join(&desk, conversation, &person, invitation).await?.into()))
+}
+
+async fn give_role(
+    desk: &Desk,
+    conversation: ConversationId,
+    person: PersonId,
+    role: Role,
+) -> Result<Found<Member>, Problem> {
+    Ok(Found(desk.ask(SetRole { conversation, person, role: role.into() }).await?.into()))
 }
 
 /// With a private room, who is invited finds it by its id alone, and not by a name that they cannot see.

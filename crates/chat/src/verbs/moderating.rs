@@ -2,6 +2,7 @@
 
 use super::joining::{exit, require_another_owner};
 use super::listing::{Listed, with_one_more};
+use super::rooms::hide_what_is_private;
 use crate::access::{self, Access};
 use crate::conversation::{Kind, Member};
 use crate::failure::Thing;
@@ -156,7 +157,8 @@ impl Command for Remove {
     }
 }
 
-/// Gives a member another role. Needs [`Action::Administer`]; an owner is changed by an owner. A guest stays one.
+/// Gives a member another role. Needs [`Action::Administer`]; an owner is changed by an owner. A guest stays one. The answer
+/// shows the member as [`Members`](super::Members) does.
 ///
 /// Fails with [`LastOwner`](crate::Conflict::LastOwner).
 #[derive(Clone, Debug)]
@@ -189,6 +191,7 @@ impl Command for SetRole {
         let entry = Entry::of(Deed::SetRole, Some(self.conversation));
         let note = self.role.name().to_owned();
         log_entry(rows, call, Entry { person: Some(self.person.clone()), note, ..entry })?;
+        hide_what_is_private(call, &mut member);
         Ok(member)
     }
 }

@@ -268,7 +268,7 @@ impl Command for Members {
 }
 
 /// Others learn who is there and as what; cursors have a verb of their own, which looks at who lets others know.
-fn hide_what_is_private(call: &Call, member: &mut Member) {
+pub(super) fn hide_what_is_private(call: &Call, member: &mut Member) {
     if call.by.name() != member.person {
         member.delivered = Seq(0);
         member.read = Seq(0);

@@ -15,6 +15,8 @@ mod order;
 mod people;
 #[cfg(test)]
 mod rate;
+#[cfg(test)]
+mod roles;
 mod rooms;
 mod table;
 #[cfg(test)]
