@@ -121,16 +121,4 @@ mod tests {
     fn nothing_costs_more_than_there_is() {
         assert!(EVENTS.iter().all(|row| row.cost <= crate::limited::UNITS_PER_MINUTE));
     }
-
-    #[test]
-    fn every_event_is_documented() {
-        let document = include_str!("../../../../../docs/protocol.md");
-        for row in EVENTS {
-            assert!(
-                document.contains(&format!("`{}`", row.event)),
-                "{} is not in docs/protocol.md",
-                row.event
-            );
-        }
-    }
 }
