@@ -52,9 +52,9 @@ pub struct CommunityLimits {
     /// People with a connection at once, each counted once however many they have, and on whichever server; none: as many as
     /// the servers hold.
     pub people_online: Option<u32>,
-    /// Messages a minute from one person.
+    /// Messages a minute from one person, on each server.
     pub messages_per_minute: u32,
-    /// Messages a minute from all of it together; none: as many as its people may send.
+    /// Messages a minute from all of it together, on each server; none: as many as its people may send.
     pub community_messages_per_minute: Option<u32>,
     /// Messages older than so many days are dropped; none: kept.
     pub history_days: Option<u32>,

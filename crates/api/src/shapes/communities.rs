@@ -62,10 +62,11 @@ pub(crate) struct Settings {
 struct Limits {
     /// People with a connection at once, each counted once however many they have; none: as many as the server holds.
     people_online: Option<u32>,
-    /// Messages a minute from one person.
+    /// Messages a minute from one person; each server counts for itself.
     #[schemars(range(min = 1))]
     messages_per_minute: u32,
-    /// Messages a minute from all of it together: people, and programs with a key; none: as many as these may send.
+    /// Messages a minute from all of it together: people, and programs with a key; none: as many as these may send. Each
+    /// server counts for itself: several over one store let so many pass each.
     #[schemars(range(min = 1))]
     community_messages_per_minute: Option<u32>,
     /// Messages older than so many days are dropped; none: kept.
