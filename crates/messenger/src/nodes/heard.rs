@@ -9,8 +9,15 @@ pub(super) struct Heard {
     is_up: bool,
     /// Whether it is known who was there when the bus came.
     is_settled: bool,
-    /// The last number of each; none for those that were there before this node heard anybody.
-    numbers: HashMap<NodeId, Option<u64>>,
+    /// What was heard of each; nothing yet of those that were there before this node heard anybody.
+    numbers: HashMap<NodeId, Option<Run>>,
+}
+
+/// Numbers of a node among which none is missing, the first and the last.
+#[derive(Clone, Copy)]
+struct Run {
+    first: u64,
+    last: u64,
 }
 
 impl Heard {
@@ -44,12 +51,21 @@ impl Heard {
 
     /// Whether that is the next of a node's, and nothing is missing before it.
     pub(super) fn is_next(&mut self, node: NodeId, number: u64) -> bool {
-        match self.numbers.insert(node, Some(number)) {
-            Some(Some(last)) => number == last.wrapping_add(1),
+        let known = self.numbers.get(&node).copied();
+        let is_next = match known {
+            Some(Some(run)) => number == run.last.wrapping_add(1),
             // What it said before this node came is in what was read since.
             Some(None) => true,
             None => !self.is_settled || number == 1,
-        }
+        };
+        let first = known.flatten().filter(|_| is_next).map_or(number, |run| run.first);
+        self.numbers.insert(node, Some(Run { first, last: number }));
+        is_next
+    }
+
+    /// Whether everything came that a node has said from this number on, up to what was heard last.
+    pub(super) fn has_all_since(&self, node: NodeId, number: u64) -> bool {
+        self.numbers.get(&node).copied().flatten().is_some_and(|run| run.first <= number)
     }
 }
 
@@ -73,6 +89,21 @@ mod tests {
         let mut heard = settled();
         let next: Vec<bool> = [41, 42, 44, 45].map(|number| heard.is_next(OLD, number)).into();
         assert_eq!(next, [true, true, false, true]);
+    }
+
+    #[test]
+    fn what_was_heard_is_whole_since_the_last_hole() {
+        let mut heard = settled();
+        assert!(!heard.has_all_since(OLD, 41), "it was not heard yet");
+        let whole = |heard: &Heard| [40, 41, 43, 44].map(|number| heard.has_all_since(OLD, number));
+        heard.is_next(OLD, 41);
+        heard.is_next(OLD, 42);
+        assert_eq!(whole(&heard), [false, true, true, true]);
+        heard.is_next(OLD, 44);
+        assert_eq!(whole(&heard), [false, false, false, true]);
+        heard.up();
+        heard.is_next(OLD, 45);
+        assert_eq!(whole(&heard), [false; 4], "what was said before the bus was away is none of it");
     }
 
     #[test]

@@ -36,9 +36,9 @@ struct Envelope {
     /// Some of its people.
     #[serde(default)]
     people: Vec<Told>,
-    /// It has told of all of them.
+    /// It has told of all of them since it said what has this number.
     #[serde(default)]
-    all_told: bool,
+    all_told: Option<u64>,
     /// It asks who is there.
     #[serde(default)]
     asks: bool,
@@ -163,7 +163,7 @@ impl Inner {
         if asks {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
-        if all_told && self.nodes.has_all_of(node) {
+        if all_told.is_some_and(|since| self.nodes.heard().has_all_since(node, since)) {
             self.lose_people(node, false);
         }
         let Some(community) = community else { return };

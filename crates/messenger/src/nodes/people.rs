@@ -1,7 +1,8 @@
 //! Who is where: each node tells the others of its own people, and forgets those of nodes that are gone.
 //!
 //! A node tells what changed once a second. Who comes, or has missed something, asks; then everybody tells of all their people,
-//! and says when that is all: of whom a node has not told by then is not there any more.
+//! and says when that is all, and since which of its numbers: of whom a node has not told by then is not there any more, for
+//! those who heard all of it. What began while somebody could not hear it is not all to them.
 
 use super::Nodes;
 use crate::audience::{Audience, Due, LEASE, Told};
@@ -32,16 +33,17 @@ struct State {
     live: HashSet<NodeId>,
     /// Since when nobody is heard.
     away_since: Option<Instant>,
-    /// Somebody asked, and it has not been said that all are told.
-    is_telling: bool,
-    /// Nodes of which something is missing since everybody was asked last: what they say is all is not all that was told.
-    doubted: HashSet<NodeId>,
+    /// Somebody asked, and it has not been said that all are told: the number since which they are.
+    telling_since: Option<u64>,
 }
 
 impl Roster {
-    /// The bus is there.
+    /// The bus is there. Who asked before is still told.
     pub(super) fn up(&self, audience: &Audience) {
-        *self.state() = State::default();
+        let mut state = self.state();
+        state.live = HashSet::new();
+        state.away_since = None;
+        drop(state);
         audience.doubt_abroad(None);
     }
 
@@ -70,13 +72,7 @@ impl Nodes {
     /// Something of this node is missing: what it told of its people is in doubt, and it is asked.
     pub(super) fn doubt_people_of(&self, audience: &Audience, node: NodeId) {
         audience.doubt_abroad(Some(node));
-        self.roster.state().doubted.insert(node);
         self.roster.asks.store(true, Relaxed);
-    }
-
-    /// Whether all that a node told of its people came, when it says that this was all.
-    pub(super) fn has_all_of(&self, node: NodeId) -> bool {
-        !self.roster.state().doubted.contains(&node)
     }
 }
 
@@ -85,7 +81,8 @@ impl Inner {
     pub(crate) fn prepare_roster(&self) {
         let roster = &self.nodes.roster;
         if roster.is_asked.swap(false, Relaxed) {
-            roster.state().is_telling = true;
+            // First: whoever is told of from now on is told with this number or a later one.
+            roster.state().telling_since = Some(self.nodes.voice.next_number());
             self.audience.tell_everybody();
         }
     }
@@ -100,11 +97,11 @@ impl Inner {
         for (community, people) in messages(&due.told) {
             self.nodes.voice.tell_people(&self.out, community, &people);
         }
-        if !due.has_more_to_tell && std::mem::take(&mut roster.state().is_telling) {
-            self.nodes.voice.say_all_told(&self.out);
+        let all_told_since = if due.has_more_to_tell { None } else { roster.state().telling_since.take() };
+        if let Some(since) = all_told_since {
+            self.nodes.voice.say_all_told(&self.out, since);
         }
         if roster.asks.swap(false, Relaxed) {
-            roster.state().doubted.clear();
             self.nodes.voice.say_hello(&self.out);
         }
     }

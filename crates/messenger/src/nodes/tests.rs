@@ -1,5 +1,6 @@
 //! Two nodes over one store, and what one is told by the other.
 
+mod asking;
 mod erasure;
 mod missing;
 mod news;

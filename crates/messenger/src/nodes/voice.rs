@@ -31,14 +31,19 @@ impl Voice {
         self.say(out, &json!(community).to_string(), "", &people);
     }
 
-    /// Says that the others were told of everybody here.
-    pub(super) fn say_all_told(&self, out: &WayOut) {
-        self.say(out, "null", "", r#","all_told":true"#);
+    /// Says that the others were told of everybody here since this number.
+    pub(super) fn say_all_told(&self, out: &WayOut, since: u64) {
+        self.say(out, "null", "", &format!(r#","all_told":{since}"#));
     }
 
     /// Says that this node is here, so that the others see what they have missed of it, and asks who is there.
     pub(super) fn say_hello(&self, out: &WayOut) {
         self.say(out, "null", "", r#","asks":true"#);
+    }
+
+    /// The number of what is said next.
+    pub(super) fn next_number(&self) -> u64 {
+        *self.number() + 1
     }
 
     /// Something could not be said: whoever hears the next sees that it is missing.

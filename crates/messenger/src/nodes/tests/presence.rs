@@ -8,11 +8,10 @@ use chat::verbs::ChangeCommunity;
 use chat::{By, CommunityLimits, Conversation, Moment};
 use gateway::FromNodes;
 use serde_json::Value;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Each round of both, and what each says in it is heard by the other.
-fn exchange(here: &Node, there: &Node) {
+pub(super) fn exchange(here: &Node, there: &Node) {
     for _ in 0..3 {
         here.messenger.tick();
         there.messenger.tick();
@@ -22,7 +21,7 @@ fn exchange(here: &Node, there: &Node) {
 }
 
 /// Who is seen in the lobby by somebody on this node.
-fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
+pub(super) fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
     let (count, people) = node.messenger.present_in(&id("one"), lobby.id);
     let people = people.expect("they are few").into_iter();
     let mut seen: Vec<_> = people.map(|presence| (presence.person.to_string(), presence.status)).collect();
@@ -32,7 +31,7 @@ fn seen_in(node: &Node, lobby: &Conversation) -> Vec<(String, Status)> {
 }
 
 /// What was told of somebody's presence, by topic.
-fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
+pub(super) fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
     let told = node.ends.told.take().into_iter().filter(|(_, event, _)| event == "presence");
     let payloads =
         told.map(|(topic, _, payload)| (topic, serde_json::from_str::<Value>(&payload).expect("JSON")));
@@ -40,7 +39,7 @@ fn told_of(node: &Node, name: &str) -> Vec<(String, String)> {
     theirs.map(|(topic, payload)| (topic, payload["status"].as_str().expect("a status").to_owned())).collect()
 }
 
-fn leave(node: &Node, name: &str, device: u64) {
+pub(super) fn leave(node: &Node, name: &str, device: u64) {
     let inner = &node.messenger.inner;
     inner.audience.depart(&id("one"), &somebody(name), DeviceId(device), now());
     let due = inner.audience.sweep(Instant::now() + 2 * LEASE, now(), true);
@@ -180,54 +179,6 @@ fn a_community_holds_so_many_people_on_all_nodes_together_and_each_counts_once()
         assert_eq!(here.admit("ann").await, "community_full");
         here.messenger.hear(FromNodes::Nodes(&[ONE]));
         assert_eq!(here.admit("ann").await, "in", "the node is gone");
-    });
-}
-
-#[test]
-fn who_missed_something_asks_and_is_told_who_is_there() {
-    run(async {
-        let (here, there, lobby) = begin().await;
-        here.welcome("ann", 1, &lobby);
-        for (device, name) in ["bob", "cat"].into_iter().enumerate() {
-            there.welcome(name, device as u64, &lobby);
-        }
-        exchange(&here, &there);
-        assert_eq!(seen_in(&here, &lobby).len(), 3);
-        leave(&there, "cat", 1);
-        there.welcome("dan", 3, &lobby);
-        there.messenger.tick();
-        assert!(!there.words().is_empty(), "what is lost");
-        drop(here.events());
-        there.say("bob", &lobby, "hi").await;
-        exchange(&here, &there);
-        let names: Vec<String> = seen_in(&here, &lobby).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["ann", "bob", "dan"]);
-        assert!(told_of(&here, "bob").is_empty(), "nothing changed for whom it was only in doubt");
-    });
-}
-
-#[test]
-fn who_was_told_of_in_what_is_missing_does_not_go_when_the_rest_was_all() {
-    run(async {
-        let (here, there, lobby) = begin().await;
-        for (device, name) in ["bob", "cat"].into_iter().enumerate() {
-            there.welcome(name, device as u64, &lobby);
-        }
-        here.welcome("ann", 1, &lobby);
-        exchange(&here, &there);
-        drop(here.events());
-        there.messenger.inner.nodes.roster.is_asked.store(true, Relaxed);
-        there.messenger.tick();
-        let words = there.words();
-        let (last, lost) = words.split_last().expect("it tells of them, and that they are all");
-        assert!(!lost.is_empty());
-        here.messenger.hear(FromNodes::Told { node: OTHER, words: last });
-        assert_eq!(seen_in(&here, &lobby).len(), 3, "they are in doubt, and there");
-        exchange(&here, &there);
-        assert_eq!(seen_in(&here, &lobby).len(), 3);
-        for name in ["bob", "cat"] {
-            assert!(told_of(&here, name).is_empty(), "nothing changed for {name}");
-        }
     });
 }
 
