@@ -57,8 +57,17 @@ struct Traveller {
 #[derive(Debug)]
 struct Stay {
     there: There,
-    /// Whether the node has told of them since this one asked everybody who is there.
-    is_confirmed: bool,
+    belief: Belief,
+}
+
+/// Whether what a node told of somebody is believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Belief {
+    Told,
+    /// This node has missed something since.
+    Doubted,
+    /// They are about to be lost, unless the node tells of them before that.
+    Leaving,
 }
 
 /// What came of what a node told.
@@ -86,7 +95,7 @@ impl Abroad {
             new.extend(there.conversations.iter().filter(|place| !before.contains(place)));
             let traveller = self.people.entry(person.clone()).or_default();
             traveller.seen = traveller.seen.max(seen);
-            traveller.nodes.insert(node, Stay { there, is_confirmed: true });
+            traveller.nodes.insert(node, Stay { there, belief: Belief::Told });
         } else if let Some(traveller) = self.people.get_mut(&person) {
             traveller.seen = traveller.seen.max(seen);
             traveller.nodes.remove(&node);
@@ -101,16 +110,30 @@ impl Abroad {
     pub(super) fn doubt(&mut self, node: Option<NodeId>) {
         for traveller in self.people.values_mut() {
             for (of, stay) in &mut traveller.nodes {
-                stay.is_confirmed &= node.is_some_and(|node| node != *of);
+                if stay.belief == Belief::Told && node.is_none_or(|node| node == *of) {
+                    stay.belief = Belief::Doubted;
+                }
             }
         }
     }
 
-    /// Whom a node is to forget because it is gone (`all`), or of whom it has not told again.
-    pub(super) fn lost_by(&self, node: NodeId, all: bool) -> Vec<PersonId> {
-        let is_lost = |stay: &Stay| all || !stay.is_confirmed;
-        let lost = self.people.iter().filter(|(_, of)| of.nodes.get(&node).is_some_and(is_lost));
-        lost.map(|(person, _)| person.clone()).collect()
+    /// Whom a node is to lose because it is gone (`all`), or of whom it has not told again: they leave from now on.
+    pub(super) fn begin_to_lose(&mut self, node: NodeId, all: bool) -> Vec<PersonId> {
+        let mut leaving = Vec::new();
+        for (person, traveller) in &mut self.people {
+            let stay = traveller.nodes.get_mut(&node);
+            if let Some(stay) = stay.filter(|stay| all || stay.belief != Belief::Told) {
+                stay.belief = Belief::Leaving;
+                leaving.push(person.clone());
+            }
+        }
+        leaving
+    }
+
+    /// Whether somebody leaves, and their node has not told of them since that began.
+    pub(super) fn is_leaving(&self, node: NodeId, person: &PersonId) -> bool {
+        let stay = self.people.get(person).and_then(|traveller| traveller.nodes.get(&node));
+        stay.is_some_and(|stay| stay.belief == Belief::Leaving)
     }
 
     /// The nodes that told of somebody.
@@ -206,85 +229,4 @@ impl Abroad {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use chat::Ulid;
-
-    const ONE: NodeId = NodeId(1);
-    const TWO: NodeId = NodeId(2);
-
-    fn ann() -> PersonId {
-        PersonId::parse("ann").expect("a name")
-    }
-
-    fn place(number: u8) -> ConversationId {
-        ConversationId(Ulid::from_bytes([number; 16]))
-    }
-
-    fn there(activity: Activity, choice: Choice, chosen: u64, places: &[u8]) -> Told {
-        let conversations = places.iter().copied().map(place).collect();
-        let chosen = Moment::from_millis(chosen);
-        let there = There { activity: Some(activity), devices: 1, choice, chosen, conversations };
-        Told { person: ann(), here: Some(there), seen: None }
-    }
-
-    fn gone() -> Told {
-        Told { person: ann(), here: None, seen: None }
-    }
-
-    fn status(abroad: &Abroad) -> Status {
-        abroad.presence(&ann()).map(|presence| presence.status).unwrap_or_default()
-    }
-
-    #[test]
-    fn what_nodes_tell_merges_and_the_newest_choice_counts() {
-        let mut abroad = Abroad::default();
-        abroad.hear(ONE, there(Activity::Idle, Choice::Auto, 0, &[]));
-        assert_eq!(status(&abroad), Status::Away);
-        abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[]));
-        assert_eq!((status(&abroad), abroad.devices(&ann())), (Status::Online, 2));
-        abroad.hear(ONE, there(Activity::Idle, Choice::Invisible, 2, &[]));
-        assert_eq!(status(&abroad), Status::Offline);
-        abroad.hear(TWO, there(Activity::Active, Choice::Busy, 3, &[]));
-        assert_eq!(status(&abroad), Status::Busy);
-        for node in [ONE, TWO] {
-            abroad.hear(node, gone());
-        }
-        assert!(!abroad.has(&ann()) && status(&abroad) == Status::Offline && abroad.devices(&ann()) == 0);
-        abroad.forget_if_gone(&ann());
-        assert!(abroad.is_empty());
-    }
-
-    #[test]
-    fn somebody_is_in_what_any_of_their_nodes_says() {
-        let mut abroad = Abroad::default();
-        abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[1, 2]));
-        abroad.hear(TWO, there(Activity::Active, Choice::Auto, 0, &[2, 3]));
-        let places = |abroad: &Abroad| [1, 2, 3].map(|number| abroad.people_in(place(number)).count());
-        assert_eq!(places(&abroad), [1, 1, 1]);
-        let mut heard = abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[3, 4]));
-        heard.places.sort_unstable();
-        assert_eq!((heard.places, heard.new), ([1, 2, 3, 4].map(place).into(), vec![place(4)]));
-        assert_eq!(places(&abroad), [0, 1, 1]);
-        abroad.hear(TWO, gone());
-        assert_eq!(places(&abroad), [0, 0, 1]);
-        abroad.hear(ONE, gone());
-        assert_eq!(places(&abroad), [0, 0, 0]);
-        assert!(abroad.conversations.is_empty());
-    }
-
-    #[test]
-    fn who_is_not_told_of_again_is_lost() {
-        let mut abroad = Abroad::default();
-        for node in [ONE, TWO] {
-            abroad.hear(node, there(Activity::Active, Choice::Auto, 0, &[]));
-        }
-        assert!(abroad.lost_by(ONE, false).is_empty() && abroad.lost_by(ONE, true) == [ann()]);
-        abroad.doubt(Some(ONE));
-        assert!(abroad.lost_by(ONE, false) == [ann()] && abroad.lost_by(TWO, false).is_empty());
-        abroad.doubt(None);
-        abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[]));
-        assert!(abroad.lost_by(ONE, false).is_empty() && abroad.lost_by(TWO, false) == [ann()]);
-        assert_eq!(abroad.nodes().collect::<HashSet<_>>(), HashSet::from([ONE, TWO]));
-    }
-}
+mod tests;

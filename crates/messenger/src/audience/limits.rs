@@ -13,6 +13,8 @@ pub(crate) const TABS_EACH_MAX: usize = 200;
 pub(crate) const PRESENCE_EACH_MAX: usize = 500;
 /// People of whom the other nodes are told in one round, beside those who go.
 pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
+/// People whom a node loses while their community is locked, for a millisecond or two; then others have a turn.
+pub(super) const LOST_AT_ONCE_MAX: usize = 128;
 
 /// A person has as many devices as they may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

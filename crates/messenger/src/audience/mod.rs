@@ -11,6 +11,7 @@ mod doubting;
 mod due;
 mod gathering;
 mod limits;
+mod losing;
 mod present;
 mod status;
 #[cfg(test)]
@@ -376,20 +377,6 @@ impl Audience {
             part.remove(community);
         }
         announcement
-    }
-
-    /// The people of a node are gone: all of them, or those of whom it has not told again since they were in doubt.
-    pub(crate) fn lose(&self, node: NodeId, all: bool, moved: Moved<'_>) -> Vec<Announcement> {
-        let mut announcements = Vec::new();
-        for part in &self.parts {
-            let mut part = lock(part);
-            part.retain(|community, gathered| {
-                let moved = |person: &PersonId, has_device| moved(community, person, has_device);
-                gathered.lose(node, all, &moved, &mut announcements);
-                !gathered.is_empty()
-            });
-        }
-        announcements
     }
 
     /// What a node told of its people, or all did, is in doubt until it is told again.

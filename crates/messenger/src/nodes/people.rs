@@ -129,8 +129,7 @@ impl Inner {
 
     /// The people of a node are gone: all of them, or those of whom it has not told again.
     pub(super) fn lose_people(&self, node: NodeId, all: bool) {
-        let announcements = self.audience.lose(node, all, &self.mover());
-        announcements.iter().for_each(|announcement| self.here().announce(announcement));
+        self.audience.lose(node, all, &self.mover(), |announcement| self.here().announce(announcement));
     }
 
     /// Who has a device elsewhere has a place in their community.

@@ -43,17 +43,22 @@ impl Gathered {
         Announcement { topics, payload: json!(presence).to_string() }
     }
 
-    /// The people of a node are gone: all of them, or those of whom it has not told again.
+    /// These people of a node are gone, but for those of whom it has told again since they were about to be. Says what is to be
+    /// announced here.
     pub(in crate::audience) fn lose(
         &mut self,
         node: NodeId,
-        all: bool,
+        people: &[PersonId],
         moved: &dyn Fn(&PersonId, bool),
-        announcements: &mut Vec<Announcement>,
-    ) {
-        for person in self.abroad.lost_by(node, all) {
-            let announcement = self.hear(node, Told { person, here: None, seen: None }, moved);
-            announcements.extend((!announcement.topics.is_empty()).then_some(announcement));
+    ) -> Vec<Announcement> {
+        let mut announcements = Vec::new();
+        for person in people {
+            if self.abroad.is_leaving(node, person) {
+                let gone = Told { person: person.clone(), here: None, seen: None };
+                announcements.push(self.hear(node, gone, moved));
+            }
         }
+        announcements.retain(|announcement| !announcement.topics.is_empty());
+        announcements
     }
 }
