@@ -1,5 +1,7 @@
 //! Who is reached, and who is not.
 
+mod counting;
+
 use super::limits::TABS_EACH_MAX;
 use super::*;
 use crate::scene::{self, by, id, run, somebody};
