@@ -148,8 +148,9 @@ impl Backlog {
         let queued = self.queue.iter().take(self.batch);
         let mut skips = queued.clone().filter_map(|queued| queued.skip);
         let skip = skips.next();
-        let oldest = match queued.clone().next() {
-            Some(oldest) if skips.all(|other| Some(other) == skip) => oldest.sequence,
+        // The first of them, but for a gap that was owed.
+        let oldest = match queued.map(|queued| queued.sequence).min() {
+            Some(oldest) if skips.all(|other| Some(other) == skip) => oldest,
             _ => Sequence::default(),
         };
         Pass { publications: self.batch as u32, oldest, skip }
@@ -244,6 +245,15 @@ mod tests {
         let again = used(&mut spare, 1);
         assert_eq!((std::ptr::from_ref(&*again), again.memory()), (address, memory));
         assert_eq!(spare.bytes, 0);
+    }
+
+    #[test]
+    fn a_pass_is_as_old_as_the_oldest_in_it_wherever_that_stands() {
+        let mut backlog = Backlog::default();
+        for sequence in [4, 3, 5] {
+            assert!(backlog.push(publication(), Sequence(sequence), None, None));
+        }
+        assert_eq!(backlog.begin_pass().oldest, Sequence(3));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! How a shard follows a recoverable topic's order: what comes is queued for the members in its order, and what is
-//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`, and so is an outage of the bus on
-//! topics that are ephemeral.
+//! missing is fetched from the topic's home. What nobody has any more is told as a `gap`.
 
 use crate::effect::{Class, Effects};
 use crate::event::{ShardMessage, Wanted};
@@ -15,15 +14,13 @@ use crate::topic::Interest;
 use std::sync::Arc;
 
 /// What the members of a topic are told when publications are lost to them.
-pub(crate) const GAP_EVENT: &str = "gap";
+const GAP_EVENT: &str = "gap";
 /// The history has them no more.
 const TOO_OLD: &str = "too_old";
 /// The bus was away when the members joined.
 const UNAVAILABLE: &str = "unavailable";
 /// The topic's order began anew.
 const NEW_EPOCH: &str = "epoch";
-/// What the members of an ephemeral topic are told: nobody counts what they missed, or whether it was anything.
-const SEVERED: &str = r#"{"reason":"bus"}"#;
 
 impl Hub {
     /// A publication with a place came from the topic's home.
@@ -197,31 +194,20 @@ impl Hub {
         true
     }
 
-    /// The bus was away: what other nodes published on an ephemeral topic meanwhile is lost to the members here.
-    pub(crate) fn severed(&mut self, topic: &str) {
-        let Some(&id) = self.topic_ids.get(topic) else { return };
-        if self.topics[id.0 as usize].members() == 0 {
-            return;
-        }
-        self.counters.gaps += 1;
-        if self.queue_gap(id, SEVERED.into()) {
-            self.counters.gaps_told += 1;
-        } else {
-            self.counters.publications += 1;
-            self.counters.publications_dropped += 1;
-        }
-    }
-
     /// Queues the news of a loss for the members, if there are any. `false` if there is no room.
     fn queue_gap(&mut self, id: TopicId, json: String) -> bool {
-        let topic = &self.topics[id.0 as usize];
-        let publication = Publication {
-            topic: topic.name.clone(),
+        let gap = self.gap(id, json);
+        self.topics[id.0 as usize].members() == 0 || self.enqueue(id, gap, None, None)
+    }
+
+    /// The news of a loss on a topic.
+    pub(crate) fn gap(&self, id: TopicId, json: String) -> Arc<Publication> {
+        Arc::new(Publication {
+            topic: self.topics[id.0 as usize].name.clone(),
             event: GAP_EVENT.into(),
             payload: Outgoing::Json(json.into()),
             received: self.now,
             place: None,
-        };
-        topic.members() == 0 || self.enqueue(id, Arc::new(publication), None, None)
+        })
     }
 }

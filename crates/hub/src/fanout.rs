@@ -172,6 +172,8 @@ impl Hub {
         topic.end_pass(&mut self.spare_backlogs, |received| out.push(Effect::Walked { received, members }));
         self.recount_topic(id);
         self.list_question(id);
+        // Before anything else takes the room.
+        self.tell_owed_gap(id);
     }
 
     /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it

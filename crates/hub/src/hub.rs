@@ -18,6 +18,7 @@ use crate::join_line::JoinLine;
 use crate::limits::Limits;
 use crate::link::BusState;
 use crate::memory::Memory;
+use crate::outages::OwedGaps;
 use crate::owners::{OwnerOf, Owners};
 use crate::pattern::Pattern;
 use crate::topic::Topic;
@@ -79,6 +80,7 @@ pub struct Hub {
     pub(crate) join_line: JoinLine,
     /// Recoverable topics with something to ask their homes.
     pub(crate) questions: VecDeque<TopicId>,
+    pub(crate) owed_gaps: OwedGaps,
     pub(crate) encoder: Encoder,
     pub(crate) instances: u32,
     pub(crate) epochs: u32,
@@ -112,6 +114,7 @@ impl Hub {
             bus: BusState::default(),
             join_line: JoinLine::new(&config.limits),
             questions: VecDeque::new(),
+            owed_gaps: OwedGaps::default(),
             encoder: Encoder::default(),
             instances: 0,
             epochs: 0,
@@ -224,6 +227,7 @@ impl Hub {
             && self.topic_ids.is_empty()
             && self.owners.is_empty()
             && self.identities.is_empty()
+            && self.owed_gaps.is_empty()
             && self.directory.len() == 0
             && self.archive.len() == 0
             && self.nothing_is_counted()

@@ -58,5 +58,5 @@ impl Sub for Micros {
 }
 
 /// A place in the shard's table of topics.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TopicId(pub(crate) u32);

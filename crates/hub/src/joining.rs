@@ -350,6 +350,7 @@ impl Hub {
         }
         let part = self.topics.remove(topic.0 as usize);
         self.topic_ids.remove(&part.name);
+        self.owed_gaps.forget(topic);
         self.owners.remove(&part.name);
         self.discount_topic(&part);
     }

@@ -44,6 +44,7 @@ mod limits;
 mod link;
 mod memory;
 mod ordering;
+mod outages;
 mod outgoing;
 mod owners;
 mod pattern;

@@ -1,6 +1,6 @@
 //! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
 
-use crate::backlog::Encoded;
+use crate::backlog::{Encoded, Sequence};
 use crate::dismissal::Dismissal;
 use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
@@ -119,12 +119,32 @@ impl Hub {
         if !topic.enqueue(&mut self.spare_backlogs, publication, skip, encoded) {
             return false;
         }
+        self.note_queued(id);
+        true
+    }
+
+    /// As [`Hub::enqueue`], with a number that was taken before.
+    pub(crate) fn enqueue_as(
+        &mut self,
+        id: TopicId,
+        publication: Arc<Publication>,
+        sequence: Sequence,
+    ) -> bool {
+        let topic = &mut self.topics[id.0 as usize];
+        if !topic.enqueue_as(&mut self.spare_backlogs, publication, sequence) {
+            return false;
+        }
+        self.note_queued(id);
+        true
+    }
+
+    fn note_queued(&mut self, id: TopicId) {
+        let topic = &mut self.topics[id.0 as usize];
         self.counters.publications += 1;
         if !std::mem::replace(&mut topic.active, true) {
             self.active.push(topic.owner, id, topic.members() >= self.config.limits.crowd_members_min);
         }
         self.recount_topic(id);
-        true
     }
 
     /// Gives the publisher its copy, if it is a member, and hands out what was encoded for it, so that the pass need

@@ -155,6 +155,27 @@ impl Topic {
         has_room
     }
 
+    /// Takes the next number for something that is for those who are members now, and is put on its way later.
+    pub(crate) fn take_sequence(&mut self) -> Sequence {
+        self.newest = Sequence(self.newest.0 + 1);
+        self.newest
+    }
+
+    /// Whether somebody is here for whom something with this number is.
+    pub(crate) fn has_members_before(&self, sequence: Sequence) -> bool {
+        self.members.iter().any(|member| member.joined < sequence)
+    }
+
+    /// As [`Topic::enqueue`], with a number that was taken before.
+    pub(crate) fn enqueue_as(
+        &mut self,
+        spare: &mut SpareBacklogs,
+        publication: Arc<Publication>,
+        sequence: Sequence,
+    ) -> bool {
+        self.backlog.get_or_insert_with(|| spare.take()).push(publication, sequence, None, None)
+    }
+
     /// Starts a pass with the oldest publications, if none is under way; `None` when nothing is to be delivered.
     pub(crate) fn begin_pass(&mut self) -> Option<Pass> {
         self.backlog.as_deref_mut().map(Backlog::begin_pass)

@@ -3,7 +3,7 @@
 #[allow(unreachable_pub, dead_code, reason = "shared with other tests, which use other parts")]
 mod node;
 
-use hub::{BusEffect, BusEvent, Epoch, Position};
+use hub::{BusEffect, BusEvent, Epoch, Event, Outgoing, Position, ShardMessage};
 use node::{Client, Node};
 use serde_json::{Value, json};
 
@@ -133,4 +133,91 @@ fn without_a_bus_nobody_is_told_of_one() {
     node.settle();
     assert_eq!(node.told(member), [] as [Value; 0]);
     assert!(node.wanted.is_empty());
+}
+
+/// Publishes from outside until a topic's queue on the only shard is full.
+fn fill(node: &mut Node, topic: &str) {
+    let dropped = |node: &Node| node.counters()[0].publications_dropped;
+    let before = dropped(node);
+    while dropped(node) == before {
+        let (topic, event, payload) = (topic.into(), "said".into(), Outgoing::json("1"));
+        node.handle(0, Event::Shard(ShardMessage::PublishNow { topic, event, payload, here: true }));
+    }
+}
+
+fn severed(node: &mut Node, topic: &str) {
+    node.handle(0, Event::Shard(ShardMessage::Severed { topic: topic.into() }));
+}
+
+/// A node with a bus, and a member of a topic whose queue is full.
+fn with_a_full_queue() -> (Node, Client) {
+    let mut node = Node::on_bus(1);
+    bus_comes(&mut node);
+    let member = join(&mut node, 0, "plain");
+    fill(&mut node, "plain");
+    (node, member)
+}
+
+/// How many gaps a client was told of, and whether one was the last that it was told.
+fn gaps_of(node: &mut Node, client: Client) -> (usize, bool) {
+    let told = node.told(client);
+    let is_gap = |message: &Value| *message == gap()[0];
+    (told.iter().filter(|message| is_gap(message)).count(), told.last().is_some_and(is_gap))
+}
+
+#[test]
+fn a_gap_for_which_a_queue_has_no_room_is_told_to_those_who_were_there_as_soon_as_there_is_some() {
+    let (mut node, member) = with_a_full_queue();
+    let dropped = node.counters()[0].publications_dropped;
+    severed(&mut node, "plain");
+    assert_eq!(gaps(&node), (1, 0));
+    let late = node.open(0);
+    node.say(late, "plain", "phx_join", json!({}));
+    node.settle();
+    assert_eq!((gaps_of(&mut node, member), gaps(&node)), ((1, true), (1, 1)));
+    assert_eq!(node.counters()[0].publications_dropped, dropped, "it was not dropped");
+    assert_eq!(node.told(late).iter().map(|message| &message[0]).collect::<Vec<_>>(), ["phx_reply"]);
+    fill(&mut node, "plain");
+    node.settle();
+    assert_eq!((gaps_of(&mut node, member).0, gaps_of(&mut node, late).0), (0, 0), "once");
+}
+
+#[test]
+fn an_owed_gap_tells_of_all_outages_until_there_is_room() {
+    let (mut node, member) = with_a_full_queue();
+    severed(&mut node, "plain");
+    let between = node.open(0);
+    node.say(between, "plain", "phx_join", json!({}));
+    severed(&mut node, "plain");
+    node.settle();
+    for client in [member, between] {
+        assert_eq!(gaps_of(&mut node, client).0, 1);
+    }
+    assert_eq!(gaps(&node), (2, 1));
+}
+
+#[test]
+fn an_owed_gap_is_forgotten_when_nobody_is_left_who_was_there() {
+    let (mut node, member) = with_a_full_queue();
+    severed(&mut node, "plain");
+    let late = node.open(0);
+    node.say(late, "plain", "phx_join", json!({}));
+    node.close(member);
+    node.settle();
+    assert_eq!((gaps_of(&mut node, late).0, gaps(&node)), (0, (1, 0)));
+    node.close(late);
+    node.settle();
+    assert!(node.hub(0).is_empty());
+}
+
+#[test]
+fn a_topic_that_ends_owes_nothing_to_the_one_in_its_place() {
+    let (mut node, member) = with_a_full_queue();
+    severed(&mut node, "plain");
+    node.close(member);
+    assert_eq!(node.counters()[0].topics, 0);
+    let other = join(&mut node, 0, "plain");
+    fill(&mut node, "plain");
+    node.settle();
+    assert_eq!((gaps_of(&mut node, other).0, gaps(&node)), (0, (1, 0)));
 }
