@@ -5,6 +5,7 @@ import subprocess
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from runner import processes, report, targets, trials
 from runner.cluster import bystanders, killed, plan, redis, rooms, storm
@@ -29,6 +30,28 @@ class PlanTest(unittest.TestCase):
             subjects = scenarios[target.scenario].subjects
             self.assertIn(target.server, subjects)
             self.assertIn(target.base, (None, *subjects))
+
+    def test_the_full_load_is_a_step_below_the_most_that_one_node_and_two_carry(self):
+        talk = Talk(rooms=10, members=20, messages_per_second=100, seconds=5)
+        played = []
+
+        def nodes(limit):
+            def play(_tools, _name, plan, _verdicts):
+                played.append(plan.messages_per_second)
+                late = plan.messages_per_second > limit
+                latency_ms = {"latency_ms_p99": rooms.CARRIED_P99_MS + 1.0 if late else 10.0}
+                figures = {"messages_per_second": plan.messages_per_second}
+                return SimpleNamespace(faults=[], latency_ms=latency_ms, figures=figures)
+
+            return play
+
+        for one, two in ((200, 300), (300, 200)):
+            with mock.patch.multiple(rooms, on_one_node=nodes(one), on_two_nodes=nodes(two)):
+                self.assertEqual(rooms.most_that_is_carried(TOOLS, talk), 100 * 1.25**3)
+                self.assertEqual(rooms.full_load(TOOLS, talk), 100 * 1.25**2)
+        self.assertEqual(max(played), 100 * 1.25**4)
+        with mock.patch.multiple(rooms, on_one_node=nodes(99), on_two_nodes=nodes(200)), self.assertRaises(RuntimeError):
+            rooms.full_load(TOOLS, talk)
 
     def test_people_talk_as_often_as_is_wanted(self):
         talk = Talk(rooms=10, members=20, messages_per_second=100, seconds=5)
