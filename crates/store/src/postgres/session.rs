@@ -297,16 +297,23 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// With whom a sender talks who is one of the two of a conversation.
+const PARTNER: &str = "CASE s.sender WHEN split_part(c.pair, ' ', 1) THEN split_part(c.pair, ' ', 2) \
+     WHEN split_part(c.pair, ' ', 2) THEN split_part(c.pair, ' ', 1) END";
+
+/// Everything is found by whole keys, which are all of `s`: where some of a key is a conversation's and some a sender's,
+/// PostgreSQL finds what the community has by the index, and compares the rest row by row.
 static FACTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT s.n, (EXISTS (SELECT 1 FROM blocks b WHERE b.community = c.community \
-             AND (b.by_person = s.sender OR b.person = s.sender) \
-             AND c.pair IN (b.by_person || ' ' || b.person, b.person || ' ' || b.by_person)))::int::bigint, \
+        "SELECT s.n, (EXISTS (SELECT 1 FROM blocks b \
+                 WHERE b.community = s.community AND b.by_person = s.sender AND b.person = {PARTNER}) \
+             OR EXISTS (SELECT 1 FROM blocks b \
+                 WHERE b.community = s.community AND b.by_person = {PARTNER} AND b.person = s.sender))::int::bigint, \
              {} \
          FROM {} WITH ORDINALITY AS s (community, conversation, sender, n) \
          JOIN conversations c ON c.community = s.community AND c.id = s.conversation \
-         LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = s.sender \
-         LEFT JOIN people p ON p.community = c.community AND p.id = s.sender",
+         LEFT JOIN members m ON m.community = s.community AND m.conversation = s.conversation AND m.person = s.sender \
+         LEFT JOIN people p ON p.community = s.community AND p.id = s.sender",
         facts_columns(),
         unnest(&[Type::Text, Type::Bytes, Type::Text]),
     )

@@ -1,0 +1,94 @@
+//! How many rows PostgreSQL looks at for what is one person's, by its own count.
+
+mod postgres_server;
+
+use chat::verbs::{Append, BlockPerson, CreateCommunity, CreateRoom, Join, Meet, OpenDirect};
+use chat::*;
+use postgres_server::PostgresServer;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc;
+use store::{PostgresOptions, PostgresStore};
+
+const PEOPLE: usize = 200;
+const GROUPS: u64 = 5;
+/// Rows of a table for one message: the row itself, once for its facts and once where it is changed, and versions of it that
+/// are not swept yet.
+const LOOKUPS_MAX: u64 = 20;
+
+fn call(by: By) -> Call {
+    static DRAWN: AtomicU64 = AtomicU64::new(1);
+    let nth = u128::from(DRAWN.fetch_add(1, SeqCst)) << 8;
+    let community = CommunityId::parse("acme").expect("it is a name");
+    Call { community, by, now: Moment::from_millis(1_700_000_000_000), entropy: Entropy(nth.to_be_bytes()) }
+}
+
+fn person(nth: usize) -> PersonId {
+    PersonId::parse(&format!("p{nth}")).expect("it is a name")
+}
+
+/// People who are all in a room, have a conversation of two with the one beside them, and blocked the next but one.
+fn meet(store: &PostgresStore) -> Vec<ConversationId> {
+    store.ask(call(By::Service).ask(CreateCommunity { settings: Settings::named("Acme") })).expect("new");
+    let name = RoomName::parse("lobby").expect("it is a name");
+    let room = store.ask(call(By::Service).ask(CreateRoom::public(name, "Lobby"))).expect("new").id;
+    for nth in 0..PEOPLE {
+        let by = || call(By::Person(person(nth)));
+        let profile = Profile { name: nth.to_string(), avatar: None, guest: false, role: None };
+        store.ask(by().ask(Meet { profile })).expect("they may");
+        store.ask(by().ask(Join { conversation: room, invitation: None })).expect("they may");
+    }
+    let open = |nth: usize| {
+        let by = || call(By::Person(person(nth)));
+        let opened = store.ask(by().ask(OpenDirect { with: person(nth ^ 1) })).expect("they share the room");
+        store.ask(by().ask(BlockPerson { person: person((nth + 2) % PEOPLE) })).expect("they may");
+        opened.id
+    };
+    (0..PEOPLE).map(open).collect()
+}
+
+/// Everybody says something at once, so that it is appended in groups.
+fn talk(store: &PostgresStore, conversations: &[ConversationId]) {
+    let (told, hears) = mpsc::channel();
+    for (nth, conversation) in conversations.iter().enumerate() {
+        let append = Append { conversation: *conversation, draft: Draft::text(None, "hello") };
+        let told = told.clone();
+        store.submit_verb(call(By::Person(person(nth))).ask(append), move |outcome| {
+            told.send(outcome.map(drop)).expect("the test waits");
+        });
+    }
+    for _ in conversations {
+        hears.recv().expect("all are answered").expect("they may");
+    }
+}
+
+/// Rows of a table that were read since the server's start.
+fn rows_read(counts: &mut postgres::Client, table: &str) -> u64 {
+    let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";
+    let read: i64 = counts.query_one(sql, &[&table]).expect("it counts").get(0);
+    read.unsigned_abs()
+}
+
+#[test]
+fn senders_are_found_by_their_keys_and_not_among_all_of_a_community() {
+    let server = PostgresServer::start();
+    let store = PostgresStore::open(PostgresOptions::new(&server.url())).expect("a new database opens");
+    let conversations = meet(&store);
+    let mut other = postgres::Client::connect(&server.url(), postgres::NoTls).expect("it runs");
+    // What a database comes to know of its tables in its first minute.
+    other.batch_execute("ANALYZE").expect("it may");
+    talk(&store, &conversations);
+    // A connection tells of its reading when it ends.
+    drop(store);
+    let tables = ["people", "members", "blocks", "conversations"];
+    let before = tables.map(|table| rows_read(&mut other, table));
+    let store = PostgresStore::open(PostgresOptions::new(&server.url())).expect("it opens again");
+    for _ in 0..GROUPS {
+        talk(&store, &conversations);
+    }
+    drop(store);
+    let messages = GROUPS * PEOPLE as u64;
+    for (table, before) in tables.into_iter().zip(before) {
+        let read = rows_read(&mut other, table) - before;
+        assert!(read <= LOOKUPS_MAX * messages, "{read} rows of {table} for {messages} messages");
+    }
+}
