@@ -1,5 +1,6 @@
 //! Where news are pinned up: what they say is done on this node, and told to the others, which do the same.
 
+use crate::audience::DoubtedChange;
 use crate::here::Here;
 use crate::nodes::Voice;
 use crate::notice::{Departure, Notice};
@@ -39,6 +40,17 @@ impl<'a> Bulletin<'a> {
     /// Nobody knows whether a message is there: who follows its conversation learns by and by how far that has come.
     pub(crate) fn doubted(&mut self, community: &CommunityId, conversation: ConversationId) {
         self.pin(community, &Notice::Doubted { conversation });
+    }
+
+    /// Nobody knows whether a message was edited, deleted or reacted to: who follows its conversation is told by and by what it
+    /// is now.
+    pub(crate) fn change_doubted(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        change: &DoubtedChange,
+    ) {
+        self.pin(community, &Notice::ChangeDoubted { conversation, change: Cow::Borrowed(change) });
     }
 
     /// A message was edited, deleted or reacted to.

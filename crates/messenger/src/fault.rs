@@ -1,6 +1,6 @@
 //! What clients are told when something did not happen: `{code, message, details}`.
 
-use chat::{Failure, FieldProblem, Refusal, TroubleKind};
+use chat::{Failure, FieldProblem, Refusal, TroubleKind, Verb};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -93,6 +93,18 @@ impl Fault {
     /// It concerns more than the rooms that the asker's token is for.
     pub(crate) fn token_limited() -> Self {
         Self::new(ErrorCode::TokenLimited, "this token is for some rooms only: name one of them")
+    }
+
+    /// Why that verb did not happen, or may have: what was to be written while the store failed may be stored all the same.
+    pub(crate) fn of<V: Verb>(failure: Failure) -> Self {
+        let is_unknown =
+            V::WRITES && matches!(&failure, Failure::Unavailable(trouble) if trouble.kind.leaves_doubt());
+        let fault = Self::from(failure);
+        if !is_unknown {
+            return fault;
+        }
+        let message = "the store failed meanwhile: it may be stored or not; look again, or repeat it";
+        Self { message: message.to_owned(), ..fault }.with("outcome", "unknown")
     }
 
     /// With one more detail.
@@ -193,6 +205,19 @@ mod tests {
         assert_eq!(fault.json()["details"]["retry_after_ms"], BUSY_RETRY_MS);
         let fault = Fault::from(Failure::from(Trouble::new(TroubleKind::Away, "no route to host")));
         assert!(fault.details.is_empty(), "{fault:?}");
+    }
+
+    #[test]
+    fn what_may_be_stored_all_the_same_is_neither_confirmed_nor_denied() {
+        use chat::Asked;
+        use chat::verbs::{React, ReadCommunity};
+        let away = || Failure::from(Trouble::new(TroubleKind::Away, "the connection broke"));
+        let fault = Fault::of::<Asked<React>>(away());
+        assert_eq!((fault.code, &fault.details["outcome"]), ("unavailable", &json!("unknown")));
+        let full = Failure::from(Trouble::new(TroubleKind::Full, "no space left"));
+        for known in [Fault::of::<Asked<React>>(full), Fault::of::<Asked<ReadCommunity>>(away())] {
+            assert_eq!((known.code, known.details.get("outcome")), ("unavailable", None));
+        }
     }
 
     #[test]

@@ -26,6 +26,9 @@ impl Here<'_> {
         match notice {
             Notice::Said { message } => self.said(community, message),
             Notice::Doubted { conversation } => self.doubted(community, *conversation),
+            Notice::ChangeDoubted { conversation, change } => {
+                self.change_doubted(community, *conversation, change);
+            }
             Notice::Revised { conversation, revision, event, payload } => {
                 self.revised(community, *conversation, *revision, event.name(), payload);
             }
@@ -116,7 +119,7 @@ impl Here<'_> {
     }
 
     /// A message was edited, deleted or reacted to.
-    fn revised(
+    pub(crate) fn revised(
         &mut self,
         community: &CommunityId,
         conversation: ConversationId,
@@ -129,7 +132,13 @@ impl Here<'_> {
     }
 
     /// Something of a conversation changed: whoever follows it is told.
-    fn changed(&mut self, community: &CommunityId, conversation: ConversationId, event: &str, payload: &str) {
+    pub(crate) fn changed(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        event: &str,
+        payload: &str,
+    ) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
         let reach = self.audience.reach(community, conversation);
         for topic in reach.room.iter().chain(&reach.people) {

@@ -28,6 +28,7 @@ mod audience;
 mod budgets;
 mod bulletin;
 mod cache;
+mod changes;
 mod channels;
 mod clock;
 mod counters;

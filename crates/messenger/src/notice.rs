@@ -3,6 +3,7 @@
 //! A notice says what happened, and never whom it concerns: each node knows that of the people who are there. It is written
 //! only where there are other nodes; what a node of another version says and this one cannot read counts as missed.
 
+use crate::audience::DoubtedChange;
 use crate::topics::Event;
 use chat::{Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId, Revision};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub(crate) enum Notice<'a> {
     Said { message: Cow<'a, Message> },
     /// A conversation may have a message that nobody was told of.
     Doubted { conversation: ConversationId },
+    /// A message may have been edited, deleted or reacted to without anybody having been told.
+    ChangeDoubted { conversation: ConversationId, change: Cow<'a, DoubtedChange> },
     /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
     /// Something else of a conversation changed.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::verbs::{CreateCommunity, CreateKey, CreateRoom, Join, Meet};
 use chat::{
     Ask as _, By, Call, CommunityId, Conversation, KeyId, MemoryStore, Moment, Person, PersonId, Profile,
-    Request, RoomName, Store, Trouble, TroubleKind,
+    Request, RoomName, Rows, Store, Trouble, TroubleKind, Work,
 };
 use identity::Token;
 use ring::hmac;
@@ -106,13 +106,22 @@ impl Held {
         let waiting = self.waiting().take();
         let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
         for request in waiting.into_iter().flatten() {
-            if let Request::Append(append) = request {
-                self.rows.submit_verb(append.asked.clone(), drop);
-                append.settle(Err(trouble().into()));
-            } else {
-                request.refuse(trouble());
+            match request {
+                Request::Append(append) => {
+                    self.rows.submit_verb(append.asked.clone(), drop);
+                    append.settle(Err(trouble().into()));
+                }
+                Request::Write(work) => self.rows.submit(Request::Write(Box::new(Lost(work, trouble())))),
+                Request::Read(_) => request.refuse(trouble()),
             }
         }
+    }
+
+    /// What waits is not done, and nobody knows that, as where a connection breaks before the commit.
+    pub(crate) fn cut(&self) {
+        let waiting = self.waiting().take();
+        let trouble = || Trouble::new(TroubleKind::Away, "the connection broke");
+        waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
     }
 
     /// What waits is not done; what comes waits.
@@ -120,6 +129,28 @@ impl Held {
         let waiting = self.waiting().replace(Vec::new());
         let trouble = || Trouble::new(TroubleKind::Full, "no space left");
         waiting.into_iter().flatten().for_each(|request| request.refuse(trouble()));
+    }
+}
+
+/// Is done, and its asker is told of that trouble.
+struct Lost(Box<dyn Work>, Trouble);
+
+impl Work for Lost {
+    fn community(&self) -> Option<&CommunityId> {
+        self.0.community()
+    }
+
+    fn weight(&self) -> u32 {
+        self.0.weight()
+    }
+
+    fn run(&mut self, rows: &mut dyn Rows) -> Result<(), Trouble> {
+        self.0.run(rows)
+    }
+
+    fn settle(self: Box<Self>, _: Result<(), Trouble>) {
+        let Self(work, trouble) = *self;
+        work.settle(Err(trouble));
     }
 }
 

@@ -111,16 +111,29 @@ test("changes that were told one after the other move the position, and a leap h
   const scene = new Scene();
   const { feed, asked, told } = scene;
   feed.stand(joined({ conversation: conversation(1, 9, 5) }));
-  feed.changedTo(6);
-  feed.changedTo(6);
+  const hear = (revision: number): void => { feed.changed({ type: "changed", message: sample(1, { revision }) }, 1, revision); };
+  hear(6);
+  hear(6);
   expect(asked).toEqual([]);
-  feed.changedTo(9);
+  hear(9);
   expect(asked).toEqual([{ changed: 6, limit: 200 }]);
   await scene.answer(page([written(2, { revision: 8 })], true, conversation(1, 9, 9)));
   expect(asked[1]).toEqual({ changed: 8, limit: 200 });
   await scene.answer(page([written(3, { revision: 9 })], false, conversation(1, 9, 9)));
-  expect(told.slice(1)).toEqual(["changed 2", "changed 3"]);
+  expect(told.slice(4)).toEqual(["changed 2", "changed 3"]);
   expect(feed.position).toEqual({ recover: { epoch: "e", seq: 9, revision: 9 } });
+});
+
+test("a revision that was told without its change has that asked for, also where it is the next", async () => {
+  const scene = new Scene();
+  const { feed, asked, told } = scene;
+  feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+  feed.standsAt(5);
+  expect(asked).toEqual([]);
+  feed.standsAt(6);
+  expect(asked).toEqual([{ changed: 5, limit: 200 }]);
+  await scene.answer(page([written(2, { revision: 6 })], false, conversation(1, 9, 6)));
+  expect(told.slice(1)).toEqual(["changed 2"]);
 });
 
 test("a change of a message that has not had its turn follows it", async () => {

@@ -102,14 +102,13 @@ export class Feed {
   /** A change of the message at `seq` was told, that brought the conversation to `revision`. */
   changed(event: RoomEvent, seq: number, revision: number): void {
     this.#change(event, seq);
-    this.changedTo(revision);
+    if (this.#stood?.revision === revision - 1) this.#stood = { ...this.#stood, revision };
+    else this.standsAt(revision);
   }
 
-  /** The conversation is at `revision`: changes may have been lost. */
-  changedTo(revision: number): void {
-    if (this.#stood === undefined || revision <= this.#stood.revision) return;
-    if (revision === this.#stood.revision + 1) this.#stood = { ...this.#stood, revision };
-    else void this.#mend();
+  /** The conversation is at `revision`: changes that were not told are asked for. */
+  standsAt(revision: number): void {
+    if (this.#stood !== undefined && revision > this.#stood.revision) void this.#mend();
   }
 
   /** The newest page takes the place of everything. */

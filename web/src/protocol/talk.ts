@@ -1,5 +1,5 @@
 import type { Answer } from "./ask";
-import type { Conversation } from "./conversation";
+import { parseConversation, type Conversation } from "./conversation";
 import type { RoomEvent, Where } from "./events";
 import { noAnswer, type Fault } from "./fault";
 import { Feed, type Standpoint } from "./feed";
@@ -70,7 +70,7 @@ export class Talk {
     answered(page.conversation);
     if (isKnown) {
       this.#feed.head(page.conversation.last);
-      this.#feed.changedTo(page.conversation.revision);
+      this.#feed.standsAt(page.conversation.revision);
     } else {
       this.#feed.stand({ ...page, epoch, recovered: false, reason: "epoch", changed: [] });
     }
@@ -153,6 +153,7 @@ export class Talk {
     this.#wire.hear("msg:changed", parseMessage, (message) => {
       this.#feed.changed({ type: "changed", message }, message.seq, message.revision);
     });
+    this.#wire.hear("conversation:changed", parseConversation, ({ revision }) => { this.#feed.standsAt(revision); });
     this.#wire.hear("react", parseReacted, ({ person, on, ...reacted }) => {
       const event = { type: "reacted", ...reacted, mine: this.#news.isMe(person) ? on : undefined } as const;
       this.#feed.changed(event, reacted.seq, reacted.revision);

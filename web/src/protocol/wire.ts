@@ -26,7 +26,9 @@ export function wireOf(channel: Channel, conversation?: string): Wire {
     tell: (event, payload) => { channel.push(event, { ...payload, ...about }); },
     hear: (event, parse, act) => {
       const ref = channel.on(event, (payload) => {
-        if (conversation !== undefined && fields(payload)["conversation"] !== conversation) return;
+        // What tells of the conversation itself is named by its id.
+        const { conversation: named, id } = fields(payload);
+        if (conversation !== undefined && (named ?? id) !== conversation) return;
         const parsed = parse(payload);
         if (parsed !== undefined) act(parsed);
       });

@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<string, string | ((fault: Fault, say: SayMoment) =>
   token_unverifiable: "Your sign-in cannot be checked right now. This page tries again by itself.",
   too_many_devices: "You are here on too many devices. Close this room on another one.",
   unknown_event: RELOAD,
-  unavailable: "The server cannot store anything right now. Nothing happened: try again in a moment.",
+  unavailable: "The server cannot store anything right now. Try again in a moment.",
 };
 
 function invalid({ broken, message }: Fault): string {

@@ -140,13 +140,23 @@ pub struct React {
     pub on: bool,
 }
 
+impl React {
+    /// The reaction as it is stored.
+    ///
+    /// # Errors
+    /// It breaks a rule.
+    pub fn normal_emoji(&self) -> Result<String, Failure> {
+        Ok(text::line(&self.emoji, REACTION_BYTES_MAX).map_err(|problem| problem.at("emoji"))?)
+    }
+}
+
 impl Command for React {
     type Answer = Changed;
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Changed, Failure> {
         let (access, old) = reach(rows, call, self.conversation, self.seq, Action::React)?;
-        let emoji = text::line(&self.emoji, REACTION_BYTES_MAX).map_err(|problem| problem.at("emoji"))?;
+        let emoji = self.normal_emoji()?;
         if old.deleted.is_some() {
             return Err(Conflict::Deleted.into());
         }

@@ -282,6 +282,12 @@ impl Gathered {
             if std::mem::take(&mut gathering.doubtful) {
                 overdue.doubtful.push((community.clone(), *id));
             }
+            if !gathering.doubted.is_empty() {
+                overdue.doubted.push((community.clone(), *id, std::mem::take(&mut gathering.doubted)));
+            }
+            if std::mem::take(&mut gathering.has_untold_changes) {
+                overdue.untold_changes.push((community.clone(), *id));
+            }
         }
         let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading == 0);
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));

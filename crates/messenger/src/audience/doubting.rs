@@ -69,7 +69,8 @@ impl Gathered {
         for (id, gathering) in &mut self.conversations {
             let Some(topic) = &gathering.topic else { continue };
             gathering.to_judge = true;
-            rooms.push(OpenRoom { conversation: *id, topic: topic.clone(), revision: gathering.revision });
+            let revision = gathering.told_revision.unwrap_or(gathering.revision);
+            rooms.push(OpenRoom { conversation: *id, topic: topic.clone(), revision });
         }
         rooms
     }

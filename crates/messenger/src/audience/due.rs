@@ -1,6 +1,7 @@
 //! What a round over everybody finds: to be told, and to be read again.
 
 use super::abroad::Told;
+use super::changes::DoubtedChange;
 use super::community::Announcement;
 use super::present::DeviceId;
 use chat::{CommunityId, ConversationId, Moment, PersonId};
@@ -32,6 +33,10 @@ pub(crate) struct Overdue {
     pub(crate) to_judge: Vec<(CommunityId, ConversationId, Vec<PersonId>)>,
     /// Conversations of which it is not known how far they have come.
     pub(crate) doubtful: Vec<(CommunityId, ConversationId)>,
+    /// Conversations with changes that may be stored without anybody having been told.
+    pub(crate) doubted: Vec<(CommunityId, ConversationId, Vec<DoubtedChange>)>,
+    /// Conversations of which it is to be told how far changes have come.
+    pub(crate) untold_changes: Vec<(CommunityId, ConversationId)>,
     /// Whose conversations are to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }

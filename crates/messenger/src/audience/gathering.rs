@@ -1,5 +1,6 @@
 //! A conversation that somebody online is in, or whose room is open.
 
+use super::changes::DoubtedChange;
 use super::limits::TABS_EACH_MAX;
 use super::present::DeviceId;
 use chat::{PersonId, Revision, Seq};
@@ -24,10 +25,16 @@ pub(super) struct Gathering {
     pub(super) head: Seq,
     /// The newest that everybody here was told of; `None` before anybody was told anything.
     pub(super) told: Option<Seq>,
-    /// The newest edit, delete or reaction that was told.
+    /// The newest edit, delete or reaction that is known of.
     pub(super) revision: Revision,
+    /// The newest that everybody here was told of; `None` before anybody was told anything.
+    pub(super) told_revision: Option<Revision>,
     /// Whether it may have a message that nobody was told of.
     pub(super) doubtful: bool,
+    /// Changes of its messages that may be stored without anybody having been told.
+    pub(super) doubted: Vec<DoubtedChange>,
+    /// Whether changes were told to nobody one by one: then it is told how far they have come.
+    pub(super) has_untold_changes: bool,
     /// Those online who are in it.
     pub(super) people: HashSet<PersonId>,
     /// In a large room: what the conversations tabs are still to be told.

@@ -6,6 +6,7 @@
 //! and nothing is told while it is held.
 
 mod abroad;
+mod changes;
 mod community;
 mod doubting;
 mod due;
@@ -20,9 +21,12 @@ mod tests;
 pub use status::{Presence, Status};
 
 pub(crate) use abroad::Told;
+pub(crate) use changes::DoubtedChange;
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use due::{Due, Overdue};
+#[cfg(test)]
+pub(crate) use limits::DOUBTED_CHANGES_MAX;
 pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
@@ -252,12 +256,27 @@ impl Audience {
         self.with(community, |gathered| gathered.reach(conversation))
     }
 
-    /// A message was edited, deleted or reacted to.
+    /// So far changes of an open room's messages have come, as was read for somebody who is told that.
+    pub(crate) fn note_revision(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        revision: Revision,
+    ) {
+        self.with(community, |gathered| gathered.note_revision(conversation, revision));
+    }
+
+    /// A message was edited, deleted or reacted to, and everybody here is told.
     pub(crate) fn revised(&self, community: &CommunityId, conversation: ConversationId, revision: Revision) {
         self.with(community, |gathered| gathered.revised(conversation, revision));
     }
 
-    /// The newest edit, delete or reaction in an open room that was told.
+    /// The newest edit, delete or reaction that everybody here was told of.
+    pub(crate) fn told_revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
+        self.with(community, |gathered| gathered.told_revision(conversation))
+    }
+
+    /// The newest edit, delete or reaction in an open room that is known of.
     pub(crate) fn revision(&self, community: &CommunityId, conversation: ConversationId) -> Revision {
         self.with(community, |gathered| gathered.revision(conversation))
     }

@@ -246,7 +246,7 @@ pub(super) async fn enter(
     // From here on it is known how far those were told who have it open.
     let read = &seen.page.conversation;
     audience.note_heads(community, &[(conversation, read.last)]);
-    audience.revised(community, conversation, read.revision);
+    audience.note_revision(community, conversation, read.revision);
     let speaks = standing.member.is_some();
     if speaks {
         // They may have been kept out when they came, until a ban was over.

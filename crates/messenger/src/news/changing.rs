@@ -1,11 +1,12 @@
 //! A message was edited, deleted or reacted to: whoever follows the conversation sees it change.
 
 use super::{Told, news};
+use crate::audience::DoubtedChange;
 use crate::bulletin::Bulletin;
 use crate::witness::Happening;
-use chat::Asked;
 use chat::verbs::{Changed, Delete, EditText, React};
-use serde_json::json;
+use chat::{Asked, Message, PersonId, Tally};
+use serde_json::{Value, json};
 
 news! { EditText Delete React }
 
@@ -19,11 +20,21 @@ impl Told for EditText {
             bulletin,
         );
     }
+
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        let change = DoubtedChange { seq: command.seq, reaction: None };
+        bulletin.change_doubted(&call.community, command.conversation, &change);
+    }
 }
 
 impl Told for Delete {
     fn told(asked: Asked<Self>, answer: &Changed, bulletin: &mut Bulletin<'_>) {
         changed(&asked, answer, "msg:delete", &Happening::Deleted(&answer.message), bulletin);
+    }
+
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        let change = DoubtedChange { seq: command.seq, reaction: None };
+        bulletin.change_doubted(&call.community, command.conversation, &change);
     }
 }
 
@@ -34,23 +45,38 @@ impl Told for React {
         }
         bulletin.happened(&asked, &Happening::Changed(&answer.message, &answer.reactions));
         let (community, message) = (&asked.call.community, &answer.message);
-        // Whether a reaction is one's own is different for each: who reacted is told instead.
-        let tallies: Vec<_> = answer
-            .reactions
-            .iter()
-            .map(|tally| json!({"emoji": tally.emoji, "count": tally.count}))
-            .collect();
-        let payload = json!({
-            "conversation": message.conversation,
-            "seq": message.seq,
-            "revision": message.revision,
-            "person": asked.call.by.name(),
-            "emoji": asked.command.emoji,
-            "on": asked.command.on,
-            "reactions": tallies,
-        });
+        let Ok(emoji) = asked.command.normal_emoji() else { return };
+        let payload = reacted(message, &answer.reactions, &asked.call.by.name(), &emoji, asked.command.on);
         bulletin.revised(community, message, "react", &payload.to_string());
     }
+
+    fn doubted(Asked { call, command }: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        // What breaks a rule is not stored.
+        let Ok(emoji) = command.normal_emoji() else { return };
+        let change = DoubtedChange { seq: command.seq, reaction: Some((call.by.name(), emoji)) };
+        bulletin.change_doubted(&call.community, command.conversation, &change);
+    }
+}
+
+/// What is told of a reaction. Whether one is one's own is different for each: who reacted is told instead.
+pub(crate) fn reacted(
+    message: &Message,
+    reactions: &[Tally],
+    person: &PersonId,
+    emoji: &str,
+    on: bool,
+) -> Value {
+    let tallies: Vec<_> =
+        reactions.iter().map(|tally| json!({"emoji": tally.emoji, "count": tally.count})).collect();
+    json!({
+        "conversation": message.conversation,
+        "seq": message.seq,
+        "revision": message.revision,
+        "person": person,
+        "emoji": emoji,
+        "on": on,
+        "reactions": tallies,
+    })
 }
 
 fn changed<C>(

@@ -17,6 +17,8 @@ mod quiet;
 mod rooms;
 mod sending;
 
+pub(crate) use changing::reacted;
+
 use crate::bulletin::Bulletin;
 use chat::{Asked, Command, Verb};
 
@@ -38,6 +40,9 @@ pub trait News: Verb {
 /// A command whose news need nothing but itself and its call.
 trait Told: Command + Clone {
     fn told(asked: Asked<Self>, answer: &Self::Answer, bulletin: &mut Bulletin<'_>);
+
+    /// See [`News::doubt`].
+    fn doubted(_: Asked<Self>, _: &mut Bulletin<'_>) {}
 }
 
 /// Gives commands their news: `news! { Join }` for a [`Told`] one.
@@ -52,6 +57,10 @@ macro_rules! news {
 
             fn tell(kept: Self, answer: &Self::Answer, bulletin: &mut crate::bulletin::Bulletin<'_>) {
                 <$command as crate::news::Told>::told(kept, answer, bulletin);
+            }
+
+            fn doubt(kept: Self, bulletin: &mut crate::bulletin::Bulletin<'_>) {
+                <$command as crate::news::Told>::doubted(kept, bulletin);
             }
         })*
     };

@@ -109,7 +109,10 @@ impl Node {
 
 /// Two nodes, and a community with a lobby, in which Ann and Bob are.
 async fn begin() -> (Node, Node, Conversation) {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    begin_over(Arc::new(MemoryStore::default())).await
+}
+
+async fn begin_over(store: Arc<dyn Store>) -> (Node, Node, Conversation) {
     let (here, there) = (Node::over(&store), Node::over(&store));
     let lobby = scene::community(&here.messenger, "one").await;
     scene::trust_site(&here.messenger, "one").await;

@@ -73,7 +73,21 @@ impl Gathered {
     pub(in crate::audience) fn revised(&mut self, conversation: ConversationId, revision: Revision) {
         if let Some(gathering) = self.conversations.get_mut(&conversation) {
             gathering.revision = gathering.revision.max(revision);
+            gathering.told_revision = gathering.told_revision.max(Some(revision));
         }
+    }
+
+    pub(in crate::audience) fn note_revision(&mut self, conversation: ConversationId, revision: Revision) {
+        if let Some(gathering) = self.conversations.get_mut(&conversation) {
+            gathering.revision = gathering.revision.max(revision);
+            // Who is the first here is the only one to be told.
+            gathering.told_revision.get_or_insert(revision);
+        }
+    }
+
+    pub(in crate::audience) fn told_revision(&self, conversation: ConversationId) -> Revision {
+        let gathering = self.conversations.get(&conversation);
+        gathering.and_then(|gathering| gathering.told_revision).unwrap_or_default()
     }
 
     pub(in crate::audience) fn revision(&self, conversation: ConversationId) -> Revision {

@@ -23,6 +23,8 @@ mod rooms;
 mod table;
 #[cfg(test)]
 mod twins;
+#[cfg(test)]
+mod unknown;
 
 pub use table::{EVENTS, EventRow, Surface};
 
@@ -233,7 +235,8 @@ impl Asker<'_> {
         Box::pin(async move {
             let act =
                 || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
-            Ok(write(turn.take(permission, act).await?.await?))
+            let answer = turn.take(permission, act).await?.await;
+            Ok(write(answer.map_err(Fault::of::<Asked<C>>)?))
         })
     }
 
@@ -265,7 +268,7 @@ impl Asker<'_> {
         // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
         let call = self.messenger.call(&self.me.community, self.me.by());
         let answer = self.messenger.perform_spending(call.ask(command), spent);
-        Box::pin(async move { Ok(write(answer.await?)) })
+        Box::pin(async move { Ok(write(answer.await.map_err(Fault::of::<Asked<C>>)?)) })
     }
 }
 

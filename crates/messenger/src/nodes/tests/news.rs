@@ -1,13 +1,37 @@
 //! What is done on one node is told to the clients of the other, and counts there.
 
-use super::{begin, pairs};
+use super::{begin, begin_over, pairs};
 use crate::audience::DeviceId;
 use crate::clock::now;
 use crate::entrance::Credentials;
-use crate::scene::{by, claims, id, run, somebody, token};
-use chat::verbs::{ChangeCommunity, Join, Meet, OpenDirect, Punish};
-use chat::{By, Failure, GuestPolicy, Profile, SanctionKind};
+use crate::scene::{Held, by, claims, id, run, somebody, token};
+use chat::verbs::{ChangeCommunity, Join, Meet, OpenDirect, Punish, React};
+use chat::{By, Failure, GuestPolicy, Profile, SanctionKind, Seq};
 use identity::{Revoked, UnixSeconds};
+use std::sync::Arc;
+
+#[test]
+fn what_one_node_could_not_learn_of_the_store_the_other_finds_out_for_itself() {
+    run(async {
+        let held = Arc::new(Held::default());
+        let (here, there, lobby) = begin_over(held.clone()).await;
+        there.welcome("bob", 1, &lobby);
+        here.say("ann", &lobby, "hi").await;
+        there.hear(&here);
+        drop(there.events());
+        let missed = there.messenger.counts().missed_total;
+        held.hold();
+        let react = React { conversation: lobby.id, seq: Seq(1), emoji: "👍".to_owned(), on: true };
+        let reacted = here.messenger.ask(&id("one"), by("ann"), react);
+        held.lose();
+        assert!(matches!(reacted.await, Err(Failure::Unavailable(_))));
+        there.hear(&here);
+        assert_eq!(there.events(), []);
+        there.messenger.catch_up().await;
+        assert_eq!(there.events(), pairs(&[("room:one/lobby", "react")]));
+        assert_eq!(there.messenger.counts().missed_total, missed, "the other understands what it was told");
+    });
+}
 
 #[test]
 fn a_message_said_on_one_node_is_told_to_those_on_the_other() {

@@ -158,7 +158,9 @@ impl Client {
             }
             "conversation:changed" => {
                 if let Some(conversation) = Conversation::read(payload) {
+                    let (id, revision) = (conversation.id.clone(), conversation.revision);
                     self.describe(conversation);
+                    self.stands_at(&id, revision);
                 }
             }
             "profile" => {
@@ -210,7 +212,11 @@ impl Client {
         if self.room.conversation.as_ref().is_some_and(|room| room.id == conversation.id) {
             self.room.conversation = Some(conversation.clone());
         }
-        if self.tab.get(&conversation.id).is_some() {
+        if let Some(row) = self.tab.get(&conversation.id) {
+            let known = (&row.conversation.title, &row.conversation.topic);
+            if known == (&conversation.title, &conversation.topic) {
+                return self.tab.describe(conversation);
+            }
             let note = format!(
                 "{} is changed: {} {}",
                 self.label_of(&conversation),

@@ -62,6 +62,13 @@ impl Client {
         }
     }
 
+    /// A conversation is at that revision: changes that were not told are asked for.
+    pub(super) fn stands_at(&mut self, conversation: &str, revision: u64) {
+        if self.threads.get(conversation).is_some_and(|thread| thread.revision < revision) {
+            self.mend(conversation);
+        }
+    }
+
     /// Asks for the places after the last one, where some are missing.
     pub(super) fn fill(&mut self, conversation: &str) {
         let Some(thread) = self.threads.get(conversation) else { return };

@@ -74,6 +74,11 @@ impl Server {
         message["revision"] = (*revision).into();
     }
 
+    /// How the room stands now is told.
+    pub(super) fn describe(&mut self) {
+        self.push("room:default/lobby", "conversation:changed", &self.conversation(ROOM));
+    }
+
     fn store(
         &mut self,
         conversation: &str,
