@@ -65,6 +65,13 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Revised { conversation, revision, event, payload: payload.into() });
     }
 
+    /// A reaction of somebody who is erased is gone: of many at once whoever follows the conversation is told only how far its
+    /// changes have come.
+    pub(crate) fn reaction_erased(&mut self, community: &CommunityId, message: &Message, payload: &str) {
+        let (conversation, revision) = (message.conversation, message.revision);
+        self.pin(community, &Notice::ReactionErased { conversation, revision, payload: payload.into() });
+    }
+
     /// Something of a conversation changed: whoever follows it is told.
     pub(crate) fn changed(
         &mut self,

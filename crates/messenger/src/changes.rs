@@ -31,6 +31,20 @@ impl Here<'_> {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
         self.audience.doubt_change(community, conversation, change);
     }
+
+    /// A reaction of somebody who is erased is gone.
+    pub(crate) fn reaction_erased(
+        &mut self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        revision: Revision,
+        payload: &str,
+    ) {
+        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        if self.audience.tells_erased(community, conversation, revision) {
+            self.revised(community, conversation, revision, "react", payload);
+        }
+    }
 }
 
 impl Messenger {

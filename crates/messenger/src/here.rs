@@ -32,6 +32,9 @@ impl Here<'_> {
             Notice::Revised { conversation, revision, event, payload } => {
                 self.revised(community, *conversation, *revision, event.name(), payload);
             }
+            Notice::ReactionErased { conversation, revision, payload } => {
+                self.reaction_erased(community, *conversation, *revision, payload);
+            }
             Notice::Changed { conversation, event, payload } => {
                 self.changed(community, *conversation, event.name(), payload);
             }

@@ -40,6 +40,8 @@ pub(crate) enum Notice<'a> {
     ChangeDoubted { conversation: ConversationId, change: Cow<'a, DoubtedChange> },
     /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
+    /// A reaction of somebody who is erased is gone: whoever follows the conversation is told `react`, unless it is one of many.
+    ReactionErased { conversation: ConversationId, revision: Revision, payload: Cow<'a, str> },
     /// Something else of a conversation changed.
     Changed { conversation: ConversationId, event: Event, payload: Cow<'a, str> },
     /// All devices of a person are told the event.

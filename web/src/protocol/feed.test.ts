@@ -136,6 +136,18 @@ test("a revision that was told without its change has that asked for, also where
   expect(told.slice(1)).toEqual(["changed 2"]);
 });
 
+test("who is far behind with changes gets the newest page instead, and is told", async () => {
+  const scene = new Scene();
+  const { feed, asked, told } = scene;
+  feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+  feed.standsAt(1006);
+  expect(asked).toEqual([{}]);
+  await scene.answer(page([written(9)], true, conversation(1, 9, 1006)));
+  expect(told.slice(1)).toEqual(["page 9 lost: too_many"]);
+  expect(feed.position).toEqual({ recover: { epoch: "e", seq: 9, revision: 1006 } });
+  expect(asked).toHaveLength(1);
+});
+
 test("a change of a message that has not had its turn follows it", async () => {
   const scene = new Scene();
   const { feed, told } = scene;

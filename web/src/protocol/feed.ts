@@ -6,7 +6,7 @@ import { Order } from "./order";
 
 /** Messages at once, of those that were missed. */
 const MISSED_MAX = 200;
-/** Places that are brought one page after the other; more are not read in one go, and the newest page is shown instead. */
+/** Places or changes that are brought one page after the other; more are not read in one go, and the newest page is shown instead. */
 const BEHIND_MAX = 1000;
 /** Changes of messages that wait for their turn. */
 const EARLY_MAX = 1000;
@@ -43,6 +43,8 @@ export class Feed {
   #mending = false;
   /** The newest place that was heard of. */
   #head = 0;
+  /** The newest revision that was heard of. */
+  #reach = 0;
   /** Changes of messages that have not had their turn. */
   #early: { readonly seq: number; readonly event: RoomEvent }[] = [];
   #retrying: ReturnType<typeof setTimeout> | undefined;
@@ -68,6 +70,7 @@ export class Feed {
     const { epoch, messages, conversation } = at;
     const lost = this.#stood === undefined ? undefined : (at.reason ?? "unknown");
     this.#stood = { epoch, revision: conversation.revision };
+    this.#reach = conversation.revision;
     if (at.recovered) {
       this.arrived(messages);
       for (const message of at.changed) this.#change({ type: "changed", message }, message.seq);
@@ -108,7 +111,9 @@ export class Feed {
 
   /** The conversation is at `revision`: changes that were not told are asked for. */
   standsAt(revision: number): void {
-    if (this.#stood !== undefined && revision > this.#stood.revision) void this.#mend();
+    if (this.#stood === undefined || revision <= this.#stood.revision) return;
+    this.#reach = Math.max(this.#reach, revision);
+    void this.#mend();
   }
 
   /** The newest page takes the place of everything. */
@@ -154,15 +159,17 @@ export class Feed {
     const visit = this.#visit;
     for (let going = true; going; ) {
       const since = this.#stood?.revision ?? 0;
-      const answer = await this.#ask("history", { changed: since, limit: MISSED_MAX });
+      const isFar = this.#reach - since > BEHIND_MAX;
+      const answer = await this.#ask("history", isFar ? {} : { changed: since, limit: MISSED_MAX });
       if (visit !== this.#visit) return;
       const page = answer.ok ? parsePage(answer.response) : undefined;
-      for (const message of page?.messages ?? []) this.#change({ type: "changed", message }, message.seq);
-      const reached = page?.more === true ? page.messages.at(-1)?.revision : page?.conversation.revision;
+      if (page !== undefined && isFar) this.#begin(page, "too_many");
+      else for (const message of page?.messages ?? []) this.#change({ type: "changed", message }, message.seq);
+      const reached = page?.more === true && !isFar ? page.messages.at(-1)?.revision : page?.conversation.revision;
       if (this.#stood !== undefined && reached !== undefined && reached > since) {
         this.#stood = { ...this.#stood, revision: reached };
       }
-      going = page?.more === true && reached !== undefined && reached > since;
+      going = page?.more === true && !isFar && reached !== undefined && reached > since;
     }
     this.#mending = false;
   }

@@ -151,6 +151,7 @@ impl From<ErasureReport> for Erasure {
             records,
             attachments,
             changed: _,
+            vanished: _,
             done,
         } = report;
         Self {

@@ -229,7 +229,7 @@ fn finish(rows: &mut dyn Rows, call: &Call, message: Message, changed: bool) -> 
 }
 
 /// The reactions to one message, counted by the store.
-fn tallies(
+pub(super) fn tallies(
     rows: &mut dyn Rows,
     call: &Call,
     conversation: ConversationId,

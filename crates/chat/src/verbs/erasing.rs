@@ -1,18 +1,21 @@
 //! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
 
-use super::changing::{revise, strip};
+mod report;
+
+pub use report::{ErasureReport, Vanished};
+
+use super::changing::{revise, strip, tallies};
 use super::moderating::log;
 use crate::access;
 use crate::conversation::{Conversation, Kind};
 use crate::failure::{Failure, Thing};
 use crate::ids::PersonId;
 use crate::limits::PAGE_MAX;
-use crate::message::Message;
+use crate::message::{Message, Reaction};
 use crate::moderation::{Audit, Deed};
 use crate::permissions::Role;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{By, Call, Command, WEIGHT_MAX};
-use serde::Serialize;
 
 /// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
 ///
@@ -24,50 +27,6 @@ use serde::Serialize;
 pub struct Erase {
     /// Whom.
     pub person: PersonId,
-}
-
-/// What was erased.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct ErasureReport {
-    /// Messages that became tombstones.
-    pub messages: u64,
-    /// Mentions of them that were taken out of others' messages.
-    pub mentions: u64,
-    /// Reactions.
-    pub reactions: u64,
-    /// Conversations that they were in.
-    pub memberships: u64,
-    /// Blocks, by them and of them.
-    pub blocks: u64,
-    /// Invitations, by them and for them.
-    pub invitations: u64,
-    /// Sanctions that were lifted, or whose author was forgotten.
-    pub sanctions: u64,
-    /// Reports and entries of the audit log that forgot them.
-    pub records: u64,
-    /// Ids of files of theirs, which are to be deleted.
-    pub attachments: Vec<String>,
-    /// The messages that this step changed, as they are now: who follows their conversations is told.
-    #[serde(skip)]
-    pub changed: Vec<Message>,
-    /// Whether nothing is left.
-    pub done: bool,
-}
-
-impl ErasureReport {
-    /// Adds what a further step has erased, except what it [changed](Self::changed): that is told by each step.
-    pub fn add(&mut self, step: Self) {
-        self.messages += step.messages;
-        self.mentions += step.mentions;
-        self.reactions += step.reactions;
-        self.memberships += step.memberships;
-        self.blocks += step.blocks;
-        self.invitations += step.invitations;
-        self.sanctions += step.sanctions;
-        self.records += step.records;
-        self.attachments.extend(step.attachments);
-        self.done = step.done;
-    }
 }
 
 /// In this order: a mention is in a message, a membership may be needed to find the rest.
@@ -104,6 +63,9 @@ impl Command for Erase {
             if !found.is_empty() {
                 for scanned in found {
                     self.forget(rows, call, scanned.record, &mut report)?;
+                }
+                for vanished in std::mem::take(&mut report.vanished) {
+                    report.vanished.extend(revise_without(rows, call, vanished)?);
                 }
                 return Ok(report);
             }
@@ -142,10 +104,22 @@ impl Erase {
             }
             Record::Reaction(reaction) => {
                 report.reactions += 1;
-                let (conversation, seq) = (reaction.conversation, reaction.seq);
-                let target =
-                    Target::Reaction { conversation, seq, person: reaction.person, emoji: reaction.emoji };
+                let Reaction { conversation, seq, person, emoji, .. } = reaction;
+                let target = Target::Reaction { conversation, seq, person, emoji: emoji.clone() };
                 rows.remove(community, &target)?;
+                // Those to one message follow each other.
+                let of = |each: &&mut Vanished| {
+                    (each.message.conversation, each.message.seq) == (conversation, seq)
+                };
+                match report.vanished.last_mut().filter(of) {
+                    Some(vanished) => vanished.emoji.push(emoji),
+                    None => {
+                        let message = rows.message(community, conversation, seq)?;
+                        let emoji = vec![emoji];
+                        let vanished = |message| Vanished { message, emoji, reactions: Vec::new() };
+                        report.vanished.extend(message.map(vanished));
+                    }
+                }
             }
             Record::Invitation(invitation) => {
                 report.invitations += 1;
@@ -271,4 +245,12 @@ fn change(
     };
     revise(rows, call, conversation, old, &mut new)?;
     Ok(Some(new))
+}
+
+/// Writes a message that has lost reactions as one of a newer revision, and counts those that are left.
+fn revise_without(rows: &mut dyn Rows, call: &Call, vanished: Vanished) -> Result<Option<Vanished>, Failure> {
+    let old = vanished.message;
+    let Some(message) = change(rows, call, &old, old.clone())? else { return Ok(None) };
+    let reactions = tallies(rows, call, message.conversation, message.seq)?;
+    Ok(Some(Vanished { message, reactions, ..vanished }))
 }

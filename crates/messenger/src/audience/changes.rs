@@ -2,8 +2,8 @@
 
 use super::Audience;
 use super::community::Gathered;
-use super::limits::DOUBTED_CHANGES_MAX;
-use chat::{CommunityId, ConversationId, PersonId, Seq};
+use super::limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX};
+use chat::{CommunityId, ConversationId, PersonId, Revision, Seq};
 use serde::{Deserialize, Serialize};
 
 /// A change of a message of which nobody knows whether it is stored.
@@ -25,6 +25,17 @@ impl Audience {
         self.with(community, |gathered| gathered.doubt_change(conversation, change));
     }
 
+    /// A reaction is gone with the person who is erased. Says whether that is told by itself, or is one of too many in this
+    /// round.
+    pub(crate) fn tells_erased(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        revision: Revision,
+    ) -> bool {
+        self.with(community, |gathered| gathered.tells_erased(conversation, revision))
+    }
+
     /// Changes are told to nobody one by one: whoever follows the conversation is told how far they have come, by and by.
     pub(crate) fn leave_changes_untold(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.leave_changes_untold(conversation));
@@ -43,6 +54,17 @@ impl Gathered {
             gathering.doubted = Vec::new();
             gathering.has_untold_changes = true;
         }
+    }
+
+    fn tells_erased(&mut self, conversation: ConversationId, revision: Revision) -> bool {
+        let Some(gathering) = self.conversations.get_mut(&conversation) else { return false };
+        gathering.revision = gathering.revision.max(revision);
+        if gathering.erased_told < ERASED_REACTIONS_TOLD_MAX {
+            gathering.erased_told += 1;
+            return true;
+        }
+        gathering.has_untold_changes = true;
+        false
     }
 
     fn leave_changes_untold(&mut self, conversation: ConversationId) {

@@ -285,6 +285,7 @@ impl Gathered {
             if !gathering.doubted.is_empty() {
                 overdue.doubted.push((community.clone(), *id, std::mem::take(&mut gathering.doubted)));
             }
+            gathering.erased_told = 0;
             if std::mem::take(&mut gathering.has_untold_changes) {
                 overdue.untold_changes.push((community.clone(), *id));
             }

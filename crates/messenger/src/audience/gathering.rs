@@ -35,6 +35,8 @@ pub(super) struct Gathering {
     pub(super) doubted: Vec<DoubtedChange>,
     /// Whether changes were told to nobody one by one: then it is told how far they have come.
     pub(super) has_untold_changes: bool,
+    /// How many reactions of people who are erased were told one by one in this round.
+    pub(super) erased_told: u32,
     /// Those online who are in it.
     pub(super) people: HashSet<PersonId>,
     /// In a large room: what the conversations tabs are still to be told.

@@ -13,6 +13,8 @@ pub(crate) const TABS_EACH_MAX: usize = 200;
 pub(crate) const PRESENCE_EACH_MAX: usize = 500;
 /// Changes of one conversation's messages that are looked for one by one, where it is not known whether they were stored.
 pub(crate) const DOUBTED_CHANGES_MAX: usize = 100;
+/// Reactions of people who are erased that those of one conversation are told one by one in a round.
+pub(crate) const ERASED_REACTIONS_TOLD_MAX: u32 = 100;
 /// People of whom the other nodes are told in one round, beside those who go.
 pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
 /// People whom a node loses while their community is locked, for a millisecond or two; then others have a turn.

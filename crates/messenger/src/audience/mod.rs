@@ -25,9 +25,9 @@ pub(crate) use changes::DoubtedChange;
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use due::{Due, Overdue};
-#[cfg(test)]
-pub(crate) use limits::DOUBTED_CHANGES_MAX;
 pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
+#[cfg(test)]
+pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX};
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 

@@ -1,9 +1,11 @@
 //! Somebody was here, changed how they are seen, blocked somebody, or was erased.
 
-use super::{Told, news};
+use super::{Told, news, reacted};
 use crate::bulletin::Bulletin;
 use crate::witness::Happening;
-use chat::verbs::{BlockPerson, Erase, ErasureReport, Import, Meet, Revoke, SetReceipts, UnblockPerson};
+use chat::verbs::{
+    BlockPerson, Erase, ErasureReport, Import, Meet, Revoke, SetReceipts, UnblockPerson, Vanished,
+};
 use chat::{Asked, Block, By, Person, Revocation};
 use serde_json::json;
 
@@ -48,6 +50,12 @@ impl Told for Erase {
         for message in &answer.changed {
             let event = if message.deleted.is_some() { "msg:delete" } else { "msg:edit" };
             bulletin.revised(&asked.call.community, message, event, &json!(message).to_string());
+        }
+        for Vanished { message, emoji, reactions } in &answer.vanished {
+            for emoji in emoji {
+                let payload = reacted(message, reactions, &asked.command.person, emoji, false);
+                bulletin.reaction_erased(&asked.call.community, message, &payload.to_string());
+            }
         }
         if answer.done {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));

@@ -92,6 +92,27 @@ pub(crate) const CASES: &[Case] = &[
             "somebody owns it"
         );
     }),
+    ("reactions vanish with who is erased, and the message is one that changed", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        for text in ["one", "two"] {
+            scene.send("bob", room, text);
+        }
+        for (who, emoji) in [("ann", "a"), ("bob", "a"), ("ann", "b")] {
+            let react = React { conversation: room, seq: Seq(1), emoji: emoji.into(), on: true };
+            scene.ask(who, react).expect("they may");
+        }
+        let before = scene.page("bob", room, Around::Newest, 1).conversation.revision;
+        let step = scene.service(Erase { person: person("ann") }).expect("a key may");
+        assert_eq!(step.reactions, 2);
+        let [Vanished { message, emoji, reactions }] = &*step.vanished else { panic!("{step:?}") };
+        assert_eq!((message.seq, message.revision), (Seq(1), before.next()), "once for all of a message");
+        assert_eq!(emoji, &["a", "b"]);
+        assert_eq!(reactions, &[Tally { emoji: "a".into(), count: 1, mine: false }]);
+        let page = scene.page("bob", room, Around::Changed(before), 9);
+        assert_eq!(page.conversation.revision, before.next());
+        let [changed] = &*page.messages else { panic!("{page:?}") };
+        assert_eq!((&changed.message, changed.reactions.len()), (message, 1));
+    }),
     ("people erase themselves and nobody else", |scene| {
         scene.lobby(&["ann", "bob"]);
         assert!(scene.ask("ann", Erase { person: person("bob") }).is_err());

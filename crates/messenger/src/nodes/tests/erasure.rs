@@ -1,10 +1,13 @@
 //! Who is erased on one node is erased on all.
 
 use super::{Node, begin};
-use crate::scene::{id, run, somebody};
+use crate::audience::ERASED_REACTIONS_TOLD_MAX;
+use crate::scene::{by, id, run, somebody};
 use crate::witness::{Happening, Witness};
-use chat::verbs::{Erase, Punish};
-use chat::{By, CommunityId, KeyId, PersonId, SanctionKind};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Around, Erase, Punish, React, ReadPage};
+use chat::{By, CommunityId, KeyId, PersonId, Revision, SanctionKind, Seq};
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Notes who is no more.
@@ -48,5 +51,58 @@ fn who_is_erased_on_one_node_is_forgotten_on_the_other_and_who_is_banned_is_not(
         there.hear(&here);
         assert_eq!((mine.noted(), theirs.noted()), (vec![somebody("ann")], vec![somebody("ann")]));
         assert_eq!(there.words().len(), 0, "what was heard is not said again");
+    });
+}
+
+#[test]
+fn reactions_of_who_is_erased_vanish_on_both_nodes_up_to_a_bound_beyond_which_the_room_is_told_how_far_it_is()
+{
+    const EACH: usize = 2;
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        let (one, messages) = (id("one"), ERASED_REACTIONS_TOLD_MAX as usize / EACH + 1);
+        for place in 1..=messages {
+            here.say("bob", &lobby, "hi").await;
+            for (name, emoji) in [("ann", "👍"), ("ann", "🎉"), ("bob", "👍")] {
+                let (seq, emoji) = (Seq(place as u64), emoji.to_owned());
+                let react = React { conversation: lobby.id, seq, emoji, on: true };
+                here.messenger.ask(&one, by(name), react).await.expect("reacted");
+            }
+        }
+        there.hear(&here);
+        drop(there.ends.told.take());
+        let erase = Erase { person: somebody("ann") };
+        while !here.messenger.ask(&one, By::Service, erase.clone()).await.expect("erased").done {}
+        there.hear(&here);
+        let told = there.ends.told.take();
+        let reacts: Vec<Value> = told
+            .iter()
+            .filter(|(topic, event, _)| topic == "room:one/lobby" && event == "react")
+            .map(|(.., payload)| serde_json::from_str(payload).expect("JSON"))
+            .collect();
+        assert_eq!(reacts.len(), ERASED_REACTIONS_TOLD_MAX as usize);
+        let last_of_first = &reacts[EACH - 1];
+        assert_eq!((&last_of_first["person"], &last_of_first["on"]), (&json!("ann"), &json!(false)));
+        assert_eq!(last_of_first["reactions"], json!([{"emoji": "👍", "count": 1}]));
+        assert_eq!((&reacts[0]["emoji"], &reacts[1]["emoji"]), (&json!("🎉"), &json!("👍")));
+        let reacted = 3 * messages as u64;
+        assert_eq!(last_of_first["revision"], reacted + 1);
+        assert_eq!(reacts[EACH]["revision"], reacted + 2, "clients find no revision missing");
+        there.messenger.catch_up().await;
+        let told = there.ends.told.take();
+        let changed: Vec<Value> = told
+            .iter()
+            .filter(|(topic, event, _)| topic == "room:one/lobby" && event == "conversation:changed")
+            .map(|(.., payload)| serde_json::from_str(payload).expect("JSON"))
+            .collect();
+        let [changed] = &*changed else { panic!("{told:?}") };
+        assert_eq!(changed["revision"], reacted + messages as u64);
+        there.messenger.catch_up().await;
+        assert_eq!(there.events(), [], "that is told once");
+        let read =
+            ReadPage { conversation: lobby.id, around: Around::Changed(Revision(reacted)), limit: PAGE_MAX };
+        let page = here.messenger.ask(&one, by("bob"), read).await.expect("read");
+        assert_eq!(page.messages.len(), messages, "who comes back later learns of it, too");
     });
 }
