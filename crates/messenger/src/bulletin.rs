@@ -53,6 +53,12 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::ChangeDoubted { conversation, change: Cow::Borrowed(change) });
     }
 
+    /// Nobody knows which messages of a community were changed: who follows a conversation of it is told by and by how far its
+    /// changes have come.
+    pub(crate) fn changes_doubted(&mut self, community: &CommunityId) {
+        self.pin(community, &Notice::ChangesDoubted);
+    }
+
     /// A message was edited, deleted or reacted to.
     pub(crate) fn revised(
         &mut self,

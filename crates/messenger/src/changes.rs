@@ -32,6 +32,12 @@ impl Here<'_> {
         self.audience.doubt_change(community, conversation, change);
     }
 
+    /// Nobody knows which messages of a community were changed.
+    pub(crate) fn changes_doubted(&mut self, community: &CommunityId) {
+        self.cache.forget_community(community);
+        self.audience.leave_all_changes_untold(community);
+    }
+
     /// A reaction of somebody who is erased is gone.
     pub(crate) fn reaction_erased(
         &mut self,
@@ -116,9 +122,11 @@ impl Messenger {
         let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
         match self.ask(community, By::Service, read).await {
             Ok(page) => {
-                let (now, mut here) = (&page.conversation, self.inner.here());
-                let payload = json!(now).to_string();
-                here.revised(community, conversation, now.revision, "conversation:changed", &payload);
+                let now = &page.conversation;
+                if now.revision > self.inner.audience.told_revision(community, conversation) {
+                    let (event, payload) = ("conversation:changed", json!(now).to_string());
+                    self.inner.here().revised(community, conversation, now.revision, event, &payload);
+                }
             }
             Err(Failure::Unavailable(_)) => {
                 self.inner.audience.leave_changes_untold(community, conversation);

@@ -29,6 +29,7 @@ impl Here<'_> {
             Notice::ChangeDoubted { conversation, change } => {
                 self.change_doubted(community, *conversation, change);
             }
+            Notice::ChangesDoubted => self.changes_doubted(community),
             Notice::Revised { conversation, revision, event, payload } => {
                 self.revised(community, *conversation, *revision, event.name(), payload);
             }

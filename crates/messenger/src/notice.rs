@@ -38,6 +38,8 @@ pub(crate) enum Notice<'a> {
     Doubted { conversation: ConversationId },
     /// A message may have been edited, deleted or reacted to without anybody having been told.
     ChangeDoubted { conversation: ConversationId, change: Cow<'a, DoubtedChange> },
+    /// Any message of the community may have been changed without anybody having been told.
+    ChangesDoubted,
     /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
     /// A reaction of somebody who is erased is gone: whoever follows the conversation is told `react`, unless it is one of many.

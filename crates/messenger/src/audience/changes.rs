@@ -36,6 +36,13 @@ impl Audience {
         self.with(community, |gathered| gathered.tells_erased(conversation, revision))
     }
 
+    /// As [`Audience::leave_changes_untold`], for every conversation of a community.
+    pub(crate) fn leave_all_changes_untold(&self, community: &CommunityId) {
+        self.with(community, |gathered| {
+            gathered.conversations.values_mut().for_each(|gathering| gathering.has_untold_changes = true);
+        });
+    }
+
     /// Changes are told to nobody one by one: whoever follows the conversation is told how far they have come, by and by.
     pub(crate) fn leave_changes_untold(&self, community: &CommunityId, conversation: ConversationId) {
         self.with(community, |gathered| gathered.leave_changes_untold(conversation));

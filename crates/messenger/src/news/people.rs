@@ -62,6 +62,11 @@ impl Told for Erase {
             bulletin.erased(&asked.call.community, &asked.command.person);
         }
     }
+
+    /// The next step finds what is left, and tells nothing of what this one did.
+    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        bulletin.changes_doubted(&asked.call.community);
+    }
 }
 
 impl Told for Revoke {

@@ -7,7 +7,7 @@ use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
 use crate::messenger::Messenger;
 use crate::scene::{self, Held, Told, id, run, somebody};
-use chat::verbs::{Append, OpenDirect, Punish, React};
+use chat::verbs::{Append, Erase, OpenDirect, Punish, React};
 use chat::{By, Conversation, Draft, Failure, Person, Revision, RoomName, SanctionKind, Seq};
 use gateway::Payload;
 use serde_json::{Value, json};
@@ -234,5 +234,24 @@ fn those_of_a_direct_conversation_are_told_on_their_own_topics() {
         let mut events = scene.told.events();
         events.sort();
         assert_eq!(events, ["ann", "bob"].map(|name| (format!("person:one/{name}"), "react".to_owned())));
+    });
+}
+
+#[test]
+fn what_a_step_of_an_erasure_has_changed_the_room_is_told_though_nobody_knows_of_it() {
+    run(async {
+        for (fail, told) in [(Held::lose as fn(&Held), 1), (Held::cut, 0)] {
+            let scene = Scene::begin().await;
+            scene.held.hold();
+            let erase = Erase { person: somebody("bob") };
+            let erased = scene.messenger.ask(&id("one"), By::Service, erase);
+            fail(&scene.held);
+            assert!(matches!(erased.await, Err(Failure::Unavailable(_))));
+            let events = scene.round().await;
+            assert_eq!(events.len(), told, "{events:?}");
+            for (event, payload) in events {
+                assert_eq!((event.as_str(), &payload["revision"]), ("conversation:changed", &json!(2)));
+            }
+        }
     });
 }
