@@ -3,8 +3,8 @@
 //! News among nodes are not sent again. Whether one was missed is seen ([`nodes`](crate::nodes)); what was missed is in the
 //! store. So everything that depends on it is looked at once more: which tokens are revoked, how far open rooms have come,
 //! who may be in them, and what people are in. Clients learn what they have not been told: of messages by a room's `head`,
-//! of edits and deletes themselves, of their conversations by `conversations:changed`; tallies of reactions they see when
-//! they read the page again.
+//! of edits and deletes themselves, of their conversations by `conversations:changed`; tallies of reactions they ask for
+//! where the conversation's revision is beyond theirs.
 
 use crate::audience::OpenRoom;
 use crate::messenger::Messenger;
