@@ -83,20 +83,26 @@ class OnPostgres:
         return wanted
 
     def measure(self, tools: Tools) -> Outcome:
+        # A server for each: what one wrote makes the other's tables larger.
+        with postgres.running() as server:
+            by_name = {measured["what"]: measured for measured in self._of_program(tools, server, self.senders, self.messages)}
         with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
-            arguments = ("--messages", self.messages, "--senders", self.senders, "--postgres", server.url)
-            by_name = {measured["what"]: measured for measured in of_program(tools, *arguments)}
+            self._of_program(tools, server, senders=2, messages=2)  # it makes the tables
             bare = {
-                (BARE_TEXT_EACH, 1): pgbench.inserts_per_second,
-                (BARE_TEXTS, self.senders): pgbench.inserts_per_second,
-                (BARE_EACH, 1): pgbench.messages_per_second,
                 # As many as the store has waiting while it commits, at most.
                 (BARE_CLIENT, self.senders): pgbench.messages_per_second,
+                (BARE_EACH, 1): pgbench.messages_per_second,
+                (BARE_TEXTS, self.senders): pgbench.inserts_per_second,
+                (BARE_TEXT_EACH, 1): pgbench.inserts_per_second,
             }
             rates = {name: rate(server, many, self.seconds, Path(folder)) for (name, many), rate in bare.items()}
         found = {name: {"messages_per_second": rate} for name, rate in rates.items()}
         found |= {POSTGRES_ONE: figures(by_name["one sender"]), POSTGRES_MANY: figures(by_name["many senders"])}
         return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
+
+    @staticmethod
+    def _of_program(tools: Tools, server: postgres.Postgres, senders: int, messages: int) -> list[dict]:
+        return of_program(tools, "--messages", messages, "--senders", senders, "--postgres", server.url)
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

@@ -13,9 +13,7 @@ INSERT = f"INSERT INTO bare (text) VALUES ('{'0123456789abcdef' * 4}');"
 
 # Conversations of two in the store's own tables, of a community that the store does not know.
 PAIRS = """
-DELETE FROM messages WHERE community = 'bare';
-DELETE FROM members WHERE community = 'bare';
-DELETE FROM conversations WHERE community = 'bare';
+TRUNCATE messages, members, conversations;
 CREATE SEQUENCE IF NOT EXISTS bare_ids;
 INSERT INTO conversations
     (community, id, kind, pair, title, topic, slow_mode_s, members, last_seq, first_seq, revision, created_ms, active_ms)

@@ -22,6 +22,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
+/// What somebody takes who is connected, in their own topic and in a room: sessions, presence, what they follow, the states behind
+/// their channels, with the tables' room. Measured.
+const SESSION_BYTES: u64 = 1_700;
+
 /// What a messenger may use.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -180,6 +184,11 @@ impl Messenger {
     /// Memory of the read cache, in bytes.
     pub fn cache_bytes(&self) -> u64 {
         self.inner.cache.bytes().0
+    }
+
+    /// Memory of what is kept of those who are here, in bytes: their number, times what one was measured to take.
+    pub fn people_bytes(&self) -> u64 {
+        self.inner.entrance.sessions() as u64 * SESSION_BYTES
     }
 
     /// The numbers of this moment.

@@ -7,10 +7,13 @@ use chat::*;
 use postgres_server::PostgresServer;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 use store::{PostgresOptions, PostgresStore};
 
 const PEOPLE: usize = 200;
 const GROUPS: u64 = 5;
+const DEADLINE: Duration = Duration::from_secs(60);
 /// Rows of a table for one message: the row itself, once for its facts and once where it is changed, and versions of it that
 /// are not swept yet.
 const LOOKUPS_MAX: u64 = 20;
@@ -61,6 +64,16 @@ fn talk(store: &PostgresStore, conversations: &[ConversationId]) {
     }
 }
 
+/// Waits until the store's connections have ended: a connection tells of its reading before it is gone.
+fn wait_for_its_end(counts: &mut postgres::Client) {
+    let others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let deadline = Instant::now() + DEADLINE;
+    while counts.query_one(others, &[]).expect("it counts").get::<_, i64>(0) > 0 {
+        assert!(Instant::now() < deadline, "the store's connections go on");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Rows of a table that were read since the server's start.
 fn rows_read(counts: &mut postgres::Client, table: &str) -> u64 {
     let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";
@@ -77,8 +90,8 @@ fn senders_are_found_by_their_keys_and_not_among_all_of_a_community() {
     // What a database comes to know of its tables in its first minute.
     other.batch_execute("ANALYZE").expect("it may");
     talk(&store, &conversations);
-    // A connection tells of its reading when it ends.
     drop(store);
+    wait_for_its_end(&mut other);
     let tables = ["people", "members", "blocks", "conversations"];
     let before = tables.map(|table| rows_read(&mut other, table));
     let store = PostgresStore::open(PostgresOptions::new(&server.url())).expect("it opens again");
@@ -86,9 +99,13 @@ fn senders_are_found_by_their_keys_and_not_among_all_of_a_community() {
         talk(&store, &conversations);
     }
     drop(store);
+    wait_for_its_end(&mut other);
     let messages = GROUPS * PEOPLE as u64;
     for (table, before) in tables.into_iter().zip(before) {
         let read = rows_read(&mut other, table) - before;
         assert!(read <= LOOKUPS_MAX * messages, "{read} rows of {table} for {messages} messages");
+        // Nobody's partner is among those whom they blocked.
+        let least = if table == "blocks" { 0 } else { messages };
+        assert!(read >= least, "{read} rows of {table} for {messages} messages: they were not counted");
     }
 }

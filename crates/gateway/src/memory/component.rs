@@ -53,6 +53,9 @@ pub enum Component {
     Buffers,
     /// What was read lately of a store; only a program that has one enters it.
     StoreCache,
+    /// What is kept of people who are here, wherever they have joined: sessions, presence, what they follow. Only a program that
+    /// knows people enters it.
+    People,
     /// Sockets with their files and entries in readiness loops: their number, times what the kernel takes for one.
     Sockets,
     /// Bytes that the kernel holds for sockets: of those of the machine, the part of the server's share of its sockets.
@@ -88,6 +91,7 @@ impl Component {
             Component::Mailboxes => "mailboxes",
             Component::Buffers => "buffers",
             Component::StoreCache => "store_cache",
+            Component::People => "people",
             Component::Sockets => "sockets",
             Component::SocketBuffers => "socket_buffers",
             Component::PageTables => "page_tables",
@@ -122,7 +126,8 @@ impl Component {
             | Component::Addresses
             | Component::Mailboxes
             | Component::Buffers
-            | Component::StoreCache => Space::Process,
+            | Component::StoreCache
+            | Component::People => Space::Process,
         }
     }
 
@@ -151,6 +156,7 @@ impl Component {
             | Component::LongpollSessions
             | Component::HttpConnections
             | Component::Addresses
+            | Component::People
             | Component::Sockets
             | Component::SocketBuffers
             | Component::PageTables => false,

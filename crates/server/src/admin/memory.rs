@@ -1,4 +1,4 @@
-//! The memory of the whole server: the gateway's, and among its components the messenger's read cache.
+//! The memory of the whole server: the gateway's, and among its components the messenger's read cache and its people.
 
 use gateway::{Component, Handle, MemorySnapshot};
 use messenger::Messenger;
@@ -7,5 +7,6 @@ use messenger::Messenger;
 pub(super) fn snapshot(handle: &Handle, messenger: &Messenger) -> MemorySnapshot {
     let mut memory = handle.memory();
     memory.enter(Component::StoreCache, messenger.cache_bytes());
+    memory.enter(Component::People, messenger.people_bytes());
     memory
 }
