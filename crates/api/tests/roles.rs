@@ -127,6 +127,36 @@ async fn nobody_else_gives_roles() {
 }
 
 #[tokio::test]
+async fn who_has_a_role_in_the_whole_community_comes_into_every_room_uninvited() {
+    for kind in KINDS {
+        let owned = Owned::of(kind).await;
+        let expected = if kind == "group" { 404 } else { 200 };
+        for role in ["moderator", "owner"] {
+            let claimed = token_with("acme", &format!("claims-{role}"), &json!({ "roles": [role] }));
+            let path = format!("{}/members/claims-{role}", owned.path);
+            let answer = owned.house.ask("PUT", &path, &claimed, Some(json!({}))).await;
+            assert_eq!(answer.status.as_u16(), expected, "{role} in {kind}: {}", answer.text);
+            // A key puts them in like anybody, without an invitation that would be left.
+            let person = format!("{HERE}/people/{role}");
+            let given = json!({ "name": "Zoe", "role": role });
+            owned.house.ask("PUT", &person, &owned.key, Some(given)).await.ok();
+            let path = format!("{}/members/{role}", owned.path);
+            let member = owned.house.ask("PUT", &path, &owned.key, Some(json!({}))).await.ok();
+            assert_eq!(member["role"], "member", "{role} in {kind}");
+            let invitations = format!("{person}/invitations");
+            let left = owned.house.ask("GET", &invitations, &owned.key, NOTHING).await.ok();
+            assert_eq!(left["rows"], json!([]), "{role} in {kind}");
+        }
+    }
+    let owned = Owned::of("public").await;
+    for role in ["guest", "member"] {
+        let less = json!({ "name": "Zoe", "role": role });
+        let refused = owned.house.ask("PUT", &format!("{HERE}/people/zoe"), &owned.key, Some(less)).await;
+        assert_eq!(refused.json()["errors"][0]["field"], "role", "{role} in the whole community");
+    }
+}
+
+#[tokio::test]
 async fn an_owner_who_is_banned_gives_no_roles_and_one_who_is_muted_does() {
     for kind in KINDS {
         let owned = Owned::of(kind).await;

@@ -153,16 +153,23 @@ impl Access {
         if let Some(ban) = self.sanction(SanctionKind::Ban) {
             return Err(self.banned(ban, standing));
         }
-        if !permits(standing, action, kind) || (guests == GuestPolicy::Read && changes_something(action)) {
+        let may = permits(standing, action, kind) || self.comes_in_by_role(standing, action);
+        if !may || (guests == GuestPolicy::Read && action.changes_something()) {
             return Err(Refusal::NotPermitted(action).into());
         }
-        if !speaks(action) {
+        if !action.speaks() {
             return Ok(());
         }
         if let Some(mute) = self.sanction(SanctionKind::Mute) {
             return Err(Refusal::Muted { until: mute.until }.into());
         }
         if self.blocked { Err(Refusal::Blocked.into()) } else { Ok(()) }
+    }
+
+    /// Who has a role in the whole community stands in every room without being a member of any, and may become one of each.
+    fn comes_in_by_role(&self, standing: Standing, action: Action) -> bool {
+        let stands_in = matches!(standing, Standing::In(_));
+        stands_in && self.member.is_none() && matches!(action, Action::Join | Action::JoinInvited)
     }
 
     /// Who is banned learns of it where everybody sees the room; from what is hidden they are kept out as strangers.
@@ -181,25 +188,6 @@ impl Access {
     fn sanction(&self, kind: SanctionKind) -> Option<&Sanction> {
         holding(&self.sanctions, kind, Some(self.conversation.id), self.now)
     }
-}
-
-/// The action puts something before others.
-fn speaks(action: Action) -> bool {
-    matches!(action, Action::Send | Action::React)
-}
-
-/// What guests who only read may not do.
-fn changes_something(action: Action) -> bool {
-    !matches!(
-        action,
-        Action::See
-            | Action::Read
-            | Action::SeeMembers
-            | Action::Join
-            | Action::JoinInvited
-            | Action::Leave
-            | Action::Follow
-    )
 }
 
 /// Whether somebody was let pass. A rule that says no is an answer; that the storage did not say anything is none.

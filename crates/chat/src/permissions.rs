@@ -1,7 +1,7 @@
 //! Who may do what where: one table, role × action × kind of conversation.
 //!
-//! It owns that table and the order of the roles. It must never look at anything else: bans, mutes, slow mode, guest
-//! policy and blocks come on top, in [`crate::access`].
+//! It owns that table, the order of the roles and what sort of thing an action is. It must never look at anything else: bans,
+//! mutes, slow mode, guest policy, blocks and roles in the whole community come on top, in [`crate::access`].
 
 use crate::conversation::Kind;
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,27 @@ table! {
     Describe "describe":           "OM"      "OM"     "OM"     ""      "OM"
     /// Change who may come in; give roles.
     Administer "administer":       "O"       "O"      "O"      ""      "O"
+}
+
+impl Action {
+    /// Whether it puts something before others.
+    pub(crate) fn speaks(self) -> bool {
+        matches!(self, Self::Send | Self::React)
+    }
+
+    /// Whether it is what guests who only read may not do.
+    pub(crate) fn changes_something(self) -> bool {
+        !matches!(
+            self,
+            Self::See
+                | Self::Read
+                | Self::SeeMembers
+                | Self::Join
+                | Self::JoinInvited
+                | Self::Leave
+                | Self::Follow
+        )
+    }
 }
 
 /// Whether the table permits `action` to who stands so in a conversation of that kind.

@@ -53,6 +53,10 @@ impl Profile {
         problems.require(!(self.guest && self.role.is_some()), "role", || {
             Problem::new("form", "cannot be given to a guest")
         });
+        // One that says less would let its person into private rooms, and permit nothing else there.
+        problems.require(self.role.is_none_or(|role| role >= Role::Moderator), "role", || {
+            Problem::new("form", "must be moderator or owner")
+        });
         problems.or(self)
     }
 }

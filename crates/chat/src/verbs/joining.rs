@@ -11,7 +11,8 @@ use crate::problem::Problem;
 use crate::rows::{Rows, Target};
 use crate::{By, Call, Command, Failure, Refusal};
 
-/// Comes into a conversation; with an invitation, where one is needed. Who is in it already stays what they are.
+/// Comes into a conversation; with an invitation, where one is needed. Who is in it already stays what they are. Who has a
+/// role in the whole community needs none for a room: they are a member like others there, and their role counts as before.
 ///
 /// Fails with [`Thing::Conversation`] absent where the asker has no invitation to what is hidden, with
 /// [`Thing::Invitation`] absent for one that is over, used up, for somebody else or into another conversation, and with

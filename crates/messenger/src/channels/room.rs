@@ -284,18 +284,14 @@ async fn become_member(
     request: &JoinRequest,
 ) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await;
-    let readable = match &standing {
+    match standing {
         Ok(standing) if standing.member.is_some() || request.visit => return Ok(()),
-        Ok(_) => true,
-        Err(Failure::Absent(_) | Failure::Refused(Refusal::NotPermitted(_))) if !request.visit => false,
-        Err(failure) => return Err(failure.clone().into()),
-    };
-    let join = Join { conversation, invitation: request.invitation };
-    match messenger.ask(&me.community, me.by(), join).await {
-        // A moderator of the whole community need not be a member to read.
-        Err(Failure::Refused(Refusal::NotPermitted(_))) if readable => Ok(()),
-        outcome => outcome.map(drop).map_err(Fault::from),
+        Ok(_) => {}
+        Err(Failure::Absent(_) | Failure::Refused(Refusal::NotPermitted(_))) if !request.visit => {}
+        Err(failure) => return Err(failure.into()),
     }
+    let join = Join { conversation, invitation: request.invitation };
+    Ok(messenger.ask(&me.community, me.by(), join).await.map(drop)?)
 }
 
 /// What a client sees first.
@@ -349,20 +345,27 @@ mod tests {
     use super::*;
     use crate::entrance::Credentials;
     use crate::scene::{self, claims, id, run, somebody, token};
-    use chat::verbs::ChangeCommunity;
-    use chat::{By, CommunityLimits, Settings};
+    use chat::verbs::{ChangeCommunity, ChangeRoom};
+    use chat::{By, CommunityLimits, Kind, Settings};
 
     async fn in_lobby(messenger: &Messenger, person: &str) -> Stands {
         come_into_lobby(messenger, person).await.expect("they may come in")
     }
 
-    /// By a connection that joins no other topic.
     async fn come_into_lobby(messenger: &Messenger, person: &str) -> Result<Stands, Fault> {
-        let shown = token(&claims("one", person));
-        let credentials = Credentials { community: id("one"), token: Some(shown), name: None };
+        Ok(come(messenger, &claims("one", person), JoinRequest::default()).await?.0)
+    }
+
+    /// Into the lobby, by a connection that joins no other topic.
+    async fn come(
+        messenger: &Messenger,
+        said: &Value,
+        request: JoinRequest,
+    ) -> Result<(Stands, Value), Fault> {
+        let credentials = Credentials { community: id("one"), token: Some(token(said)), name: None };
         let connection = Arc::new(Connection::new(messenger.clone(), credentials, None));
         let room = RoomName::parse("lobby").expect("a name");
-        Ok(enter(&connection, room, JoinRequest::default()).await?.0)
+        enter(&connection, room, request).await
     }
 
     /// A community that holds so many people.
@@ -411,6 +414,33 @@ mod tests {
             assert_eq!(refused, ["community_full"]);
             drop((bob, cat, dan, eve));
             drop(in_lobby(&messenger, "fay").await);
+        });
+    }
+
+    #[test]
+    fn who_has_a_role_in_the_community_comes_into_each_room_as_a_member_and_looks_as_a_visitor() {
+        run(async {
+            for (role, kind) in ["moderator", "owner"]
+                .into_iter()
+                .flat_map(|role| [Kind::Public, Kind::Members, Kind::Private].map(|kind| (role, kind)))
+            {
+                let (messenger, _) = scene::messenger();
+                let lobby = scene::community(&messenger, "one").await.id;
+                scene::trust_site(&messenger, "one").await;
+                let change = ChangeRoom { kind: Some(kind), ..ChangeRoom::of(lobby) };
+                messenger.ask(&id("one"), By::Service, change).await.expect("a key may");
+                let mut said = claims("one", "ann");
+                said["roles"] = json!([role]);
+                let visit = JoinRequest { visit: true, ..JoinRequest::default() };
+                let (looks, seen) = come(&messenger, &said, visit).await.expect("they may look");
+                assert_eq!((looks.speaks, &seen["member"]), (false, &Value::Null), "{role} in {kind:?}");
+                let (stands, seen) =
+                    come(&messenger, &said, JoinRequest::default()).await.expect("and come in");
+                let who = &seen["member"];
+                assert_eq!((&who["person"], &who["role"]), (&json!("ann"), &json!("member")), "{kind:?}");
+                assert!(stands.speaks && seen["presence"].is_object(), "{role} in {kind:?}: {seen}");
+                assert_eq!(seen["conversation"]["members"], 1, "{role} in {kind:?}");
+            }
         });
     }
 

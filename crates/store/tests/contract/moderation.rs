@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Conversations, Erase, Leave, Lift, Meet, Punish, ReadPage, Remove,
-    ReportMessage, Reports, Sanctions, Settle,
+    Around, AuditLog, ChangeRoom, Conversations, Erase, Invitations, Join, Leave, Lift, Meet, OpenGroup,
+    Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions, Settle,
 };
 use chat::*;
 
@@ -77,6 +77,47 @@ pub(crate) const CASES: &[Case] = &[
         assert!(scene.try_send("mod", room, "x").is_ok());
         scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("a moderator may");
         assert_eq!(scene.try_send("mod", direct, "x").map(drop), Err(Failure::Absent(Thing::Conversation)));
+    }),
+    ("who has a role in the community becomes a member of every room, and of no group, uninvited", |scene| {
+        for (who, role) in [("mod", Role::Moderator), ("own", Role::Owner)] {
+            let profile = Profile { role: Some(role), ..crate::scene::profile(who) };
+            scene.ask(who, Meet { profile }).expect("they may come");
+        }
+        for (kind, name) in [(Kind::Public, "a"), (Kind::Members, "b"), (Kind::Private, "c")] {
+            let room = scene.room(kind, name, &["ann", "bob"]);
+            for who in ["mod", "own"] {
+                let came = scene.ask(who, Join { conversation: room, invitation: None });
+                let came = came.unwrap_or_else(|failure| panic!("{who} in {kind:?}: {failure:?}"));
+                assert_eq!((came.came, came.member.role), (true, Role::Member), "{who} in {kind:?}");
+                assert!(scene.try_send(who, room, "x").is_ok());
+            }
+            scene.ask("mod", punish(SanctionKind::Mute, Some(room), None)).expect("they moderate as before");
+            scene.ask("mod", Leave { conversation: room }).expect("they may");
+            scene.invite(room, "mod");
+            scene.join("mod", room);
+            let left = scene.ask("mod", Invitations { conversation: None }).expect("they are known");
+            assert_eq!(left, [], "it was used");
+            scene.ask("mod", Leave { conversation: room }).expect("they may");
+            let ban = punish(SanctionKind::Ban, Some(room), None);
+            scene.service(Punish { person: person("mod"), ..ban }).expect("a key may");
+            assert!(scene.ask("mod", Join { conversation: room, invitation: None }).is_err(), "{kind:?}");
+        }
+        let with = vec![person("bob")];
+        let group =
+            scene.ask("ann", OpenGroup { with, title: String::new() }).expect("they see each other").id;
+        let refused = scene.ask("own", Join { conversation: group, invitation: None }).map(drop);
+        assert_eq!(refused, Err(Failure::Absent(Thing::Conversation)));
+    }),
+    ("a role in the community is moderator or owner, and of who has an account", |scene| {
+        let meet =
+            |role, guest| Meet { profile: Profile { role: Some(role), guest, ..crate::scene::profile("x") } };
+        for (role, guest) in [(Role::Guest, false), (Role::Member, false), (Role::Owner, true)] {
+            let Err(Failure::Invalid(problems)) = scene.ask("x", meet(role, guest)) else {
+                panic!("{role:?} is no role in a community, {guest}");
+            };
+            assert_eq!(problems[0].field, "role");
+        }
+        assert!(scene.ask("x", meet(Role::Owner, false)).is_ok());
     }),
     ("slow mode lets members wait and moderators not", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
