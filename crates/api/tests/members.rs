@@ -72,3 +72,27 @@ async fn who_could_not_be_put_into_a_room_has_no_invitation_of_it() {
         house.ask("GET", "/api/v1/communities/acme/people/bob/invitations", &key, NOTHING).await;
     assert_eq!(invitations.ok()["rows"], json!([]));
 }
+
+#[tokio::test]
+async fn who_cannot_have_a_role_is_not_put_in_with_it() {
+    let (house, key, members) = furnished().await;
+    let lounge = json!({ "name": "lounge", "kind": "public", "title": "Lounge" });
+    let lounge = house.operate("POST", ROOMS, Some(lounge)).await.ok();
+    let gil =
+        house.ask_with("POST", "/api/v1/communities/acme/guests", &[], Some("{}".to_owned())).await.ok();
+    // Guests are known from the first that they ask.
+    house.ask("GET", ROOMS, gil["token"].as_str().expect("a token"), NOTHING).await.ok();
+    let gil = gil["person"].as_str().expect("an id").to_owned();
+    for members in [members, members_of(&lounge)] {
+        for (who, role) in [(gil.as_str(), "moderator"), ("bob", "guest")] {
+            let one = format!("{members}/{who}");
+            let refused = house.ask("PUT", &one, &key, Some(json!({ "role": role }))).await;
+            assert_eq!(refused.code(), "not_permitted", "{who} as {role}");
+            let listed = house.ask("GET", &members, &key, NOTHING).await.ok();
+            assert_eq!(listed["rows"], json!([]), "{who} as {role}");
+        }
+        let one = format!("{members}/bob");
+        let put = house.ask("PUT", &one, &key, Some(json!({ "role": "moderator" }))).await.ok();
+        assert_eq!(put["role"], "moderator");
+    }
+}

@@ -97,6 +97,29 @@ async fn a_site_is_told_in_order_what_it_asked_for_and_can_tell_that_it_is_us() 
 }
 
 #[tokio::test]
+async fn a_role_is_told_as_one_and_not_as_coming_in() {
+    let (mut both, mut roles) = (Site::open().await, Site::open().await);
+    let (house, _, _) = furnished(&both.url, json!(["member.joined", "member.role"])).await;
+    let beside = json!({ "name": "roles", "url": roles.url, "events": ["member.role"] });
+    house.operate("POST", "/api/v1/communities/acme/webhooks", Some(beside)).await.ok();
+    house.operate("PUT", "/api/v1/communities/acme/people/bob", Some(json!({ "name": "Bob" }))).await.ok();
+    let bob = "/api/v1/communities/acme/conversations/room:lobby/members/bob";
+    for body in [json!({ "role": "moderator" }), json!({}), json!({ "role": "owner" })] {
+        house.operate("PUT", bob, Some(body)).await.ok();
+    }
+    let told = async |site: &mut Site| {
+        let told: Value = serde_json::from_slice(&site.next().await.1).expect("JSON");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        (text(&told["type"]), text(&told["data"]["person"]), text(&told["data"]["role"]))
+    };
+    let [came, given] = [("member.joined", "moderator"), ("member.role", "owner")]
+        .map(|(event, role)| (event.to_owned(), "bob".to_owned(), role.to_owned()));
+    assert_eq!(told(&mut both).await, came);
+    assert_eq!(told(&mut both).await, given);
+    assert_eq!(told(&mut roles).await, given);
+}
+
+#[tokio::test]
 async fn what_is_given_up_can_be_seen_until_its_endpoint_is_removed() {
     let mut site = Site::open().await;
     let (house, key, hook) = furnished(&site.url, json!(["message.sent"])).await;

@@ -261,6 +261,14 @@ fn what_the_storage_does_not_write_is_not_taken_for_done() {
         until: None,
         reason: String::new(),
     });
+    for (who, role) in [("bob", Role::Moderator), ("mod", Role::Owner)] {
+        each_question_fails("key", |world| BringIn {
+            conversation: world.room,
+            person: person(who),
+            role: Some(role),
+            invitation: None,
+        });
+    }
     each_question_fails("mod", |world| Remove { conversation: world.room, person: person("bob") });
     each_question_fails("bob", |_| BlockPerson { person: person("ann") });
     each_question_fails("bob", |world| Leave { conversation: world.room });

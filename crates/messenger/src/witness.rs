@@ -19,8 +19,10 @@ pub enum Happening<'a> {
     Reported(&'a Report),
     /// A room or a group was made or changed.
     Described(&'a Conversation),
-    /// Somebody came into a conversation, or has another role in it.
+    /// Somebody came into a conversation.
     Joined(&'a Member),
+    /// Somebody who is in a conversation was given a role.
+    RoleGiven(&'a Member),
     /// Somebody left a conversation or was removed.
     Left {
         /// Which.

@@ -5,13 +5,13 @@ use crate::caller::{Caller, Callers};
 use crate::desk::{Desk, cursor, invalid};
 use crate::input::{Input, Json, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::reply::{Done, Found};
 use crate::shapes::ids::{self, limit_or_default};
 use crate::shapes::{Member, Page, Role, Scope};
 use axum::http::Method;
-use chat::verbs::{Invite, Join, Leave, Members, ReadConversation, Remove, SetRole, Withdraw};
-use chat::{By, ConversationId, InvitationId, Kind, PersonId};
+use chat::verbs::{BringIn, Join, Leave, Members, Remove, SetRole};
+use chat::{By, ConversationId, InvitationId, PersonId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ pub(super) fn group() -> Group {
                     "People come in themselves, with an invitation where one is needed. Owners give roles to who is in, as by \
                      channels: by a `role` nobody comes in, and who is not in it is to be invited. \
                      Keys put people into rooms and groups; who was removed from there comes back by another invitation, or when \
-                     they are put in again.",
+                     they are put in again. With a `role` that they may not have nobody is put in.",
                 )
                 .runs(put),
             operation(Method::DELETE, one, "remove_member", "Leave a conversation, or remove somebody from it")
@@ -68,30 +68,20 @@ async fn put(desk: Desk, input: Input<AtMember, Nothing, Json<Part>>) -> Result<
     let Part { role, invitation } = input.body.0;
     let conversation = find_for(&desk, &conversation, &person).await?;
     if desk.is_service() {
-        let member = bring_in(&desk, conversation, &person, invitation).await?;
-        return match role {
-            Some(role) => give_role(&desk, conversation, person, role).await,
-            None => Ok(Found(member.into())),
-        };
+        let role = role.map(chat::Role::from);
+        let brought = desk.ask(BringIn { conversation, person, role, invitation }).await?;
+        return Ok(Found(brought.member.into()));
     }
     // Who may not give roles must not have come in by trying to.
     if let Some(role) = role {
-        return give_role(&desk, conversation, person, role).await;
+        let given = SetRole { conversation, person, role: role.into() };
+        return Ok(Found(desk.ask(given).await?.into()));
     }
     if desk.by() != By::Person(person.clone()) {
         return Err(invalid("role", "missing", "say as what: who is not in it comes in by an invitation"));
     }
     desk.permit_join(conversation).await?;
-    Ok(Found(join(&desk, conversation, &person, invitation).await?.into()))
-}
-
-async fn give_role(
-    desk: &Desk,
-    conversation: ConversationId,
-    person: PersonId,
-    role: Role,
-) -> Result<Found<Member>, Problem> {
-    Ok(Found(desk.ask(SetRole { conversation, person, role: role.into() }).await?.into()))
+    Ok(Found(desk.ask(Join { conversation, invitation }).await?.member.into()))
 }
 
 /// With a private room, who is invited finds it by its id alone, and not by a name that they cannot see.
@@ -108,40 +98,6 @@ async fn find_for(
             desk.find(reference).await
         }
     }
-}
-
-/// A key's invitation is what lets somebody into a conversation that is not for everybody. It is made only for who cannot come
-/// in without, and does not outlive the request: an open one would let them come back after they were removed.
-async fn bring_in(
-    desk: &Desk,
-    conversation: ConversationId,
-    person: &PersonId,
-    invitation: Option<InvitationId>,
-) -> Result<chat::Member, Problem> {
-    let stays_outside = match join(desk, conversation, person, invitation).await {
-        Err(problem) if problem.code() == Code::NotFound && invitation.is_none() => problem,
-        joined => return joined,
-    };
-    match desk.ask(ReadConversation { conversation }).await?.0.kind {
-        Kind::Private | Kind::Group => {}
-        Kind::Public | Kind::Members | Kind::Direct => return Err(stays_outside),
-    }
-    let invite = Invite { conversation, person: Some(person.clone()), until: None, uses: 1 };
-    let made = desk.ask(invite).await?;
-    let joined = join(desk, conversation, person, Some(made.invitation.id)).await;
-    if joined.is_err() && !made.repeated {
-        desk.ask(Withdraw { invitation: made.invitation.id }).await?;
-    }
-    joined
-}
-
-async fn join(
-    desk: &Desk,
-    conversation: ConversationId,
-    person: &PersonId,
-    invitation: Option<InvitationId>,
-) -> Result<chat::Member, Problem> {
-    Ok(desk.ask_as(By::Person(person.clone()), Join { conversation, invitation }).await?.member)
 }
 
 async fn remove(desk: Desk, input: Input<AtMember>) -> Result<Done, Problem> {

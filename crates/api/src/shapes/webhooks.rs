@@ -25,9 +25,12 @@ pub(crate) enum WebhookEvent {
     /// A room was made or changed.
     #[serde(rename = "room.changed")]
     RoomChanged,
-    /// Somebody came into a conversation, or has another role in it.
+    /// Somebody came into a conversation.
     #[serde(rename = "member.joined")]
     MemberJoined,
+    /// Somebody who is in a conversation was given a role.
+    #[serde(rename = "member.role")]
+    MemberRole,
     /// Somebody left a conversation or was removed.
     #[serde(rename = "member.left")]
     MemberLeft,
@@ -41,13 +44,14 @@ pub(crate) enum WebhookEvent {
 
 impl WebhookEvent {
     /// All of them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::MessageSent,
         Self::MessageChanged,
         Self::MessageDeleted,
         Self::MessageReported,
         Self::RoomChanged,
         Self::MemberJoined,
+        Self::MemberRole,
         Self::MemberLeft,
         Self::SanctionChanged,
         Self::PersonErased,
@@ -66,7 +70,7 @@ pub(crate) struct NewWebhook {
     pub(crate) url: String,
     /// What it is told; none: everything.
     #[serde(default)]
-    #[schemars(length(max = 9))]
+    #[schemars(length(max = 10))]
     pub(crate) events: Vec<WebhookEvent>,
 }
 

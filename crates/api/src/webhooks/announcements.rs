@@ -25,6 +25,7 @@ pub(super) enum What {
     Reported(Report),
     Described(Conversation),
     Joined(Member),
+    RoleGiven(Member),
     Left { conversation: ConversationId, person: PersonId },
     Sanctioned(Sanctioned),
     Erased(PersonId),
@@ -49,6 +50,7 @@ impl What {
             Happening::Reported(report) => Self::Reported(report.clone()),
             Happening::Described(conversation) => Self::Described(conversation.clone()),
             Happening::Joined(member) => Self::Joined(member.clone()),
+            Happening::RoleGiven(member) => Self::RoleGiven(member.clone()),
             Happening::Left { conversation, person } => Self::Left { conversation, person: person.clone() },
             Happening::Sanctioned { person, conversation, kind, until, on } => {
                 Self::Sanctioned(Sanctioned { person: person.clone(), conversation, kind, until, on })
@@ -68,6 +70,7 @@ impl Happened {
             What::Reported(_) => WebhookEvent::MessageReported,
             What::Described(_) => WebhookEvent::RoomChanged,
             What::Joined(_) => WebhookEvent::MemberJoined,
+            What::RoleGiven(_) => WebhookEvent::MemberRole,
             What::Left { .. } => WebhookEvent::MemberLeft,
             What::Sanctioned(_) => WebhookEvent::SanctionChanged,
             What::Erased(_) => WebhookEvent::PersonErased,
@@ -82,7 +85,7 @@ impl Happened {
             }
             What::Reported(report) => report.author.clone(),
             What::Described(_) => self.by.clone(),
-            What::Joined(member) => member.person.clone(),
+            What::Joined(member) | What::RoleGiven(member) => member.person.clone(),
             What::Left { person, .. } => person.clone(),
             What::Sanctioned(sanctioned) => sanctioned.person.clone(),
             What::Erased(_) => PersonId::erased(),
@@ -130,7 +133,7 @@ impl From<What> for Data {
             }
             What::Reported(report) => Self::Report(Box::new(report.into())),
             What::Described(conversation) => Self::Conversation(Box::new(conversation.into())),
-            What::Joined(member) => Self::Member(member.into()),
+            What::Joined(member) | What::RoleGiven(member) => Self::Member(member.into()),
             What::Left { conversation, person } => Self::Left { conversation, person },
             What::Sanctioned(sanctioned) => Self::Sanctioned(sanctioned),
             What::Erased(person) => Self::Erased { person },

@@ -1,8 +1,7 @@
-//! Keeping order: bans, mutes, removals, roles; each goes into the audit log in the same transaction.
+//! Keeping order: bans, mutes, removals; each goes into the audit log in the same transaction.
 
-use super::joining::{exit, require_another_owner};
+use super::joining::exit;
 use super::listing::{Listed, with_one_more};
-use super::rooms::hide_what_is_private;
 use crate::access::{self, Access};
 use crate::conversation::{Kind, Member};
 use crate::failure::Thing;
@@ -154,45 +153,6 @@ impl Command for Remove {
         exit(rows, call, &mut conversation, self.person.clone())?;
         let entry = Entry::of(Deed::Remove, Some(self.conversation));
         log_entry(rows, call, Entry { person: Some(self.person.clone()), ..entry })
-    }
-}
-
-/// Gives a member another role. Needs [`Action::Administer`]; an owner is changed by an owner. A guest stays one. The answer
-/// shows the member as [`Members`](super::Members) does.
-///
-/// Fails with [`LastOwner`](crate::Conflict::LastOwner).
-#[derive(Clone, Debug)]
-pub struct SetRole {
-    /// Where.
-    pub conversation: ConversationId,
-    /// Whose.
-    pub person: PersonId,
-    /// Which.
-    pub role: Role,
-}
-
-impl Command for SetRole {
-    type Answer = Member;
-    const WRITES: bool = true;
-
-    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Member, Failure> {
-        let access = Access::to(rows, call, self.conversation, Action::Administer)?;
-        let found = rows.member(&call.community, self.conversation, &self.person)?;
-        let mut member = found.ok_or(Failure::Absent(Thing::Person))?;
-        let guest = member.role == Role::Guest || self.role == Role::Guest;
-        if access.conversation.kind == Kind::Direct || (guest && member.role != self.role) {
-            return Err(Refusal::NotPermitted(Action::Administer).into());
-        }
-        if member.role == Role::Owner && self.role != Role::Owner {
-            require_another_owner(rows, call, self.conversation)?;
-        }
-        member.role = self.role;
-        rows.put(&call.community, &member.clone().into())?;
-        let entry = Entry::of(Deed::SetRole, Some(self.conversation));
-        let note = self.role.name().to_owned();
-        log_entry(rows, call, Entry { person: Some(self.person.clone()), note, ..entry })?;
-        hide_what_is_private(call, &mut member);
-        Ok(member)
     }
 }
 

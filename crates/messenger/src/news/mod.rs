@@ -14,6 +14,7 @@ mod joining;
 mod moderating;
 mod people;
 mod quiet;
+mod roles;
 mod rooms;
 mod sending;
 

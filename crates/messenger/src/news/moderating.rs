@@ -4,11 +4,11 @@ use super::{Told, news};
 use crate::bulletin::Bulletin;
 use crate::notice::Departure;
 use crate::witness::Happening;
-use chat::verbs::{Lift, Punish, Remove, ReportMessage, Reported, SetRole};
-use chat::{Asked, Member, Sanction, SanctionKind};
+use chat::verbs::{Lift, Punish, Remove, ReportMessage, Reported};
+use chat::{Asked, Sanction, SanctionKind};
 use serde_json::json;
 
-news! { Punish Lift Remove SetRole ReportMessage }
+news! { Punish Lift Remove ReportMessage }
 
 impl Told for Punish {
     /// The reason is for moderators.
@@ -56,17 +56,6 @@ impl Told for Remove {
         let Remove { conversation, person } = &asked.command;
         bulletin.happened(&asked, &Happening::Left { conversation: *conversation, person });
         bulletin.left(&asked.call.community, *conversation, person, Departure::Removed);
-    }
-}
-
-impl Told for SetRole {
-    fn told(asked: Asked<Self>, answer: &Member, bulletin: &mut Bulletin<'_>) {
-        bulletin.happened(&asked, &Happening::Joined(answer));
-        let community = &asked.call.community;
-        bulletin.forget_standing(community, answer.conversation, &answer.person);
-        let payload =
-            json!({ "conversation": answer.conversation, "person": answer.person, "role": answer.role });
-        bulletin.changed(community, answer.conversation, "member:role", &payload.to_string());
     }
 }
 

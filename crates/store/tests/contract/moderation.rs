@@ -3,8 +3,8 @@
 use crate::Case;
 use crate::scene::person;
 use chat::verbs::{
-    Around, AuditLog, ChangeRoom, Conversations, Erase, Invitations, Join, Leave, Lift, Meet, OpenGroup,
-    Punish, ReadPage, Remove, ReportMessage, Reports, Sanctions, Settle,
+    Around, AuditLog, BringIn, ChangeRoom, Conversations, Erase, Invitations, Join, Leave, Lift, Meet,
+    OpenGroup, Punish, ReadConversation, ReadPage, Remove, ReportMessage, Reports, Sanctions, Settle,
 };
 use chat::*;
 
@@ -118,6 +118,36 @@ pub(crate) const CASES: &[Case] = &[
             assert_eq!(problems[0].field, "role");
         }
         assert!(scene.ask("x", meet(Role::Owner, false)).is_ok());
+    }),
+    ("a key puts people in with a role that they may have, or changes nothing", |scene| {
+        let den = scene.room(Kind::Private, "den", &["own"]);
+        scene.people(&["ann", "cid"]);
+        scene.guest("gus");
+        scene.invite(den, "ann");
+        let bring = |who: &str, role| {
+            let (conversation, person) = (den, person(who));
+            scene.service(BringIn { conversation, person, role, invitation: None })
+        };
+        let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Administer)));
+        assert_eq!(bring("gus", Some(Role::Moderator)).map(drop), refused);
+        assert_eq!(bring("ann", Some(Role::Guest)).map(drop), refused);
+        assert_eq!(bring("nobody", Some(Role::Member)).map(drop), Err(Failure::Absent(Thing::Conversation)));
+        let invited = |who: &str| scene.ask(who, Invitations { conversation: None }).expect("known").len();
+        let read = || scene.service(ReadConversation { conversation: den }).expect("a key may").0.members;
+        assert_eq!((read(), invited("ann")), (1, 1), "nothing changed");
+        let came = bring("ann", Some(Role::Moderator)).expect("a key may");
+        assert!(came.came.is_some_and(|member| member.role == Role::Moderator) && !came.given);
+        assert_eq!((read(), invited("ann")), (2, 0), "and the invitation is used");
+        assert_eq!(bring("gus", Some(Role::Guest)).map(|brought| brought.member.role), Ok(Role::Guest));
+        let stays = bring("ann", None).expect("a key may");
+        assert_eq!((stays.came, stays.given, stays.member.role), (None, false, Role::Moderator));
+        assert!(bring("ann", Some(Role::Member)).is_ok_and(|brought| brought.given));
+        let log = AuditLog { conversation: Some(den), before: None, limit: 9 };
+        let deeds = scene.service(log).expect("a key may").rows.into_iter();
+        let notes: Vec<String> = deeds.filter(|entry| entry.deed == Deed::SetRole).map(|e| e.note).collect();
+        assert_eq!(notes, ["member", "moderator"], "roles are in the log, the newest first");
+        let own = BringIn { conversation: den, person: person("cid"), role: None, invitation: None };
+        assert!(scene.ask("own", own).is_err(), "only keys put people in");
     }),
     ("slow mode lets members wait and moderators not", |scene| {
         let room = scene.lobby(&["ann", "bob", "mod"]);
