@@ -29,6 +29,8 @@ pub(super) enum Comes {
     Nothing,
     /// What there is of it in one's own community: the other's secret must not be in it.
     OwnOnly,
+    /// What it was asked with, whoever is there.
+    Echo,
 }
 
 /// What to ask an event with, and what must come of it.
@@ -64,7 +66,7 @@ pub(super) fn row(event: &str, known: &Known) -> Option<(Value, Comes)> {
         "profile" | "block" => (json!({"person": "bob"}), Comes::Nothing),
         "presence" => (json!({"people": ["bob"]}), Comes::OwnOnly),
         // Not being blocked is no secret of anybody's.
-        "unblock" => (json!({"person": "bob"}), Comes::OwnOnly),
+        "unblock" => (json!({"person": "bob"}), Comes::Echo),
         "receipts:set" => (json!({"on": false}), Comes::OwnOnly),
         // These never reach the store: channels do them, as `twins` has it.
         "typing" | "status" | "token:refresh" => return None,
@@ -128,6 +130,9 @@ fn check(event: &str, comes: Comes, outcome: &Result<Value, Fault>, told: &Told)
         (Comes::OwnOnly, outcome) => {
             let text = outcome.as_ref().map_or_else(|fault| fault.json().to_string(), Value::to_string);
             assert!(!text.contains("a secret") && !text.contains("bob"), "{event}: {text}");
+        }
+        (Comes::Echo, outcome) => {
+            assert_eq!(outcome.as_ref().ok(), Some(&json!({"person": "bob", "on": false})), "{event}");
         }
     }
     for (topic, event_told, _) in told.take() {

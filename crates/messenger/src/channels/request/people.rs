@@ -43,7 +43,12 @@ pub(super) fn block(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, F
 
 pub(super) fn unblock(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Who { person } = payload(body)?;
-    Ok(asker.ask(UnblockPerson { person }, |()| json!({ "on": false })))
+    let unblocked = asker.ask(UnblockPerson { person: person.clone() }, |()| json!({ "on": false }));
+    Ok(Box::pin(async move {
+        let mut answer = unblocked.await?;
+        answer["person"] = json!(person);
+        Ok(answer)
+    }))
 }
 
 #[derive(Deserialize)]
