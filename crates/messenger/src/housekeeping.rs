@@ -1,5 +1,5 @@
 //! What falls due once a second: expired tokens, people who are gone, tabs of large rooms, and who may have missed
-//! something; and, where that waits for nobody, what has to be read again.
+//! something; and, where that waits for nobody, what has to be read again, and people of nodes that are gone.
 
 use crate::clock::now;
 use crate::entrance::SocketId;
@@ -13,28 +13,44 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUND: Duration = Duration::from_secs(1);
+/// While people of other nodes are lost: between two turns the locks are left for so long to those who wait for them, who
+/// have to wake up first.
+const TURN: Duration = Duration::from_micros(50);
 /// People about whom the store is asked at once.
 const JUDGED_AT_ONCE: usize = 256;
 
 impl Messenger {
-    /// Starts the threads that look after what falls due; they end with the messenger. One asks the store and waits, so
-    /// that the other need not: a token expires in time, whatever the store does.
+    /// Starts the threads that look after what falls due; they end with the messenger. One asks the store and waits, and one
+    /// loses the people of nodes that are gone, however many, so that the first need not: a token expires in time, whatever
+    /// the store and the nodes do.
     ///
     /// # Errors
     /// The system has no thread.
     pub fn keep_house(&self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        self.each_round("messenger", Self::tick)?;
-        self.each_round("messenger-read", move |messenger| runtime.block_on(messenger.catch_up()))
+        self.each_round("messenger", |messenger| {
+            messenger.tick();
+            ROUND
+        })?;
+        self.each_round("messenger-lose", |messenger| match messenger.inner.lose_some_people() {
+            true => TURN,
+            false => ROUND,
+        })?;
+        self.each_round("messenger-read", move |messenger| {
+            runtime.block_on(messenger.catch_up());
+            ROUND
+        })
     }
 
-    fn each_round(&self, name: &str, act: impl Fn(&Self) + Send + 'static) -> io::Result<()> {
+    /// Acts a round from now on and then, each time, after as long as that said.
+    fn each_round(&self, name: &str, act: impl Fn(&Self) -> Duration + Send + 'static) -> io::Result<()> {
         let inner: Weak<Inner> = Arc::downgrade(&self.inner);
         let rounds = move || {
+            let mut pause = ROUND;
             loop {
-                thread::sleep(ROUND);
+                thread::sleep(pause);
                 match inner.upgrade() {
-                    Some(inner) => act(&Self { inner }),
+                    Some(inner) => pause = act(&Self { inner }),
                     None => return,
                 }
             }

@@ -117,12 +117,17 @@ impl Abroad {
         }
     }
 
-    /// Whom a node is to lose because it is gone (`all`), or of whom it has not told again: they leave from now on.
+    /// Whom a node is to lose because it is gone (`all`), or of whom it has not told again: they leave from now on. Who leaves
+    /// already is not among them.
     pub(super) fn begin_to_lose(&mut self, node: NodeId, all: bool) -> Vec<PersonId> {
         let mut leaving = Vec::new();
         for (person, traveller) in &mut self.people {
-            let stay = traveller.nodes.get_mut(&node);
-            if let Some(stay) = stay.filter(|stay| all || stay.belief != Belief::Told) {
+            let begins = |belief| match belief {
+                Belief::Told => all,
+                Belief::Doubted => true,
+                Belief::Leaving => false,
+            };
+            if let Some(stay) = traveller.nodes.get_mut(&node).filter(|stay| begins(stay.belief)) {
                 stay.belief = Belief::Leaving;
                 leaving.push(person.clone());
             }

@@ -17,7 +17,7 @@ pub(crate) const DOUBTED_CHANGES_MAX: usize = 100;
 pub(crate) const ERASED_REACTIONS_TOLD_MAX: u32 = 100;
 /// People of whom the other nodes are told in one round, beside those who go.
 pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
-/// People whom a node loses while their community is locked, for a millisecond or two; then others have a turn.
+/// People of other nodes who are lost in one turn, of a millisecond or two; then others have one.
 pub(super) const LOST_AT_ONCE_MAX: usize = 128;
 
 /// A person has as many devices as they may.

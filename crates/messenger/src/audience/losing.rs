@@ -1,65 +1,83 @@
 //! The people of nodes that are gone, or that were not told of again.
 //!
-//! They may be very many: a few at a time are lost, and others have a turn in between. Whoever is told of again meanwhile
-//! stays.
+//! They may be very many. That they leave is only marked, at once for all of them, by whoever hears it; a few at a time are
+//! lost in turns of their own ([`Audience::lose_some`]). Whoever is told of again meanwhile stays.
 
 use super::limits::LOST_AT_ONCE_MAX;
 use super::{Announcement, Audience, Moved, lock};
 use chat::{CommunityId, PersonId};
 use gateway::NodeId;
-use std::thread;
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// For so long the lock is left to those who wait for it: they have to wake up before it is taken again.
-const TURN: Duration = Duration::from_micros(50);
+/// Who leaves and is not lost yet. Nobody is in it twice, but who was told of again and left once more.
+#[derive(Default)]
+pub(super) struct Losses(Mutex<VecDeque<Loss>>);
+
+/// People of a community who leave one node.
+struct Loss {
+    community: CommunityId,
+    node: NodeId,
+    people: Vec<PersonId>,
+}
 
 impl Audience {
-    /// The people of a node are gone: all of them, or those of whom it has not told again since they were in doubt. Says what
-    /// is to be announced, by and by; nothing is locked then.
-    pub(crate) fn lose(
-        &self,
-        node: NodeId,
-        all: bool,
-        moved: Moved<'_>,
-        mut announce: impl FnMut(&Announcement),
-    ) {
-        // First of all communities: nobody of whom the node tells from now on is lost.
-        for (community, people) in self.begin_to_lose(node, all) {
-            for (number, people) in people.chunks(LOST_AT_ONCE_MAX).enumerate() {
-                if number > 0 {
-                    thread::sleep(TURN);
-                }
-                self.lose_some(&community, node, people, moved).iter().for_each(&mut announce);
-            }
-        }
-    }
-
-    fn begin_to_lose(&self, node: NodeId, all: bool) -> Vec<(CommunityId, Vec<PersonId>)> {
-        let mut leaving = Vec::new();
+    /// The people of a node leave from now on: all of them, or those of whom it has not told again since they were in doubt.
+    /// It takes a look at each who is elsewhere, and nobody is told anything.
+    pub(crate) fn begin_to_lose(&self, node: NodeId, all: bool) {
         for part in &self.parts {
+            let mut begun = Vec::new();
             for (community, gathered) in lock(part).iter_mut() {
                 let people = gathered.abroad.begin_to_lose(node, all);
-                leaving.extend((!people.is_empty()).then(|| (community.clone(), people)));
+                if !people.is_empty() {
+                    begun.push(Loss { community: community.clone(), node, people });
+                }
             }
+            self.losses.lock().extend(begun);
         }
-        leaving
     }
 
-    fn lose_some(
-        &self,
-        community: &CommunityId,
-        node: NodeId,
-        people: &[PersonId],
-        moved: Moved<'_>,
-    ) -> Vec<Announcement> {
+    /// Loses some of those who leave, so few that no lock is held for long. Says what is to be announced; `None` when nobody
+    /// leaves.
+    pub(crate) fn lose_some(&self, moved: Moved<'_>) -> Option<Vec<Announcement>> {
+        let some = self.losses.take_some();
+        if some.is_empty() {
+            return None;
+        }
+        Some(some.iter().flat_map(|loss| self.lose_these(loss, moved)).collect())
+    }
+
+    fn lose_these(&self, loss: &Loss, moved: Moved<'_>) -> Vec<Announcement> {
+        let Loss { community, node, people } = loss;
         let mut part = self.part(community);
         let Some(gathered) = part.get_mut(community) else { return Vec::new() };
         let announcements =
-            gathered.lose(node, people, &|person, has_device| moved(community, person, has_device));
+            gathered.lose(*node, people, &|person, has_device| moved(community, person, has_device));
         if gathered.is_empty() {
             part.remove(community);
         }
         announcements
+    }
+}
+
+impl Losses {
+    fn take_some(&self) -> Vec<Loss> {
+        let (mut losses, mut some, mut left) = (self.lock(), Vec::new(), LOST_AT_ONCE_MAX);
+        while left > 0
+            && let Some(loss) = losses.front_mut()
+        {
+            let people = loss.people.split_off(loss.people.len().saturating_sub(left));
+            left -= people.len();
+            some.push(Loss { community: loss.community.clone(), node: loss.node, people });
+            if loss.people.is_empty() {
+                losses.pop_front();
+            }
+        }
+        some
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Loss>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,24 +89,29 @@ mod tests {
     use crate::scene::{id, somebody};
     use chat::{ConversationId, Moment, RoomName, Ulid};
     use std::cell::Cell;
+    use std::iter;
 
     const NODE: NodeId = NodeId(7);
     const MANY: usize = 3 * LOST_AT_ONCE_MAX;
     const LOBBY: ConversationId = ConversationId(Ulid::from_bytes([1; 16]));
 
-    /// The node tells of many people, who are in the lobby of each of two communities.
+    /// The node tells of somebody, who is in the lobby.
+    fn tell_of(audience: &Audience, community: &CommunityId, name: &str) {
+        let there = There {
+            activity: Some(Activity::Active),
+            devices: 1,
+            choice: Choice::Auto,
+            chosen: Moment::default(),
+            conversations: vec![LOBBY],
+        };
+        let told = Told { person: somebody(name), here: Some(there), seen: None };
+        audience.hear(community, NODE, told, &|_, _, _| {});
+    }
+
+    /// It tells of many in each of two communities.
     fn tell_of_many(audience: &Audience) {
-        for (community, number) in ["one", "two"].iter().flat_map(|name| (0..MANY).map(move |of| (name, of)))
-        {
-            let there = There {
-                activity: Some(Activity::Active),
-                devices: 1,
-                choice: Choice::Auto,
-                chosen: Moment::default(),
-                conversations: vec![LOBBY],
-            };
-            let told = Told { person: somebody(&format!("p{number}")), here: Some(there), seen: None };
-            audience.hear(&id(community), NODE, told, &|_, _, _| {});
+        for community in ["one", "two"].map(id) {
+            (0..MANY).for_each(|number| tell_of(audience, &community, &format!("p{number}")));
         }
     }
 
@@ -111,35 +134,49 @@ mod tests {
         ["one", "two"].map(|community| audience.present_in(&id(community), LOBBY).0)
     }
 
+    /// What is announced, turn by turn.
+    fn turns(audience: &Audience, moved: Moved<'_>) -> Vec<usize> {
+        iter::from_fn(|| audience.lose_some(moved)).map(|announcements| announcements.len()).collect()
+    }
+
     #[test]
-    fn all_of_many_are_lost_and_what_is_announced_is_told_when_nothing_is_locked() {
-        let (audience, announced) = (many_who_are_seen(), Cell::new(0));
-        assert_eq!(seen(&audience), [MANY + 1; 2]);
-        let moves = Cell::new(0);
+    fn all_of_many_are_lost_a_few_at_a_time_and_whoever_marks_them_loses_nobody() {
+        let (audience, moves) = (many_who_are_seen(), Cell::new(0));
         let moved = |_: &CommunityId, _: &PersonId, has_device: bool| {
             assert!(!has_device);
             moves.set(moves.get() + 1);
         };
-        audience.lose(NODE, true, &moved, |_| {
-            announced.set(announced.get() + 1);
-            assert!(seen(&audience)[0] > 0);
-        });
-        assert_eq!((announced.get(), moves.get(), seen(&audience)), (2 * MANY, 2 * MANY, [1, 1]));
+        assert!(audience.lose_some(&moved).is_none());
+        audience.begin_to_lose(NODE, true);
+        assert_eq!(seen(&audience), [MANY + 1; 2]);
+        // As when the nodes are told once more, and the node is still not among them.
+        audience.begin_to_lose(NODE, true);
+        assert_eq!(turns(&audience, &moved), [LOST_AT_ONCE_MAX; 2 * MANY / LOST_AT_ONCE_MAX]);
+        assert_eq!((moves.get(), seen(&audience)), (2 * MANY, [1, 1]));
+        assert!(audience.abroad().is_empty());
+    }
+
+    #[test]
+    fn people_of_many_communities_are_lost_together() {
+        let audience = Audience::new();
+        let communities = || (0..LOST_AT_ONCE_MAX + 1).map(|number| id(&format!("c{number}")));
+        communities().for_each(|community| tell_of(&audience, &community, "ann"));
+        audience.begin_to_lose(NODE, true);
+        assert_eq!(turns(&audience, &|_, _, _| {}).len(), 2);
         assert!(audience.abroad().is_empty());
     }
 
     #[test]
     fn who_is_told_of_after_the_loss_began_is_not_lost() {
         for (all, is_doubted_again) in [(true, false), (true, true), (false, true)] {
-            let (audience, announced) = (many_who_are_seen(), Cell::new(0));
+            let audience = many_who_are_seen();
             audience.doubt_abroad(None);
-            audience.lose(NODE, all, &|_, _, _| {}, |_| {
-                if announced.replace(announced.get() + 1) == 0 {
-                    tell_of_many(&audience);
-                    is_doubted_again.then(|| audience.doubt_abroad(Some(NODE)));
-                }
-            });
-            assert_eq!((announced.get(), seen(&audience)), (LOST_AT_ONCE_MAX, [MANY + 1; 2]));
+            audience.begin_to_lose(NODE, all);
+            let lost = audience.lose_some(&|_, _, _| {}).map(|announcements| announcements.len());
+            tell_of_many(&audience);
+            is_doubted_again.then(|| audience.doubt_abroad(Some(NODE)));
+            assert_eq!(turns(&audience, &|_, _, _| {}).iter().sum::<usize>(), 0);
+            assert_eq!((lost, seen(&audience)), (Some(LOST_AT_ONCE_MAX), [MANY + 1; 2]));
         }
     }
 
@@ -147,7 +184,8 @@ mod tests {
     fn nothing_is_left_of_a_community_whose_people_were_all_there() {
         let audience = Audience::new();
         tell_of_many(&audience);
-        audience.lose(NODE, true, &|_, _, _| {}, |_| unreachable!("nobody is here"));
+        audience.begin_to_lose(NODE, true);
+        assert_eq!(turns(&audience, &|_, _, _| {}).iter().sum::<usize>(), 0, "nobody is here");
         assert!(audience.parts.iter().all(|part| lock(part).is_empty()));
     }
 }

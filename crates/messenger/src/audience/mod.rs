@@ -35,6 +35,7 @@ use crate::topics::room_topic;
 use chat::{CommunityId, ConversationId, Message, Moment, PersonId, Revision, RoomName, Seq};
 use community::Gathered;
 use gateway::NodeId;
+use losing::Losses;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,12 +52,13 @@ pub(crate) type Moved<'a> = &'a dyn Fn(&CommunityId, &PersonId, bool);
 pub(crate) struct Audience {
     parts: Box<[Mutex<HashMap<CommunityId, Gathered>>]>,
     hasher: RandomState,
+    losses: Losses,
 }
 
 impl Audience {
     pub(crate) fn new() -> Self {
         let parts = std::iter::repeat_with(Mutex::default).take(PARTS).collect();
-        Self { parts, hasher: RandomState::new() }
+        Self { parts, hasher: RandomState::new(), losses: Losses::default() }
     }
 
     /// A device comes. Says what is to be announced.

@@ -107,7 +107,8 @@ impl Nodes {
 }
 
 impl Messenger {
-    /// Hears what the other nodes over the same store say, and how they are. It does not block.
+    /// Hears what the other nodes over the same store say, and how they are. It does not block: people who are gone by that are
+    /// only marked, and lost by a thread of the messenger's own ([`Messenger::keep_house`]).
     pub fn hear(&self, said: FromNodes<'_>) {
         let inner = &self.inner;
         match said {
@@ -123,7 +124,7 @@ impl Messenger {
             }
             FromNodes::Nodes(nodes) => {
                 for gone in inner.nodes.roster.live(&inner.audience, nodes) {
-                    inner.lose_people(gone, true);
+                    inner.audience.begin_to_lose(gone, true);
                 }
                 if inner.nodes.heard().live(nodes) {
                     inner.miss_something("a node is gone");
@@ -164,7 +165,7 @@ impl Inner {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
         if all_told.is_some_and(|since| self.nodes.heard().has_all_since(node, since)) {
-            self.lose_people(node, false);
+            self.audience.begin_to_lose(node, false);
         }
         let Some(community) = community else { return };
         let mut here: Here<'_> = self.here();

@@ -2,7 +2,8 @@
 //!
 //! A node tells what changed once a second. Who comes, or has missed something, asks; then everybody tells of all their people,
 //! and says when that is all, and since which of its numbers: of whom a node has not told by then is not there any more, for
-//! those who heard all of it. What began while somebody could not hear it is not all to them.
+//! those who heard all of it. What began while somebody could not hear it is not all to them. Whoever hears that people are
+//! gone only marks them; a thread of its own loses them, a few at a time.
 
 use super::Nodes;
 use crate::audience::{Audience, Due, LEASE, Told};
@@ -115,7 +116,7 @@ impl Inner {
         state.away_since = None;
         drop(state);
         for node in self.audience.abroad() {
-            self.lose_people(node, true);
+            self.audience.begin_to_lose(node, true);
         }
     }
 
@@ -127,9 +128,13 @@ impl Inner {
         }
     }
 
-    /// The people of a node are gone: all of them, or those of whom it has not told again.
-    pub(super) fn lose_people(&self, node: NodeId, all: bool) {
-        self.audience.lose(node, all, &self.mover(), |announcement| self.here().announce(announcement));
+    /// Loses some of those who leave because their node is gone, or has not told of them again. Says whether there were any:
+    /// then there may be more.
+    pub(crate) fn lose_some_people(&self) -> bool {
+        let Some(announcements) = self.audience.lose_some(&self.mover()) else { return false };
+        let mut here = self.here();
+        announcements.iter().for_each(|announcement| here.announce(announcement));
+        true
     }
 
     /// Who has a device elsewhere has a place in their community.

@@ -2,6 +2,7 @@
 
 mod asking;
 mod erasure;
+mod losing;
 mod missing;
 mod news;
 mod presence;
@@ -73,6 +74,11 @@ impl Node {
         for words in other.words() {
             self.messenger.hear(FromNodes::Told { node: OTHER, words: &words });
         }
+    }
+
+    /// Loses all who leave.
+    fn lose(&self) {
+        while self.messenger.inner.lose_some_people() {}
     }
 
     /// Somebody is here with a device, who has the lobby open and is in it.

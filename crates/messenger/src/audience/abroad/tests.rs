@@ -91,6 +91,7 @@ fn who_is_told_of_while_they_leave_stays_and_who_is_only_doubted_does_not() {
     assert!(!abroad.is_leaving(ONE, &ann()));
     abroad.begin_to_lose(ONE, true);
     abroad.doubt(None);
+    assert!(abroad.begin_to_lose(ONE, true).is_empty(), "that began already");
     assert!(abroad.is_leaving(ONE, &ann()) && !abroad.is_leaving(TWO, &ann()));
     abroad.hear(ONE, there(Activity::Active, Choice::Auto, 0, &[]));
     abroad.doubt(None);

@@ -94,7 +94,8 @@ impl Counted {
     }
 
     fn lose(&mut self, node: u64, all: bool) {
-        self.audience.lose(NodeId(node), all, &|_, _, _| {}, |_| {});
+        self.audience.begin_to_lose(NodeId(node), all);
+        while self.audience.lose_some(&|_, _, _| {}).is_some() {}
         let doubted = std::mem::take(&mut self.doubted);
         self.abroad.retain(|stay, _| stay.0 != node || (!all && !doubted.contains(stay)));
         self.doubted = doubted.into_iter().filter(|(of, _)| *of != node).collect();

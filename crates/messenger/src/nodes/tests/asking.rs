@@ -47,6 +47,7 @@ fn who_was_told_of_in_what_is_missing_does_not_go_when_the_rest_was_all() {
         let (last, lost) = words.split_last().expect("it tells of them, and that they are all");
         assert!(!lost.is_empty());
         here.messenger.hear(FromNodes::Told { node: OTHER, words: last });
+        here.lose();
         assert_eq!(seen_in(&here, &lobby).len(), 3, "they are in doubt, and there");
         exchange(&here, &there);
         assert_eq!(seen_in(&here, &lobby).len(), 3);
@@ -70,6 +71,7 @@ fn what_a_node_began_to_tell_while_the_bus_was_away_is_not_all() {
         here.messenger.hear(FromNodes::Up);
         here.messenger.hear(FromNodes::Nodes(&[ONE, OTHER]));
         here.messenger.hear(FromNodes::Told { node: OTHER, words: last });
+        here.lose();
         assert_eq!(seen_in(&here, &lobby).len(), 3, "they are in doubt, and there");
         exchange(&here, &there);
         let names: Vec<String> = seen_in(&here, &lobby).into_iter().map(|(name, _)| name).collect();

@@ -17,6 +17,8 @@ pub(super) fn exchange(here: &Node, there: &Node) {
         there.messenger.tick();
         there.hear(here);
         here.hear(there);
+        here.lose();
+        there.lose();
     }
 }
 
@@ -137,6 +139,7 @@ fn a_person_has_a_bounded_number_of_devices_on_all_nodes_together() {
         exchange(&here, &there);
         assert!(arrive(&there, 99));
         there.messenger.hear(FromNodes::Nodes(&[ONE]));
+        there.lose();
         for device in 100..DEVICES_MAX as u64 + 99 {
             assert!(arrive(&there, device), "the node is gone");
         }
@@ -153,6 +156,7 @@ fn a_node_that_is_gone_takes_its_people_with_it() {
         exchange(&here, &there);
         drop(here.events());
         here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        here.lose();
         assert_eq!(told_of(&here, "bob"), pairs(&[("room:one/lobby", "offline")]));
         assert_eq!(seen_in(&here, &lobby), [("ann".to_owned(), ONLINE)]);
     });
@@ -178,6 +182,7 @@ fn a_community_holds_so_many_people_on_all_nodes_together_and_each_counts_once()
         exchange(&here, &there);
         assert_eq!(here.admit("ann").await, "community_full");
         here.messenger.hear(FromNodes::Nodes(&[ONE]));
+        here.lose();
         assert_eq!(here.admit("ann").await, "in", "the node is gone");
     });
 }
@@ -214,6 +219,7 @@ fn while_the_bus_is_away_who_is_elsewhere_is_there_for_a_lease() {
         let inner = &here.messenger.inner;
         for (later, seen) in [(Duration::ZERO, 2), (LEASE, 1)] {
             inner.tell_roster(&Due::default(), Instant::now() + later);
+            here.lose();
             assert_eq!(seen_in(&here, &lobby).len(), seen);
         }
         here.messenger.hear(FromNodes::Up);
