@@ -85,11 +85,17 @@ impl BusWishes {
 impl BusEvents {
     /// Tells a shard, the home of the event's topic, or, where there is neither, every shard. Never waits: publications
     /// for which a mailbox has no room are dropped and counted there, which members of recoverable topics do not notice.
-    /// What is the program's to know ([`FromNodes`]) it is told at once.
+    /// What is the program's to know ([`FromNodes`]) it is told at once, when the shards have it: however long that takes, no
+    /// hub waits for it.
     pub fn tell(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if let (Some(ear), Some(heard)) = (&self.ear, FromNodes::of(&event)) {
-            ear(heard);
+            self.tell_shards(shard, event.clone());
+            return ear(heard);
         }
+        self.tell_shards(shard, event);
+    }
+
+    fn tell_shards(&self, shard: Option<ShardIndex>, event: BusEvent) {
         if matches!(event, BusEvent::Told { .. }) {
             return;
         }
@@ -112,6 +118,66 @@ impl BusEvents {
         match may_be_dropped {
             true => drop(self.mailboxes.offer(shard, Mail::Bus(event))),
             false => self.mailboxes.post(shard, Mail::Bus(event)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard::ShardDriver;
+    use engine::{EngineConfig, EngineLimits};
+    use hub::{Histories, Limits};
+    use std::sync::OnceLock;
+
+    const SHARDS: u16 = 2;
+
+    /// Of shards that have not begun, and whose mailboxes hold one letter.
+    fn events(ear: Ear) -> BusEvents {
+        let limits = EngineLimits { mailbox_len_max: 1, ..EngineLimits::default() };
+        let config = EngineConfig { shards: SHARDS.into(), limits, ..EngineConfig::new(Vec::new()) };
+        let hub = HubConfig {
+            shard: ShardIndex(0),
+            shards: SHARDS,
+            secret: 0,
+            salt: 0,
+            bus: Some(NodeId(1)),
+            histories: Histories::default(),
+            limits: Limits::default(),
+        };
+        BusEvents {
+            mailboxes: engine::prepare::<ShardDriver>(config).expect("shards").mailboxes(),
+            hub,
+            nodes: Arc::new(Nodes::new(NodeId(1)).expect("random numbers")),
+            ear: Some(ear),
+        }
+    }
+
+    #[test]
+    fn the_shards_have_what_is_about_nodes_before_the_program_hears_it_and_never_what_programs_say() {
+        let words: Arc<[u8]> = Arc::from(&b"hi"[..]);
+        let said = [
+            (BusEvent::Told { node: NodeId(2), words }, 0),
+            (BusEvent::Up, SHARDS),
+            (BusEvent::Leases(vec![NodeId(1)]), SHARDS),
+            (BusEvent::Down, SHARDS),
+        ];
+        for (event, expected) in said {
+            let (told, mailboxes) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::<Mailboxes<Mail>>::new()));
+            let ear: Ear = {
+                let (told, mailboxes) = (told.clone(), mailboxes.clone());
+                Arc::new(move |_| {
+                    let is_told = |shard: &u16| {
+                        let mailboxes = mailboxes.get().expect("they are there");
+                        mailboxes.offer(engine::ShardIndex(*shard), Mail::Turn).is_err()
+                    };
+                    told.set((0..SHARDS).filter(is_told).count()).expect("it hears that once");
+                })
+            };
+            let events = events(ear);
+            assert!(mailboxes.set(events.mailboxes.clone()).is_ok());
+            events.tell(None, event);
+            assert_eq!(told.get(), Some(&usize::from(expected)));
         }
     }
 }
