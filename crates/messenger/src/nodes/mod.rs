@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one node says to the others: what came of one answer, who is there, or only that it is here.
+/// What one node says to the others: what came of one answer, who is there, or only that it is here. A field that this version
+/// does not know is ignored; one that means something else than before has another name.
 #[derive(Deserialize)]
 struct Envelope {
     /// How many it has said before, and this.
@@ -38,7 +39,7 @@ struct Envelope {
     people: Vec<Told>,
     /// It has told of all of them since it said what has this number.
     #[serde(default)]
-    all_told: Option<u64>,
+    all_told_since: Option<u64>,
     /// It asks who is there.
     #[serde(default)]
     asks: bool,
@@ -152,7 +153,7 @@ impl Inner {
                 return self.miss_something("it could not be read");
             }
         };
-        let Envelope { number, epoch, community, notices, people, all_told, asks } = envelope;
+        let Envelope { number, epoch, community, notices, people, all_told_since, asks } = envelope;
         if epoch != self.nodes.voice.epoch() {
             return;
         }
@@ -164,7 +165,7 @@ impl Inner {
         if asks {
             self.nodes.roster.is_asked.store(true, Relaxed);
         }
-        if all_told.is_some_and(|since| self.nodes.heard().has_all_since(node, since)) {
+        if all_told_since.is_some_and(|since| self.nodes.heard().has_all_since(node, since)) {
             self.audience.begin_to_lose(node, false);
         }
         let Some(community) = community else { return };

@@ -33,7 +33,7 @@ impl Voice {
 
     /// Says that the others were told of everybody here since this number.
     pub(super) fn say_all_told(&self, out: &WayOut, since: u64) {
-        self.say(out, "null", "", &format!(r#","all_told":{since}"#));
+        self.say(out, "null", "", &format!(r#","all_told_since":{since}"#));
     }
 
     /// Says that this node is here, so that the others see what they have missed of it, and asks who is there.
