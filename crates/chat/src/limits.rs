@@ -10,6 +10,8 @@ pub const MENTIONS_MAX: usize = 50;
 pub const EDITS_MAX: usize = 100;
 /// Different reactions to one message.
 pub const REACTIONS_MAX: usize = 50;
+/// Reactions of others that one step of an erasure counts, where they are not all to one message.
+pub const REACTIONS_COUNTED_MAX: u64 = 10_000;
 /// A reaction, in bytes: an emoji with its joiners, or a short name.
 pub const REACTION_BYTES_MAX: usize = 64;
 /// People in a direct conversation of more than two.

@@ -3,7 +3,7 @@
 use crate::audience::DoubtedChange;
 use crate::here::Here;
 use crate::nodes::Voice;
-use crate::notice::{Departure, Notice};
+use crate::notice::{Departure, ErasedReactions, Notice};
 use crate::topics::Event;
 use crate::witness::Happening;
 use chat::{
@@ -71,11 +71,10 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::Revised { conversation, revision, event, payload: payload.into() });
     }
 
-    /// A reaction of somebody who is erased is gone: of many at once whoever follows the conversation is told only how far its
+    /// Reactions of somebody who is erased are gone: of many at once whoever follows the conversation is told only how far its
     /// changes have come.
-    pub(crate) fn reaction_erased(&mut self, community: &CommunityId, message: &Message, payload: &str) {
-        let (conversation, revision) = (message.conversation, message.revision);
-        self.pin(community, &Notice::ReactionErased { conversation, revision, payload: payload.into() });
+    pub(crate) fn reactions_erased(&mut self, community: &CommunityId, erased: ErasedReactions<'_>) {
+        self.pin(community, &Notice::ReactionsErased(erased));
     }
 
     /// Something of a conversation changed: whoever follows it is told.

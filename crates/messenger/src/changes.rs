@@ -8,7 +8,8 @@ use crate::audience::DoubtedChange;
 use crate::cache::Key;
 use crate::here::Here;
 use crate::messenger::Messenger;
-use crate::news::reacted;
+use crate::news::{ChangedAt, counts, reacted};
+use crate::notice::ErasedReactions;
 use chat::verbs::{Around, ReadPage};
 use chat::{By, CommunityId, ConversationId, Failure, PersonId, Revision};
 use serde_json::json;
@@ -38,17 +39,16 @@ impl Here<'_> {
         self.audience.leave_all_changes_untold(community);
     }
 
-    /// A reaction of somebody who is erased is gone.
-    pub(crate) fn reaction_erased(
-        &mut self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        revision: Revision,
-        payload: &str,
-    ) {
+    /// Reactions of somebody who is erased are gone from a message.
+    pub(crate) fn reactions_erased(&mut self, community: &CommunityId, erased: &ErasedReactions<'_>) {
+        let ErasedReactions { at, person, emoji, counts } = erased;
+        let ChangedAt { conversation, revision, .. } = *at;
         self.cache.forget(&Key::Newest(community.clone(), conversation));
-        if self.audience.tells_erased(community, conversation, revision) {
-            self.revised(community, conversation, revision, "react", payload);
+        for emoji in emoji.iter() {
+            if self.audience.tells_erased(community, conversation, revision) {
+                let payload = reacted(*at, counts, person, emoji, false).to_string();
+                self.revised(community, conversation, revision, "react", &payload);
+            }
         }
     }
 }
@@ -105,7 +105,7 @@ impl Messenger {
         let (event, payload) = match reaction {
             Some((person, emoji)) => {
                 let on = shown.reactions.iter().any(|tally| tally.mine && tally.emoji == *emoji);
-                ("react", reacted(message, &shown.reactions, person, emoji, on))
+                ("react", reacted(ChangedAt::of(message), &counts(&shown.reactions), person, emoji, on))
             }
             None if message.deleted.is_some() => ("msg:delete", json!(message)),
             None => ("msg:edit", json!(message)),

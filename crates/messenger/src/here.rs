@@ -33,9 +33,7 @@ impl Here<'_> {
             Notice::Revised { conversation, revision, event, payload } => {
                 self.revised(community, *conversation, *revision, event.name(), payload);
             }
-            Notice::ReactionErased { conversation, revision, payload } => {
-                self.reaction_erased(community, *conversation, *revision, payload);
-            }
+            Notice::ReactionsErased(erased) => self.reactions_erased(community, erased),
             Notice::Changed { conversation, event, payload } => {
                 self.changed(community, *conversation, event.name(), payload);
             }

@@ -4,9 +4,11 @@
 //! only where there are other nodes; what a node of another version says and this one cannot read counts as missed.
 
 use crate::audience::DoubtedChange;
+use crate::news::ChangedAt;
 use crate::topics::Event;
 use chat::{Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId, Revision};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// How somebody went from a conversation.
@@ -28,6 +30,17 @@ impl Departure {
     }
 }
 
+/// Reactions of somebody who is erased that are gone from one message.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct ErasedReactions<'a> {
+    pub(crate) at: ChangedAt,
+    pub(crate) person: Cow<'a, PersonId>,
+    /// Which.
+    pub(crate) emoji: Cow<'a, [String]>,
+    /// How often which reaction is left.
+    pub(crate) counts: Value,
+}
+
 /// Something in a community that is durable.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,8 +55,9 @@ pub(crate) enum Notice<'a> {
     ChangesDoubted,
     /// A message was edited, deleted or reacted to: whoever follows the conversation is told the event.
     Revised { conversation: ConversationId, revision: Revision, event: Event, payload: Cow<'a, str> },
-    /// A reaction of somebody who is erased is gone: whoever follows the conversation is told `react`, unless it is one of many.
-    ReactionErased { conversation: ConversationId, revision: Revision, payload: Cow<'a, str> },
+    /// Reactions of somebody who is erased are gone: whoever follows the conversation is told `react` of each, unless it is one of
+    /// many.
+    ReactionsErased(ErasedReactions<'a>),
     /// Something else of a conversation changed.
     Changed { conversation: ConversationId, event: Event, payload: Cow<'a, str> },
     /// All devices of a person are told the event.

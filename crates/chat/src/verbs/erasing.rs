@@ -10,7 +10,7 @@ use crate::access;
 use crate::conversation::{Conversation, Kind};
 use crate::failure::{Failure, Thing};
 use crate::ids::PersonId;
-use crate::limits::PAGE_MAX;
+use crate::limits::{PAGE_MAX, REACTIONS_COUNTED_MAX};
 use crate::message::{Message, Reaction};
 use crate::moderation::{Audit, Deed};
 use crate::permissions::Role;
@@ -61,11 +61,13 @@ impl Command for Erase {
         for table in TABLES {
             let found = rows.scan(&call.community, table, Some(&self.person), None, PAGE_MAX)?;
             if !found.is_empty() {
-                for scanned in found {
-                    self.forget(rows, call, scanned.record, &mut report)?;
-                }
-                for vanished in std::mem::take(&mut report.vanished) {
-                    report.vanished.extend(revise_without(rows, call, vanished)?);
+                let records = found.into_iter().map(|scanned| scanned.record);
+                if table == Table::Reaction {
+                    take_back(rows, call, records, &mut report)?;
+                } else {
+                    for record in records {
+                        self.forget(rows, call, record, &mut report)?;
+                    }
                 }
                 return Ok(report);
             }
@@ -100,25 +102,6 @@ impl Erase {
                     let mut new = old.clone();
                     new.mentions.retain(|person| *person != self.person);
                     report.changed.extend(change(rows, call, &old, new)?);
-                }
-            }
-            Record::Reaction(reaction) => {
-                report.reactions += 1;
-                let Reaction { conversation, seq, person, emoji, .. } = reaction;
-                let target = Target::Reaction { conversation, seq, person, emoji: emoji.clone() };
-                rows.remove(community, &target)?;
-                // Those to one message follow each other.
-                let of = |each: &&mut Vanished| {
-                    (each.message.conversation, each.message.seq) == (conversation, seq)
-                };
-                match report.vanished.last_mut().filter(of) {
-                    Some(vanished) => vanished.emoji.push(emoji),
-                    None => {
-                        let message = rows.message(community, conversation, seq)?;
-                        let emoji = vec![emoji];
-                        let vanished = |message| Vanished { message, emoji, reactions: Vec::new() };
-                        report.vanished.extend(message.map(vanished));
-                    }
                 }
             }
             Record::Invitation(invitation) => {
@@ -165,8 +148,9 @@ impl Erase {
             | Record::Revocation(_)
             | Record::Person(_)
             | Record::Conversation(_)
-            | Record::Edit(_) => {
-                debug_assert!(false, "these are not scanned");
+            | Record::Edit(_)
+            | Record::Reaction(_) => {
+                debug_assert!(false, "these are not forgotten row by row");
             }
         }
         Ok(())
@@ -247,10 +231,36 @@ fn change(
     Ok(Some(new))
 }
 
-/// Writes a message that has lost reactions as one of a newer revision, and counts those that are left.
-fn revise_without(rows: &mut dyn Rows, call: &Call, vanished: Vanished) -> Result<Option<Vanished>, Failure> {
-    let old = vanished.message;
-    let Some(message) = change(rows, call, &old, old.clone())? else { return Ok(None) };
-    let reactions = tallies(rows, call, message.conversation, message.seq)?;
-    Ok(Some(Vanished { message, reactions, ..vanished }))
+/// Removes reactions, and counts what is left of each message. Any number of people may have reacted to one, so that a step
+/// takes no further message once it has counted enough.
+fn take_back(
+    rows: &mut dyn Rows,
+    call: &Call,
+    records: impl Iterator<Item = Record>,
+    report: &mut ErasureReport,
+) -> Result<(), Failure> {
+    let community = &call.community;
+    let reaction = |record| if let Record::Reaction(reaction) = record { Some(reaction) } else { None };
+    let reactions: Vec<Reaction> = records.filter_map(reaction).collect();
+    let mut counted = 0;
+    // Those to one message follow each other.
+    for theirs in
+        reactions.chunk_by(|one, other| (one.conversation, one.seq) == (other.conversation, other.seq))
+    {
+        let Some(&Reaction { conversation, seq, .. }) = theirs.first() else { continue };
+        for Reaction { person, emoji, .. } in theirs.iter().cloned() {
+            rows.remove(community, &Target::Reaction { conversation, seq, person, emoji })?;
+        }
+        report.reactions += theirs.len() as u64;
+        let Some(old) = rows.message(community, conversation, seq)? else { continue };
+        let Some(message) = change(rows, call, &old, old.clone())? else { continue };
+        let reactions = tallies(rows, call, conversation, seq)?;
+        counted += reactions.iter().map(|tally| tally.count).sum::<u64>();
+        let emoji = theirs.iter().map(|reaction| reaction.emoji.clone()).collect();
+        report.vanished.push(Vanished { message, emoji, reactions });
+        if counted >= REACTIONS_COUNTED_MAX {
+            break;
+        }
+    }
+    Ok(())
 }

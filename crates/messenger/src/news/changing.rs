@@ -5,7 +5,8 @@ use crate::audience::DoubtedChange;
 use crate::bulletin::Bulletin;
 use crate::witness::Happening;
 use chat::verbs::{Changed, Delete, EditText, React};
-use chat::{Asked, Message, PersonId, Tally};
+use chat::{Asked, ConversationId, Message, PersonId, Revision, Seq, Tally};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 news! { EditText Delete React }
@@ -46,7 +47,8 @@ impl Told for React {
         bulletin.happened(&asked, &Happening::Changed(&answer.message, &answer.reactions));
         let (community, message) = (&asked.call.community, &answer.message);
         let Ok(emoji) = asked.command.normal_emoji() else { return };
-        let payload = reacted(message, &answer.reactions, &asked.call.by.name(), &emoji, asked.command.on);
+        let (at, counts) = (ChangedAt::of(message), counts(&answer.reactions));
+        let payload = reacted(at, &counts, &asked.call.by.name(), &emoji, asked.command.on);
         bulletin.revised(community, message, "react", &payload.to_string());
     }
 
@@ -58,24 +60,42 @@ impl Told for React {
     }
 }
 
-/// What is told of a reaction. Whether one is one's own is different for each: who reacted is told instead.
+/// Which message changed, and how far its conversation has come by that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct ChangedAt {
+    pub(crate) conversation: ConversationId,
+    pub(crate) seq: Seq,
+    pub(crate) revision: Revision,
+}
+
+impl ChangedAt {
+    pub(crate) fn of(message: &Message) -> Self {
+        Self { conversation: message.conversation, seq: message.seq, revision: message.revision }
+    }
+}
+
+/// How often which reaction was given, as everybody is told. Whether one is one's own is different for each: who reacted is
+/// told instead.
+pub(crate) fn counts(reactions: &[Tally]) -> Value {
+    reactions.iter().map(|tally| json!({"emoji": tally.emoji, "count": tally.count})).collect()
+}
+
+/// What is told of a reaction.
 pub(crate) fn reacted(
-    message: &Message,
-    reactions: &[Tally],
+    ChangedAt { conversation, seq, revision }: ChangedAt,
+    counts: &Value,
     person: &PersonId,
     emoji: &str,
     on: bool,
 ) -> Value {
-    let tallies: Vec<_> =
-        reactions.iter().map(|tally| json!({"emoji": tally.emoji, "count": tally.count})).collect();
     json!({
-        "conversation": message.conversation,
-        "seq": message.seq,
-        "revision": message.revision,
+        "conversation": conversation,
+        "seq": seq,
+        "revision": revision,
         "person": person,
         "emoji": emoji,
         "on": on,
-        "reactions": tallies,
+        "reactions": counts,
     })
 }
 

@@ -18,7 +18,7 @@ mod roles;
 mod rooms;
 mod sending;
 
-pub(crate) use changing::reacted;
+pub(crate) use changing::{ChangedAt, counts, reacted};
 
 use crate::bulletin::Bulletin;
 use chat::{Asked, Command, Verb};

@@ -1,13 +1,15 @@
 //! Somebody was here, changed how they are seen, blocked somebody, or was erased.
 
-use super::{Told, news, reacted};
+use super::{ChangedAt, Told, counts, news};
 use crate::bulletin::Bulletin;
+use crate::notice::ErasedReactions;
 use crate::witness::Happening;
 use chat::verbs::{
     BlockPerson, Erase, ErasureReport, Import, Meet, Revoke, SetReceipts, UnblockPerson, Vanished,
 };
 use chat::{Asked, Block, By, Person, Revocation};
 use serde_json::json;
+use std::borrow::Cow;
 
 news! { Meet SetReceipts BlockPerson UnblockPerson Erase Revoke }
 
@@ -52,10 +54,13 @@ impl Told for Erase {
             bulletin.revised(&asked.call.community, message, event, &json!(message).to_string());
         }
         for Vanished { message, emoji, reactions } in &answer.vanished {
-            for emoji in emoji {
-                let payload = reacted(message, reactions, &asked.command.person, emoji, false);
-                bulletin.reaction_erased(&asked.call.community, message, &payload.to_string());
-            }
+            let erased = ErasedReactions {
+                at: ChangedAt::of(message),
+                person: Cow::Borrowed(&asked.command.person),
+                emoji: Cow::Borrowed(emoji),
+                counts: counts(reactions),
+            };
+            bulletin.reactions_erased(&asked.call.community, erased);
         }
         if answer.done {
             bulletin.happened(&asked, &Happening::Erased(&asked.command.person));

@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one node says to the others: what came of one answer, who is there, or only that it is here. A field that this version
-/// does not know is ignored; one that means something else than before has another name.
+/// What one node says to the others: what came of one answer or of a part of it, who is there, or only that it is here. A field
+/// that this version does not know is ignored; one that means something else than before has another name.
 #[derive(Deserialize)]
 struct Envelope {
     /// How many it has said before, and this.

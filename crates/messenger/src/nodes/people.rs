@@ -16,9 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Bytes of one message to the other nodes: one person may take more.
-const MESSAGE_BYTES_MAX: usize = 48 << 10;
-
 /// What is to be said, and of whom this node knows.
 #[derive(Default)]
 pub(super) struct Roster {
@@ -95,8 +92,11 @@ impl Inner {
             return;
         }
         let roster = &self.nodes.roster;
-        for (community, people) in messages(&due.told) {
-            self.nodes.voice.tell_people(&self.out, community, &people);
+        for of_one in due.told.chunk_by(|(one, _), (other, _)| one == other) {
+            let people: Vec<String> = of_one.iter().map(|(_, told)| json!(told).to_string()).collect();
+            if let Some((community, _)) = of_one.first() {
+                self.nodes.voice.tell_people(&self.out, community, &people);
+            }
         }
         let all_told_since = if due.has_more_to_tell { None } else { roster.state().telling_since.take() };
         if let Some(since) = all_told_since {
@@ -141,22 +141,4 @@ impl Inner {
     fn mover(&self) -> impl Fn(&CommunityId, &PersonId, bool) {
         |community, person, has_device| self.entrance.elsewhere(community, person, has_device)
     }
-}
-
-/// Divides what is told into messages, each of one community.
-fn messages(told: &[(CommunityId, Told)]) -> Vec<(&CommunityId, Vec<String>)> {
-    let mut messages: Vec<(&CommunityId, Vec<String>)> = Vec::new();
-    let mut bytes = 0;
-    for (community, person) in told {
-        let person = json!(person).to_string();
-        bytes += person.len();
-        match messages.last_mut() {
-            Some((of, people)) if *of == community && bytes <= MESSAGE_BYTES_MAX => people.push(person),
-            _ => {
-                bytes = person.len();
-                messages.push((community, vec![person]));
-            }
-        }
-    }
-    messages
 }

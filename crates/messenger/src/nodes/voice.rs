@@ -5,6 +5,9 @@ use chat::CommunityId;
 use serde_json::json;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Bytes of one message to the other nodes, far below what a bus takes; what cannot be divided may take more.
+const MESSAGE_BYTES_MAX: usize = 48 << 10;
+
 /// See the module. What is said leaves in the order of its numbers.
 pub(crate) struct Voice {
     epoch: String,
@@ -22,13 +25,18 @@ impl Voice {
 
     /// Tells the others what came of one answer: notices as JSON.
     pub(crate) fn tell(&self, out: &WayOut, community: &CommunityId, notices: &[String]) {
-        self.say(out, &json!(community).to_string(), &notices.join(","), "");
+        let community = json!(community).to_string();
+        for notices in messages(notices) {
+            self.say(out, &community, &notices.join(","), "");
+        }
     }
 
     /// Tells the others of people who are here: as JSON.
     pub(super) fn tell_people(&self, out: &WayOut, community: &CommunityId, people: &[String]) {
-        let people = format!(r#","people":[{}]"#, people.join(","));
-        self.say(out, &json!(community).to_string(), "", &people);
+        let community = json!(community).to_string();
+        for people in messages(people) {
+            self.say(out, &community, "", &format!(r#","people":[{}]"#, people.join(",")));
+        }
     }
 
     /// Says that the others were told of everybody here since this number.
@@ -63,5 +71,36 @@ impl Voice {
 
     fn number(&self) -> MutexGuard<'_, u64> {
         self.number.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Divides what is told into messages, in its order.
+fn messages(parts: &[String]) -> Vec<&[String]> {
+    let (mut messages, mut begin, mut bytes) = (Vec::new(), 0, 0);
+    for (place, part) in parts.iter().enumerate() {
+        bytes += part.len();
+        if bytes > MESSAGE_BYTES_MAX && place > begin {
+            messages.extend(parts.get(begin..place));
+            (begin, bytes) = (place, part.len());
+        }
+    }
+    messages.extend(parts.get(begin..).filter(|rest| !rest.is_empty()));
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_divided_by_its_bytes_and_what_is_larger_goes_alone() {
+        let sizes = |sizes: &[usize]| {
+            let parts: Vec<String> = sizes.iter().map(|size| "x".repeat(*size)).collect();
+            messages(&parts).iter().map(|message| message.iter().map(String::len).collect()).collect()
+        };
+        let half = MESSAGE_BYTES_MAX / 2;
+        let divided: Vec<Vec<usize>> = sizes(&[half, half, 1, MESSAGE_BYTES_MAX + 1, 2, half]);
+        assert_eq!(divided, [vec![half, half], vec![1], vec![MESSAGE_BYTES_MAX + 1], vec![2, half]]);
+        assert_eq!(sizes(&[]), Vec::<Vec<usize>>::new());
     }
 }

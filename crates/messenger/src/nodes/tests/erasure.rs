@@ -1,12 +1,13 @@
 //! Who is erased on one node is erased on all.
 
-use super::{Node, begin};
+use super::{Node, OTHER, begin};
 use crate::audience::ERASED_REACTIONS_TOLD_MAX;
 use crate::scene::{by, id, run, somebody};
 use crate::witness::{Happening, Witness};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Around, Erase, Punish, React, ReadPage};
-use chat::{By, CommunityId, KeyId, PersonId, Revision, SanctionKind, Seq};
+use chat::verbs::{Append, Around, Erase, Punish, React, ReadPage};
+use chat::{By, CommunityId, Draft, KeyId, PersonId, Revision, SanctionKind, Seq};
+use gateway::FromNodes;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -104,5 +105,30 @@ fn reactions_of_who_is_erased_vanish_on_both_nodes_up_to_a_bound_beyond_which_th
             ReadPage { conversation: lobby.id, around: Around::Changed(Revision(reacted)), limit: PAGE_MAX };
         let page = here.messenger.ask(&one, by("bob"), read).await.expect("read");
         assert_eq!(page.messages.len(), messages, "who comes back later learns of it, too");
+    });
+}
+
+#[test]
+fn what_a_step_changes_is_told_to_the_other_node_in_messages_that_its_bus_takes() {
+    const MENTIONS: usize = 100;
+    run(async {
+        let (here, there, lobby) = begin().await;
+        there.welcome("bob", 1, &lobby);
+        let text = "x".repeat(1 << 10);
+        for _ in 0..MENTIONS {
+            let draft = Draft { mentions: vec![somebody("ann")], ..Draft::text(None, &text) };
+            let append = Append { conversation: lobby.id, draft };
+            here.messenger.ask(&id("one"), by("bob"), append).await.expect("said");
+        }
+        there.hear(&here);
+        drop(there.ends.told.take());
+        here.messenger.ask(&id("one"), By::Service, Erase { person: somebody("ann") }).await.expect("a step");
+        let words = here.words();
+        assert!(words.len() > 1 && words.iter().all(|words| words.len() < 64 << 10));
+        for words in words {
+            there.messenger.hear(FromNodes::Told { node: OTHER, words: &words });
+        }
+        let edits = there.events().into_iter().filter(|(_, event)| event == "msg:edit");
+        assert_eq!(edits.count(), MENTIONS);
     });
 }
