@@ -56,7 +56,11 @@ impl Messenger {
 
     /// Says whether somebody follows other conversations than before.
     fn note_read(&self, community: &CommunityId, reading: Reading<'_>, theirs: &[Readable]) -> bool {
-        let follow = |row: &Readable| Followed { id: row.conversation, is_room: row.kind.is_room() };
+        let follow = |row: &Readable| Followed {
+            id: row.conversation,
+            is_room: row.kind.is_room(),
+            revision: row.revision,
+        };
         let followed: Vec<Followed> = theirs.iter().map(follow).collect();
         // The pages do not move: what is on none of them is gone.
         let gone = self.inner.audience.unread(community, reading.person, &followed);

@@ -3,8 +3,8 @@
 use super::listing::cut;
 use super::seeing::require_few;
 use crate::access::{self, Access};
-use crate::conversation::Kind;
-use crate::ids::{ConversationId, PersonId, Seq};
+use crate::conversation::{Conversation, Kind};
+use crate::ids::{ConversationId, PersonId, Revision, Seq};
 use crate::limits::{MEMBERSHIPS_MAX, MEMBERSHIPS_PEOPLE_MAX};
 use crate::permissions::Action;
 use crate::rows::{Membership, Rows, SendingFacts};
@@ -48,6 +48,8 @@ pub struct Readable {
     pub kind: Kind,
     /// Its newest message.
     pub last: Seq,
+    /// Its newest edit, delete or reaction.
+    pub revision: Revision,
 }
 
 impl Command for MembershipsOf {
@@ -78,9 +80,8 @@ impl Command for MembershipsOf {
             let facts = SendingFacts { member: Some(member), ..own.clone() };
             let access = Access::by_facts(rows, &call, conversation, facts)?;
             if access.may(Action::Read) {
-                let conversation = access.conversation;
-                let (kind, last) = (conversation.kind, conversation.last);
-                readable.push(Readable { person, conversation: conversation.id, kind, last });
+                let Conversation { id: conversation, kind, last, revision, .. } = access.conversation;
+                readable.push(Readable { person, conversation, kind, last, revision });
             }
         }
         let is_kept_out = |person: &&PersonId| !facts.contains_key(*person);

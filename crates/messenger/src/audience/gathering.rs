@@ -59,6 +59,13 @@ impl Gathering {
         self.told = self.told.max(Some(seq));
     }
 
+    /// So far changes of its messages have come, as was read for somebody who is told that.
+    pub(super) fn note_revision(&mut self, revision: Revision) {
+        self.revision = self.revision.max(revision);
+        // Who is the first here is the only one to be told.
+        self.told_revision.get_or_insert(revision);
+    }
+
     /// Whether somebody here was told less than is known.
     pub(super) fn is_behind(&self) -> bool {
         self.told.unwrap_or_default() < self.head

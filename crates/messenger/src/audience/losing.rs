@@ -87,7 +87,7 @@ mod tests {
     use crate::audience::abroad::There;
     use crate::audience::{Activity, Choice, DeviceId, Followed, Reading, Told};
     use crate::scene::{id, somebody};
-    use chat::{ConversationId, Moment, RoomName, Ulid};
+    use chat::{ConversationId, Moment, Revision, RoomName, Ulid};
     use std::cell::Cell;
     use std::iter;
 
@@ -118,8 +118,10 @@ mod tests {
     /// They are seen by Ann, who has the lobby of each open.
     fn many_who_are_seen() -> Audience {
         let (audience, ann) = (Audience::new(), somebody("ann"));
-        let (followed, room) =
-            ([Followed { id: LOBBY, is_room: true }], RoomName::parse("lobby").expect("a name"));
+        let (followed, room) = (
+            [Followed { id: LOBBY, is_room: true, revision: Revision(0) }],
+            RoomName::parse("lobby").expect("a name"),
+        );
         for community in ["one", "two"].map(id) {
             audience.arrive(&community, &ann, DeviceId(1)).expect("there is room");
             audience.begin_following(&community, &ann);

@@ -13,11 +13,11 @@ fn conversation(number: u8) -> ConversationId {
 }
 
 fn direct(number: u8) -> Followed {
-    Followed { id: conversation(number), is_room: false }
+    Followed { id: conversation(number), is_room: false, revision: Revision(0) }
 }
 
 fn room(number: u8) -> Followed {
-    Followed { id: conversation(number), is_room: true }
+    Followed { id: conversation(number), is_room: true, revision: Revision(0) }
 }
 
 /// A reading of these, after which they follow what they followed before, too.

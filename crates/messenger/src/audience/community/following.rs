@@ -3,7 +3,7 @@
 use super::{Announcement, Gathered};
 use crate::audience::present::{DeviceId, Meanwhile};
 use crate::audience::status::Status;
-use chat::{Conversation, ConversationId, Moment, PersonId, Seq};
+use chat::{Conversation, ConversationId, Moment, PersonId, Revision, Seq};
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -12,11 +12,14 @@ use std::collections::HashSet;
 pub(crate) struct Followed {
     pub(crate) id: ConversationId,
     pub(crate) is_room: bool,
+    /// So far its changes have come.
+    pub(crate) revision: Revision,
 }
 
 impl Followed {
     pub(crate) fn of(conversation: &Conversation) -> Self {
-        Self { id: conversation.id, is_room: conversation.kind.is_room() }
+        let Conversation { id, kind, revision, .. } = *conversation;
+        Self { id, is_room: kind.is_room(), revision }
     }
 }
 
@@ -120,6 +123,10 @@ impl Gathered {
         let gathering = self.conversations.entry(followed.id).or_default();
         gathering.is_room = followed.is_room;
         gathering.people.insert(person.clone());
+        // Changes of a room are told to those who have it open: how far they are is known by their joins.
+        if !followed.is_room {
+            gathering.note_revision(followed.revision);
+        }
         if let Some((seq, _)) = self.recent.get(&followed.id) {
             gathering.head = gathering.head.max(*seq);
         }

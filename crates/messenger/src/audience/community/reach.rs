@@ -79,9 +79,7 @@ impl Gathered {
 
     pub(in crate::audience) fn note_revision(&mut self, conversation: ConversationId, revision: Revision) {
         if let Some(gathering) = self.conversations.get_mut(&conversation) {
-            gathering.revision = gathering.revision.max(revision);
-            // Who is the first here is the only one to be told.
-            gathering.told_revision.get_or_insert(revision);
+            gathering.note_revision(revision);
         }
     }
 

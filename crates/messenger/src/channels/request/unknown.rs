@@ -5,7 +5,7 @@ use crate::audience::{DOUBTED_CHANGES_MAX, DeviceId, DoubtedChange};
 use crate::channels::connection::Me;
 use crate::channels::turns::Turns;
 use crate::entrance::AllowedRooms;
-use crate::messenger::Messenger;
+use crate::messenger::{Messenger, Settings};
 use crate::scene::{self, Held, Told, id, run, somebody};
 use chat::verbs::{Append, Erase, OpenDirect, Punish, React};
 use chat::{By, Conversation, Draft, Failure, Person, Revision, RoomName, SanctionKind, Seq};
@@ -234,6 +234,42 @@ fn those_of_a_direct_conversation_are_told_on_their_own_topics() {
         let mut events = scene.told.events();
         events.sort();
         assert_eq!(events, ["ann", "bob"].map(|name| (format!("person:one/{name}"), "react".to_owned())));
+    });
+}
+
+#[test]
+fn in_a_direct_conversation_with_older_changes_what_was_not_stored_is_told_to_nobody() {
+    run(async {
+        let (scene, one) = (Scene::begin().await, id("one"));
+        let open = OpenDirect { with: somebody("bob") };
+        let direct = scene.messenger.ask(&one, scene::by("ann"), open).await.expect("opened");
+        let append = Append { conversation: direct.id, draft: Draft::text(None, "psst") };
+        scene.messenger.ask(&one, scene::by("ann"), append).await.expect("said");
+        let react =
+            |emoji: &str| React { conversation: direct.id, seq: Seq(1), emoji: emoji.to_owned(), on: true };
+        scene.messenger.ask(&one, scene::by("bob"), react("🎉")).await.expect("reacted");
+        // On a server that was started since Ann reads what she is in as she comes, or it is read with that of others.
+        for (is_read_later, fail, told) in
+            [(false, Held::cut as fn(&Held), 0), (true, Held::cut, 0), (true, Held::lose, 1)]
+        {
+            let (messenger, events) =
+                (Messenger::new(scene.held.clone(), Settings::default()), Told::default());
+            messenger.tell_through(events.clone());
+            messenger.inner.audience.arrive(&one, &somebody("ann"), DeviceId(1)).expect("there is room");
+            if is_read_later {
+                messenger.inner.audience.follow_again(&one, &somebody("ann"));
+                messenger.catch_up().await;
+            } else {
+                messenger.follow(&one, &somebody("ann")).await.expect("read");
+            }
+            scene.held.hold();
+            let reacted = messenger.ask(&one, scene::by("bob"), react("👍"));
+            fail(&scene.held);
+            assert!(matches!(reacted.await, Err(Failure::Unavailable(_))));
+            events.take();
+            messenger.catch_up().await;
+            assert_eq!(events.events(), vec![("person:one/ann".to_owned(), "react".to_owned()); told]);
+        }
     });
 }
 
