@@ -11,8 +11,11 @@ use crate::messenger::Messenger;
 use crate::news::{ChangedAt, counts, reacted};
 use crate::notice::ErasedReactions;
 use chat::verbs::{Around, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, PersonId, Revision};
+use chat::{By, CommunityId, Conversation, ConversationId, Failure, PersonId, Revision};
 use serde_json::json;
+
+/// Conversations about which the store is asked at once.
+const READ_AT_ONCE: usize = 100;
 
 /// What is to be told of a change.
 struct Told {
@@ -113,27 +116,46 @@ impl Messenger {
         Ok(Some(Told { revision: message.revision, event, payload: payload.to_string() }))
     }
 
-    /// Tells how far a conversation has come whose changes were not told one by one: who stands before that asks for them.
-    pub(crate) async fn tell_how_far_changes_are(
-        &self,
-        community: &CommunityId,
-        conversation: ConversationId,
-    ) {
-        let read = ReadPage { conversation, around: Around::Newest, limit: 1 };
-        match self.ask(community, By::Service, read).await {
-            Ok(page) => {
-                let now = &page.conversation;
-                if now.revision > self.inner.audience.told_revision(community, conversation) {
-                    let (event, payload) = ("conversation:changed", json!(now).to_string());
-                    self.inner.here().revised(community, conversation, now.revision, event, &payload);
+    /// Tells how far conversations have come whose changes were not told one by one: who stands before that asks for them. When
+    /// the store cannot say, the next rounds ask again.
+    pub(crate) async fn tell_how_far_changes_are(&self, conversations: &[(CommunityId, ConversationId)]) {
+        let mut batches = conversations.chunks(READ_AT_ONCE);
+        while let Some(batch) = batches.next() {
+            let ask = |(community, conversation): &(CommunityId, ConversationId)| {
+                let read = ReadPage { conversation: *conversation, around: Around::Newest, limit: 1 };
+                self.ask(community, By::Service, read)
+            };
+            let answers: Vec<_> = batch.iter().map(ask).collect();
+            let mut unread = Vec::new();
+            for (place, answer) in batch.iter().zip(answers) {
+                match answer.await {
+                    Ok(page) => self.tell_how_far_it_is(place, &page.conversation),
+                    Err(Failure::Unavailable(_)) => unread.push(place),
+                    Err(failure) => {
+                        let (community, conversation) = place;
+                        tracing::info!(%failure, %community, %conversation, "nobody looks at it any more");
+                    }
                 }
             }
-            Err(Failure::Unavailable(_)) => {
-                self.inner.audience.leave_changes_untold(community, conversation);
+            if !unread.is_empty() {
+                tracing::warn!("how far changes have come could not be read; the next round tries again");
+                for (community, conversation) in unread.into_iter().chain(batches.flatten()) {
+                    self.inner.audience.leave_changes_untold(community, *conversation);
+                }
+                return;
             }
-            Err(failure) => {
-                tracing::info!(%failure, %community, %conversation, "nobody looks at it any more");
-            }
+        }
+    }
+
+    fn tell_how_far_it_is(
+        &self,
+        (community, conversation): &(CommunityId, ConversationId),
+        now: &Conversation,
+    ) {
+        if now.revision > self.inner.audience.told_revision(community, *conversation) {
+            let payload = json!(now).to_string();
+            let mut here = self.inner.here();
+            here.revised(community, *conversation, now.revision, "conversation:changed", &payload);
         }
     }
 }
@@ -141,4 +163,67 @@ impl Messenger {
 /// Who is called that.
 fn by(person: &PersonId) -> By {
     if *person == PersonId::service() { By::Service } else { By::Person(person.clone()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audience::{DeviceId, Followed, Reading, UNTOLD_CHANGES_READ_MAX};
+    use crate::scene::{self, id, run, somebody};
+    use chat::{RoomName, Ulid};
+
+    fn conversation(number: usize) -> ConversationId {
+        ConversationId(Ulid::from_bytes((number as u128).to_be_bytes()))
+    }
+
+    /// Ann has so many rooms open, and is in another that she has not.
+    fn open(messenger: &Messenger, count: usize) {
+        let (one, ann, audience) = (id("one"), somebody("ann"), &messenger.inner.audience);
+        audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
+        let followed = [Followed { id: conversation(0), is_room: true, revision: Revision(0) }];
+        audience.begin_following(&one, &ann);
+        audience.follow_all(&one, &ann, Reading { followed: &followed, gone: &[] });
+        let name = RoomName::parse("lobby").expect("a name");
+        for number in 1..=count {
+            audience.open_room(&one, conversation(number), &name, &ann, DeviceId(1));
+        }
+    }
+
+    #[test]
+    fn a_round_reads_how_far_so_many_open_conversations_are_and_leaves_the_rest_to_the_next() {
+        run(async {
+            let (messenger, _) = scene::messenger();
+            scene::community(&messenger, "one").await;
+            open(&messenger, UNTOLD_CHANGES_READ_MAX + 1);
+            let (one, audience) = (id("one"), &messenger.inner.audience);
+            audience.revised(&one, conversation(0), Revision(5));
+            audience.leave_all_changes_untold(&one);
+            for read in [UNTOLD_CHANGES_READ_MAX, 1, 0] {
+                let before = messenger.counts().asked_total;
+                messenger.catch_up().await;
+                assert_eq!(messenger.counts().asked_total - before, read as u64);
+            }
+            audience.note_revision(&one, conversation(0), Revision(7));
+            let told = audience.told_revision(&one, conversation(0));
+            assert_eq!(told, Revision(7), "who opens that room is the first there");
+        });
+    }
+
+    #[test]
+    fn a_round_ends_with_what_the_store_cannot_say_and_the_next_asks_for_all_of_it() {
+        run(async {
+            let (messenger, held) = scene::holding();
+            scene::community(&messenger, "one").await;
+            open(&messenger, 3 * READ_AT_ONCE);
+            messenger.inner.audience.leave_all_changes_untold(&id("one"));
+            for (fails, read) in [(true, READ_AT_ONCE), (false, 3 * READ_AT_ONCE), (false, 0)] {
+                let before = messenger.counts().asked_total;
+                if fails {
+                    held.hold();
+                }
+                tokio::join!(messenger.catch_up(), async { held.cut() });
+                assert_eq!(messenger.counts().asked_total - before, read as u64);
+            }
+        });
+    }
 }

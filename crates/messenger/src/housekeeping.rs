@@ -100,9 +100,7 @@ impl Messenger {
         for (community, conversation, changes) in &overdue.doubted {
             self.find_out_changes(community, *conversation, changes).await;
         }
-        for (community, conversation) in &overdue.untold_changes {
-            self.tell_how_far_changes_are(community, *conversation).await;
-        }
+        self.tell_how_far_changes_are(&overdue.untold_changes).await;
         self.follow_anew(&overdue.to_follow).await;
         self.inner.here().tell_what_is_untold();
         self.write_sightings().await;

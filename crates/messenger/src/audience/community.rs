@@ -11,7 +11,7 @@ pub(crate) use reach::Reach;
 use super::abroad::Abroad;
 use super::due::{Due, Overdue};
 use super::gathering::Gathering;
-use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX};
+use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX, UNTOLD_CHANGES_READ_MAX};
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status, merged};
 use crate::topics::person_topic;
@@ -286,7 +286,7 @@ impl Gathered {
                 overdue.doubted.push((community.clone(), *id, std::mem::take(&mut gathering.doubted)));
             }
             gathering.erased_told = 0;
-            if std::mem::take(&mut gathering.has_untold_changes) {
+            if overdue.untold_changes.len() < UNTOLD_CHANGES_READ_MAX && gathering.take_untold_changes() {
                 overdue.untold_changes.push((community.clone(), *id));
             }
         }

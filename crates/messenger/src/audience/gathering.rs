@@ -66,6 +66,19 @@ impl Gathering {
         self.told_revision.get_or_insert(revision);
     }
 
+    /// Whether it is to be told now how far its changes have come. Of a room that nobody has open nobody is told: whoever opens
+    /// it reads it, and is the first again.
+    pub(super) fn take_untold_changes(&mut self) -> bool {
+        if !std::mem::take(&mut self.has_untold_changes) {
+            return false;
+        }
+        let is_heard = !self.is_room || self.topic.is_some();
+        if !is_heard {
+            self.told_revision = None;
+        }
+        is_heard
+    }
+
     /// Whether somebody here was told less than is known.
     pub(super) fn is_behind(&self) -> bool {
         self.told.unwrap_or_default() < self.head

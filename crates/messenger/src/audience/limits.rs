@@ -15,6 +15,8 @@ pub(crate) const PRESENCE_EACH_MAX: usize = 500;
 pub(crate) const DOUBTED_CHANGES_MAX: usize = 100;
 /// Reactions of people who are erased that those of one conversation are told one by one in a round.
 pub(crate) const ERASED_REACTIONS_TOLD_MAX: u32 = 100;
+/// Conversations of which is read in one round how far their changes have come; the others wait for the next.
+pub(crate) const UNTOLD_CHANGES_READ_MAX: usize = 1_000;
 /// People of whom the other nodes are told in one round, beside those who go.
 pub(crate) const TOLD_AT_ONCE_MAX: usize = 10_000;
 /// People of other nodes who are lost in one turn, of a millisecond or two; then others have one.

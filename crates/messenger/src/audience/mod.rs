@@ -27,7 +27,7 @@ pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use due::{Due, Overdue};
 pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 #[cfg(test)]
-pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX};
+pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX, UNTOLD_CHANGES_READ_MAX};
 pub(crate) use present::DeviceId;
 pub(crate) use status::{Activity, Choice};
 
