@@ -6,6 +6,7 @@ use crate::nodes::Voice;
 use crate::notice::{Departure, ErasedReactions, Notice};
 use crate::topics::Event;
 use crate::witness::Happening;
+use chat::verbs::Erase;
 use chat::{
     Asked, CommunityId, Conversation, ConversationId, KeyId, Member, Message, Moment, Person, PersonId,
 };
@@ -57,6 +58,11 @@ impl<'a> Bulletin<'a> {
     /// changes have come.
     pub(crate) fn changes_doubted(&mut self, community: &CommunityId) {
         self.pin(community, &Notice::ChangesDoubted);
+    }
+
+    /// Nobody knows whether that was the last step of an erasure: this node finds out by and by, for all of them.
+    pub(crate) fn erasure_doubted(&mut self, asked: Asked<Erase>) {
+        self.here.erasures.doubt(asked);
     }
 
     /// A message was edited, deleted or reacted to.

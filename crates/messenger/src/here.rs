@@ -4,6 +4,7 @@ use crate::audience::{Announcement, Audience, Followed, Untold};
 use crate::cache::{Cache, Key};
 use crate::clock::now;
 use crate::entrance::{Entrance, SocketId};
+use crate::erasures::DoubtedErasures;
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
 use chat::{
@@ -17,6 +18,7 @@ pub(crate) struct Here<'a> {
     pub(crate) audience: &'a Audience,
     pub(crate) cache: &'a Cache,
     pub(crate) entrance: &'a Entrance,
+    pub(crate) erasures: &'a DoubtedErasures,
     pub(crate) out: &'a WayOut,
 }
 
@@ -55,6 +57,7 @@ impl Here<'_> {
             }
             Notice::Expelled { person } => self.expelled(community, person),
             Notice::Erased { person } => {
+                self.erasures.settle(community, person);
                 self.out.erased(community, person);
                 self.expelled(community, person);
             }

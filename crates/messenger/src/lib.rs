@@ -33,6 +33,7 @@ mod channels;
 mod clock;
 mod counters;
 mod entrance;
+mod erasures;
 mod fault;
 mod following;
 mod here;

@@ -6,6 +6,7 @@ use crate::cache::Cache;
 use crate::clock::now;
 use crate::counters::Counts;
 use crate::entrance::{Entrance, InstallationSecret};
+use crate::erasures::DoubtedErasures;
 use crate::here::Here;
 use crate::limited::Limited;
 use crate::news::News;
@@ -69,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) limited: Limited,
     pub(crate) cache: Cache,
     pub(crate) entrance: Entrance,
+    pub(crate) erasures: DoubtedErasures,
     pub(crate) out: WayOut,
     pub(crate) nodes: Nodes,
     pub(crate) sightings: Sightings,
@@ -84,6 +86,7 @@ impl Messenger {
             limited: Limited::new(),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
+            erasures: DoubtedErasures::default(),
             out: WayOut::default(),
             nodes: Nodes::new(store.epoch()),
             store,
@@ -223,7 +226,8 @@ impl Inner {
     }
 
     pub(crate) fn here(&self) -> Here<'_> {
-        Here { audience: &self.audience, cache: &self.cache, entrance: &self.entrance, out: &self.out }
+        let Self { audience, cache, entrance, erasures, out, .. } = self;
+        Here { audience, cache, entrance, erasures, out }
     }
 }
 

@@ -19,6 +19,7 @@ mod rooms;
 mod sending;
 
 pub(crate) use changing::{ChangedAt, counts, reacted};
+pub(crate) use people::person_erased;
 
 use crate::bulletin::Bulletin;
 use chat::{Asked, Command, Verb};

@@ -63,15 +63,21 @@ impl Told for Erase {
             bulletin.reactions_erased(&asked.call.community, erased);
         }
         if answer.done {
-            bulletin.happened(&asked, &Happening::Erased(&asked.command.person));
-            bulletin.erased(&asked.call.community, &asked.command.person);
+            person_erased(&asked, bulletin);
         }
     }
 
-    /// The next step finds what is left, and tells nothing of what this one did.
+    /// The next step finds what is left, and tells nothing of what this one did; there is none if this was the last.
     fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
         bulletin.changes_doubted(&asked.call.community);
+        bulletin.erasure_doubted(asked);
     }
+}
+
+/// Nothing is left of a person.
+pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut Bulletin<'_>) {
+    bulletin.happened(asked, &Happening::Erased(&asked.command.person));
+    bulletin.erased(&asked.call.community, &asked.command.person);
 }
 
 impl Told for Revoke {

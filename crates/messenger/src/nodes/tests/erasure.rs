@@ -1,27 +1,34 @@
 //! Who is erased on one node is erased on all.
 
-use super::{Node, OTHER, begin};
+use super::{Node, OTHER, begin, begin_over};
 use crate::audience::ERASED_REACTIONS_TOLD_MAX;
-use crate::scene::{by, id, run, somebody};
+use crate::scene::{Held, by, id, run, somebody};
 use crate::witness::{Happening, Witness};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Append, Around, Erase, Punish, React, ReadPage};
-use chat::{By, CommunityId, Draft, KeyId, PersonId, Revision, SanctionKind, Seq};
+use chat::verbs::{Append, Around, Erase, Punish, React, ReadPage, ReadPerson};
+use chat::{By, CommunityId, Draft, Failure, KeyId, PersonId, Revision, SanctionKind, Seq};
 use gateway::FromNodes;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Notes who is no more.
 #[derive(Clone, Default)]
-struct Mourner(Arc<Mutex<Vec<PersonId>>>);
+struct Mourner {
+    noted: Arc<Mutex<Vec<PersonId>>>,
+    /// How often somebody was erased on this node.
+    happened: Arc<AtomicUsize>,
+}
 
 impl Witness for Mourner {
-    fn witness(&self, _: &CommunityId, _: &PersonId, _: &Happening<'_>) {}
+    fn witness(&self, _: &CommunityId, _: &PersonId, happening: &Happening<'_>) {
+        self.happened.fetch_add(usize::from(matches!(happening, Happening::Erased(_))), Relaxed);
+    }
 
     fn keys_changed(&self, _: &CommunityId, _: Option<KeyId>) {}
 
     fn erased(&self, _: &CommunityId, person: &PersonId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(person.clone());
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(person.clone());
     }
 }
 
@@ -33,7 +40,7 @@ impl Mourner {
     }
 
     fn noted(&self) -> Vec<PersonId> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -130,5 +137,76 @@ fn what_a_step_changes_is_told_to_the_other_node_in_messages_that_its_bus_takes(
         }
         let edits = there.events().into_iter().filter(|(_, event)| event == "msg:edit");
         assert_eq!(edits.count(), MENTIONS);
+    });
+}
+
+#[test]
+fn who_is_erased_by_steps_of_unknown_outcome_is_forgotten_once_on_both_nodes() {
+    /// Each step of Ann's erasure fails like this, until she is no more. Says how many there were.
+    async fn erase(here: &Node, held: &Held, fail: fn(&Held)) -> usize {
+        let ann = ReadPerson { person: somebody("ann") };
+        for step in 0.. {
+            if here.messenger.ask(&id("one"), By::Service, ann.clone()).await.is_err() {
+                return step;
+            }
+            assert!(is_unknown(here, held, fail).await);
+        }
+        unreachable!("there are so many steps")
+    }
+
+    /// Whether the outcome of a step of Ann's erasure is unknown.
+    async fn is_unknown(here: &Node, held: &Held, fail: fn(&Held)) -> bool {
+        held.hold();
+        let erased = here.messenger.ask(&id("one"), By::Service, Erase { person: somebody("ann") });
+        fail(held);
+        matches!(erased.await, Err(Failure::Unavailable(_)))
+    }
+
+    run(async {
+        let held = Arc::new(Held::default());
+        let (here, there, _) = begin_over(held.clone()).await;
+        let (mine, theirs) = (Mourner::of(&here), Mourner::of(&there));
+        assert!(is_unknown(&here, &held, Held::cut).await);
+        here.messenger.catch_up().await;
+        there.hear(&here);
+        assert_eq!((mine.noted(), theirs.noted()), (vec![], vec![]), "she is there");
+        assert!(erase(&here, &held, Held::lose).await > 1);
+        held.hold();
+        tokio::join!(here.messenger.catch_up(), async {
+            while held.count() == 0 {
+                tokio::task::yield_now().await;
+            }
+            held.cut();
+        });
+        assert_eq!(mine.noted(), [], "the store cannot say yet");
+        for times in [1, 0] {
+            here.messenger.catch_up().await;
+            there.hear(&here);
+            assert_eq!(
+                (mine.noted(), theirs.noted()),
+                (vec![somebody("ann"); times], vec![somebody("ann"); times])
+            );
+        }
+        assert_eq!((mine.happened.load(Relaxed), theirs.happened.load(Relaxed)), (1, 0));
+    });
+}
+
+#[test]
+fn whose_erasure_was_of_unknown_outcome_and_was_repeated_is_forgotten_once() {
+    run(async {
+        let held = Arc::new(Held::default());
+        let (here, there, _) = begin_over(held.clone()).await;
+        let (mine, theirs) = (Mourner::of(&here), Mourner::of(&there));
+        held.hold();
+        let erased = here.messenger.ask(&id("one"), By::Service, Erase { person: somebody("ann") });
+        held.cut();
+        assert!(erased.await.is_err());
+        let erase = Erase { person: somebody("ann") };
+        while !there.messenger.ask(&id("one"), By::Service, erase.clone()).await.expect("erased").done {}
+        here.hear(&there);
+        here.messenger.catch_up().await;
+        there.hear(&here);
+        assert_eq!((mine.noted(), theirs.noted()), (vec![somebody("ann")], vec![somebody("ann")]));
+        assert_eq!((mine.happened.load(Relaxed), theirs.happened.load(Relaxed)), (0, 1));
     });
 }

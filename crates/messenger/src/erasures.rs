@@ -1,0 +1,66 @@
+//! Erasures of which nobody knows whether they are complete: looked for, and told.
+//!
+//! When the outcome of an erasure's last step is unknown, whoever repeats it is answered that there is nobody. So the node that
+//! asked finds out whether the person is there, and tells it as it would have been told.
+
+use crate::messenger::Messenger;
+use crate::news::person_erased;
+use chat::verbs::{Erase, ReadPerson};
+use chat::{Asked, By, CommunityId, Failure, PersonId, Thing};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The last doubted step of each, by whom it erases.
+#[derive(Default)]
+pub(crate) struct DoubtedErasures(Mutex<HashMap<(CommunityId, PersonId), Asked<Erase>>>);
+
+impl DoubtedErasures {
+    /// Nobody knows whether that was done.
+    pub(crate) fn doubt(&self, asked: Asked<Erase>) {
+        self.all().insert((asked.call.community.clone(), asked.command.person.clone()), asked);
+    }
+
+    /// The person is no more, and everybody is told.
+    pub(crate) fn settle(&self, community: &CommunityId, person: &PersonId) {
+        self.all().remove(&(community.clone(), person.clone()));
+    }
+
+    /// What became of that step is known. Says whether it was in doubt until now.
+    fn take(&self, asked: &Asked<Erase>) -> bool {
+        let key = (asked.call.community.clone(), asked.command.person.clone());
+        let mut all = self.all();
+        let is_last = all.get(&key).is_some_and(|last| last.call.entropy == asked.call.entropy);
+        is_last && all.remove(&key).is_some()
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<(CommunityId, PersonId), Asked<Erase>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Messenger {
+    /// Tells of whom an erasure in doubt has left nothing. When the store cannot say, the next round asks again.
+    pub(crate) async fn find_out_erasures(&self) {
+        let inner = &self.inner;
+        let doubted: Vec<Asked<Erase>> = inner.erasures.all().values().cloned().collect();
+        for asked in doubted {
+            let read = ReadPerson { person: asked.command.person.clone() };
+            match self.ask(&asked.call.community, By::Service, read).await {
+                Err(Failure::Absent(Thing::Person)) => {
+                    if inner.erasures.take(&asked) {
+                        let mut bulletin = inner.bulletin();
+                        // It may have been done a moment after it was doubted.
+                        bulletin.forget_community(&asked.call.community);
+                        person_erased(&asked, &mut bulletin);
+                    }
+                }
+                Err(failure @ Failure::Unavailable(_)) => {
+                    tracing::warn!(%failure, "whether people are erased could not be read; the next round tries again");
+                    return;
+                }
+                // Whoever erases them goes on.
+                Ok(_) | Err(_) => drop(inner.erasures.take(&asked)),
+            }
+        }
+    }
+}
