@@ -1,7 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./ask";
 import type { RoomEvent } from "./events";
-import { noAnswer } from "./fault";
+import { noAnswer, parseFault } from "./fault";
 import { Feed } from "./feed";
 import { parseJoined, type Joined } from "./joined";
 import { conversation, sample, written } from "./message.sample";
@@ -128,19 +128,115 @@ test("a revision that was told without its change has that asked for, also where
   const scene = new Scene();
   const { feed, asked, told } = scene;
   feed.stand(joined({ conversation: conversation(1, 9, 5) }));
-  feed.standsAt(5);
+  feed.standsAt(5, 0);
   expect(asked).toEqual([]);
-  feed.standsAt(6);
+  feed.standsAt(6, 0);
   expect(asked).toEqual([{ changed: 5, limit: 200 }]);
   await scene.answer(page([written(2, { revision: 6 })], false, conversation(1, 9, 6)));
   expect(told.slice(1)).toEqual(["changed 2"]);
+});
+
+test("a revision that is told while changes are on their way is asked for after them", async () => {
+  const scene = new Scene();
+  const { feed, asked, told } = scene;
+  feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+  feed.standsAt(6, 0);
+  feed.standsAt(7, 2000);
+  expect(asked).toHaveLength(1);
+  await scene.answer(page([written(2, { revision: 6 })], false, conversation(1, 9, 6)));
+  expect(asked[1]).toEqual({ changed: 6, limit: 200 });
+  await scene.answer(page([written(3, { revision: 7 })], false, conversation(1, 9, 7)));
+  expect(told.slice(1)).toEqual(["changed 2", "changed 3"]);
+  expect(asked).toHaveLength(2);
+});
+
+test("a page of changes that was read before one that is told by now does not lead back", async () => {
+  const scene = new Scene();
+  const { feed } = scene;
+  feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+  feed.standsAt(6, 0);
+  for (const revision of [6, 7]) feed.changed({ type: "changed", message: sample(1, { revision }) }, 1, revision);
+  await scene.answer(page([written(1, { revision: 6 })], false, conversation(1, 9, 6)));
+  expect(feed.position).toEqual({ recover: { epoch: "e", seq: 9, revision: 7 } });
+  expect(scene.asked).toHaveLength(1);
+});
+
+describe("with a clock", () => {
+  beforeEach(() => { vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  const busy = { ok: false, fault: parseFault({ code: "busy" }) } as const;
+
+  test("changes that were refused are asked for again by and by, as long as that may help and the talk stands", async () => {
+    const scene = new Scene();
+    const answer = async (given: Answer): Promise<void> => {
+      void scene.answer(given);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    scene.feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+    scene.feed.standsAt(6, 0);
+    await answer(busy);
+    expect(scene.asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toEqual([{ changed: 5, limit: 200 }, { changed: 5, limit: 200 }]);
+    await answer(page([written(2, { revision: 6 })], false, conversation(1, 9, 6)));
+    expect(scene.told.slice(1)).toEqual(["changed 2"]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(2);
+
+    scene.feed.standsAt(7, 0);
+    for (let times = 0; times < 100; times += 1) {
+      await answer(busy);
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(scene.asked).toHaveLength(2 + 21);
+
+    scene.feed.standsAt(8, 2000);
+    scene.feed.rest();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(2 + 21);
+  });
+
+  test("who is told what everybody is told asks for it once, at a moment of their own", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.75);
+    const scene = new Scene();
+    scene.feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+    scene.feed.standsAt(6, 2000);
+    await vi.advanceTimersByTimeAsync(1400);
+    scene.feed.standsAt(8, 2000);
+    expect(scene.asked).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(scene.asked).toEqual([{ changed: 5, limit: 200 }]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  test("nothing is asked for that is told meanwhile, and a leap waits for nothing", async () => {
+    const scene = new Scene();
+    const hear = (revision: number): void => {
+      scene.feed.changed({ type: "changed", message: sample(1, { revision }) }, 1, revision);
+    };
+    scene.feed.stand(joined({ conversation: conversation(1, 9, 5) }));
+    scene.feed.standsAt(6, 2000);
+    hear(6);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toEqual([]);
+    scene.feed.standsAt(7, 2000);
+    hear(8);
+    expect(scene.asked).toEqual([{ changed: 6, limit: 200 }]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.asked).toHaveLength(1);
+  });
 });
 
 test("who is far behind with changes gets the newest page instead, and is told", async () => {
   const scene = new Scene();
   const { feed, asked, told } = scene;
   feed.stand(joined({ conversation: conversation(1, 9, 5) }));
-  feed.standsAt(1006);
+  feed.standsAt(1006, 0);
   expect(asked).toEqual([{}]);
   await scene.answer(page([written(9)], true, conversation(1, 9, 1006)));
   expect(told.slice(1)).toEqual(["page 9 lost: too_many"]);

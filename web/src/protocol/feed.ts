@@ -49,6 +49,9 @@ export class Feed {
   #early: { readonly seq: number; readonly event: RoomEvent }[] = [];
   #retrying: ReturnType<typeof setTimeout> | undefined;
   #retries = 0;
+  /** When changes will be asked for, if they are not now. */
+  #mendDue: ReturnType<typeof setTimeout> | undefined;
+  #mendRetries = 0;
 
   constructor(ask: Ask, emit: (event: RoomEvent) => void) {
     this.#ask = ask;
@@ -86,7 +89,9 @@ export class Feed {
     this.#filling = false;
     this.#mending = false;
     this.#retries = 0;
+    this.#mendRetries = 0;
     clearTimeout(this.#retrying);
+    this.#forgetMendDue();
   }
 
   /** Messages came, in whatever order. */
@@ -106,14 +111,18 @@ export class Feed {
   changed(event: RoomEvent, seq: number, revision: number): void {
     this.#change(event, seq);
     if (this.#stood?.revision === revision - 1) this.#stood = { ...this.#stood, revision };
-    else this.standsAt(revision);
+    else this.standsAt(revision, 0);
   }
 
-  /** The conversation is at `revision`: changes that were not told are asked for. */
-  standsAt(revision: number): void {
+  /**
+   * The conversation is at `revision`: changes that were not told are asked for, at a random moment within so many
+   * milliseconds. Where many are told so at once, they do not all ask at once.
+   */
+  standsAt(revision: number, withinMs: number): void {
     if (this.#stood === undefined || revision <= this.#stood.revision) return;
     this.#reach = Math.max(this.#reach, revision);
-    void this.#mend();
+    if (withinMs === 0) void this.#mend();
+    else if (!this.#mending && this.#mendDue === undefined) this.#mendIn(Math.random() * withinMs);
   }
 
   /** The newest page takes the place of everything. */
@@ -152,26 +161,52 @@ export class Feed {
     }
   }
 
-  /** Brings the changes after the last one, as long as that brings anything. */
+  /** Whether there are changes that were heard of and have not come. */
+  get #lacksChanges(): boolean {
+    return this.#stood !== undefined && this.#stood.revision < this.#reach;
+  }
+
+  /** Brings the changes after the last one. What does not come is asked for again by and by. */
   async #mend(): Promise<void> {
     if (this.#mending) return;
+    this.#forgetMendDue();
     this.#mending = true;
-    const visit = this.#visit;
-    for (let going = true; going; ) {
+    const [visit, start] = [this.#visit, this.#stood?.revision ?? 0];
+    for (let going = this.#lacksChanges; going; ) {
       const since = this.#stood?.revision ?? 0;
       const isFar = this.#reach - since > BEHIND_MAX;
       const answer = await this.#ask("history", isFar ? {} : { changed: since, limit: MISSED_MAX });
       if (visit !== this.#visit) return;
       const page = answer.ok ? parsePage(answer.response) : undefined;
-      if (page !== undefined && isFar) this.#begin(page, "too_many");
-      else for (const message of page?.messages ?? []) this.#change({ type: "changed", message }, message.seq);
-      const reached = page?.more === true && !isFar ? page.messages.at(-1)?.revision : page?.conversation.revision;
-      if (this.#stood !== undefined && reached !== undefined && reached > since) {
-        this.#stood = { ...this.#stood, revision: reached };
-      }
-      going = page?.more === true && !isFar && reached !== undefined && reached > since;
+      if (page !== undefined) this.#mended(page, isFar);
+      // More may have been heard of, or told, while this was on its way.
+      going = page !== undefined && this.#lacksChanges && (this.#stood?.revision ?? 0) > since;
     }
     this.#mending = false;
+    const isFutile = this.#lacksChanges && this.#stood?.revision === start;
+    this.#mendRetries = isFutile ? this.#mendRetries + 1 : 0;
+    if (this.#lacksChanges && this.#mendRetries <= RETRIES_MAX) this.#mendIn(RETRY_MS);
+  }
+
+  /** A page came: of changes, or where there were too many of them the newest. */
+  #mended(page: Page, isNewest: boolean): void {
+    const { messages, more, conversation } = page;
+    if (isNewest) this.#begin(page, "too_many");
+    else for (const message of messages) this.#change({ type: "changed", message }, message.seq);
+    const reached = more && !isNewest ? messages.at(-1)?.revision : conversation.revision;
+    this.#reach = Math.max(this.#reach, conversation.revision);
+    if (this.#stood !== undefined && reached !== undefined && reached > this.#stood.revision) {
+      this.#stood = { ...this.#stood, revision: reached };
+    }
+  }
+
+  #mendIn(ms: number): void {
+    this.#mendDue = setTimeout(() => void this.#mend(), ms);
+  }
+
+  #forgetMendDue(): void {
+    clearTimeout(this.#mendDue);
+    this.#mendDue = undefined;
   }
 
   #tell(messages: readonly Message[]): void {

@@ -1,5 +1,5 @@
 import type { Answer } from "./ask";
-import { parseConversation, type Conversation } from "./conversation";
+import { isRoom, parseConversation, type Conversation } from "./conversation";
 import type { RoomEvent, Where } from "./events";
 import { noAnswer, type Fault } from "./fault";
 import { Feed, type Standpoint } from "./feed";
@@ -13,6 +13,8 @@ import type { Wire } from "./wire";
 
 /** Messages at once, of what is older or newer than what is known. */
 const BROUGHT_MAX = 50;
+/** Everybody who has a room open is told at once that something changed: within this time they ask for it. */
+const ROOM_SPREAD_MS = 2000;
 
 /** What somebody wants to say. */
 export type Draft = {
@@ -70,7 +72,7 @@ export class Talk {
     answered(page.conversation);
     if (isKnown) {
       this.#feed.head(page.conversation.last);
-      this.#feed.standsAt(page.conversation.revision);
+      this.#feed.standsAt(page.conversation.revision, 0);
     } else {
       this.#feed.stand({ ...page, epoch, recovered: false, reason: "epoch", changed: [] });
     }
@@ -153,7 +155,9 @@ export class Talk {
     this.#wire.hear("msg:changed", parseMessage, (message) => {
       this.#feed.changed({ type: "changed", message }, message.seq, message.revision);
     });
-    this.#wire.hear("conversation:changed", parseConversation, ({ revision }) => { this.#feed.standsAt(revision); });
+    this.#wire.hear("conversation:changed", parseConversation, (conversation) => {
+      this.#feed.standsAt(conversation.revision, isRoom(conversation) ? ROOM_SPREAD_MS : 0);
+    });
     this.#wire.hear("react", parseReacted, ({ person, on, ...reacted }) => {
       const event = { type: "reacted", ...reacted, mine: this.#news.isMe(person) ? on : undefined } as const;
       this.#feed.changed(event, reacted.seq, reacted.revision);
