@@ -35,6 +35,11 @@ impl Outbox {
         Self { waiting: VecDeque::new(), is_sent: false, prefix, number: 0 }
     }
 
+    /// What the ids of this session begin with, and no other's do.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// Gives the text back where too much waits.
     pub(super) fn put(
         &mut self,

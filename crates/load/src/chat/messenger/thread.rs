@@ -1,8 +1,9 @@
 //! What is known of one conversation's messages: in the order of their places, each once, without holes.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
-use crate::chat::messenger::payload::{Conversation, Message, Reaction};
+use crate::chat::messenger::payload::{Conversation, Message, Page, Reaction};
 
 /// Messages that are held of a conversation; when more come, the oldest go, and can be asked for again.
 pub(super) const HELD_MAX: usize = 2000;
@@ -22,12 +23,35 @@ pub(super) struct Thread {
     pub(super) revision: u64,
     messages: BTreeMap<u64, Message>,
     ahead: BTreeMap<u64, Message>,
-    /// What waits for an answer: those that are missing, those before, changes.
+    /// What waits for an answer: those that are missing, those before.
     pub(super) fills: bool,
     pub(super) grows: bool,
-    pub(super) mends: bool,
-    /// Whether changes came to be known of while some were asked for.
-    pub(super) mends_again: bool,
+    /// The greatest revision that was heard of.
+    pub(super) reach: u64,
+    /// What is done to bring the changes up to there.
+    pub(super) mending: Mending,
+    /// How often in a row that brought nothing.
+    pub(super) futile: u32,
+}
+
+/// What is done about changes that were heard of and have not come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Mending {
+    #[default]
+    No,
+    /// They are to be asked for.
+    Now,
+    At(Instant),
+    /// Those after that revision are asked for.
+    Asked {
+        since: u64,
+    },
+}
+
+impl Mending {
+    pub(super) fn is_due(self, now: Instant) -> bool {
+        self == Self::Now || matches!(self, Self::At(at) if at <= now)
+    }
 }
 
 impl Thread {
@@ -132,12 +156,34 @@ impl Thread {
         if revision == self.revision + 1 {
             self.revision = revision;
         }
+        self.reach = self.reach.max(revision);
         revision > self.revision
+    }
+
+    /// Whether there are changes that were heard of and have not come.
+    pub(super) fn lacks_changes(&self) -> bool {
+        self.reach > self.revision
+    }
+
+    /// Those changes are to be asked for as soon as what is asked is answered.
+    pub(super) fn mend_now(&mut self) {
+        if !matches!(self.mending, Mending::Asked { .. }) {
+            self.mending = Mending::Now;
+        }
+    }
+
+    /// A page of changes came: the changed messages.
+    pub(super) fn mended(&mut self, page: Page) -> Vec<Message> {
+        let last = page.messages.last().map_or(0, |message| message.revision);
+        let revision = page.conversation.revision;
+        self.revision = self.revision.max(if page.more { last } else { revision });
+        self.reach = self.reach.max(revision);
+        page.messages
     }
 
     /// The connection is gone, and with it what was asked.
     pub(super) fn fall_silent(&mut self) {
-        (self.fills, self.grows, self.mends, self.mends_again) = (false, false, false, false);
+        (self.fills, self.grows, self.mending, self.futile) = (false, false, Mending::No, 0);
     }
 
     fn turn(&mut self) -> Vec<Message> {

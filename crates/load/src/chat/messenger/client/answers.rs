@@ -32,7 +32,7 @@ impl Client {
             },
             Asked::Send { client_id } => self.sent(&client_id, answer, now),
             Asked::Fill { conversation } => self.filled(&conversation, page(answer)),
-            Asked::Mend { conversation } => self.mended(&conversation, page(answer)),
+            Asked::Mend { conversation } => self.mended(&conversation, page(answer), now),
             Asked::Grow { conversation } => self.grown(&conversation, page(answer)),
             Asked::Read { conversation } => {
                 if let Some(read) = answer.as_ref().ok().and_then(|response| response["read"].as_u64()) {

@@ -264,11 +264,11 @@ impl Client {
             return;
         }
         thread.head = thread.head.max(*last);
-        let misses_changes = *revision > thread.revision;
-        self.fill(id);
-        if misses_changes {
-            self.mend(id);
+        if *revision > thread.revision {
+            thread.reach = thread.reach.max(*revision);
+            thread.mend_now();
         }
+        self.fill(id);
     }
 
     pub(super) fn put_thread(&mut self, id: String, thread: Thread) {

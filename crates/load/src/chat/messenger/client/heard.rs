@@ -158,9 +158,8 @@ impl Client {
             }
             "conversation:changed" => {
                 if let Some(conversation) = Conversation::read(payload) {
-                    let (id, revision) = (conversation.id.clone(), conversation.revision);
+                    self.stands_at(&conversation, now);
                     self.describe(conversation);
-                    self.stands_at(&id, revision);
                 }
             }
             "profile" => {

@@ -6,6 +6,7 @@ mod coming_in;
 mod heard;
 mod listing;
 mod meaning;
+mod mending;
 mod perform;
 mod reading;
 mod standing;
@@ -179,6 +180,7 @@ impl Client {
                     }
                 }
                 self.refresh(now);
+                self.mend(now);
                 self.pump(now);
             }
             Link::Waiting(_) | Link::Opening | Link::Ended => {}

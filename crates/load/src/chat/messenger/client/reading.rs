@@ -55,20 +55,6 @@ impl Client {
         }
     }
 
-    /// A change brought the conversation to that revision.
-    pub(super) fn changed_to(&mut self, conversation: &str, revision: u64) {
-        if self.threads.get_mut(conversation).is_some_and(|thread| thread.changed_to(revision)) {
-            self.mend(conversation);
-        }
-    }
-
-    /// A conversation is at that revision: changes that were not told are asked for.
-    pub(super) fn stands_at(&mut self, conversation: &str, revision: u64) {
-        if self.threads.get(conversation).is_some_and(|thread| thread.revision < revision) {
-            self.mend(conversation);
-        }
-    }
-
     /// Asks for the places after the last one, where some are missing.
     pub(super) fn fill(&mut self, conversation: &str) {
         let Some(thread) = self.threads.get(conversation) else { return };
@@ -107,38 +93,6 @@ impl Client {
         self.told(turn);
         if goes_on {
             self.fill(conversation);
-        }
-    }
-
-    /// Asks for the changes after the last one.
-    pub(super) fn mend(&mut self, conversation: &str) {
-        let Some(thread) = self.threads.get_mut(conversation) else { return };
-        if thread.mends {
-            thread.mends_again = true;
-            return;
-        }
-        let payload =
-            json!({ "conversation": conversation, "changed": thread.revision, "limit": MISSED_PAGE });
-        let mends = self.ask("history", payload, Asked::Mend { conversation: conversation.to_owned() });
-        if let Some(thread) = self.threads.get_mut(conversation) {
-            thread.mends = mends;
-        }
-    }
-
-    pub(super) fn mended(&mut self, conversation: &str, page: Option<Page>) {
-        let Some(thread) = self.threads.get_mut(conversation) else { return };
-        thread.mends = false;
-        let again = std::mem::take(&mut thread.mends_again);
-        let Some(page) = page else { return };
-        let last = page.messages.last().map(|message| message.revision);
-        let reached = if page.more { last.unwrap_or_default() } else { page.conversation.revision };
-        let goes_on = reached > thread.revision && (page.more || again);
-        thread.revision = thread.revision.max(reached);
-        for message in page.messages {
-            self.change(message, Change::Meanwhile);
-        }
-        if goes_on {
-            self.mend(conversation);
         }
     }
 

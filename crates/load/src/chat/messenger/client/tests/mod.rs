@@ -1,5 +1,6 @@
 //! The client against a small server of its own, which forgets to tell, breaks off, and refuses.
 
+mod mending;
 mod server;
 
 use std::time::{Duration, Instant};
@@ -253,22 +254,6 @@ fn changes_that_were_missed_are_made_up_for() {
     scene.wait(1);
     let is_changed = |news: &News| matches!(news, News::Changed { message, change: Change::Meanwhile } if message.text == "hello");
     assert!(scene.news.iter().any(is_changed), "{:?}", scene.news);
-}
-
-#[test]
-fn a_change_that_was_not_told_is_asked_for_when_the_room_says_how_far_it_has_come() {
-    let mut scene = Scene::in_the_room();
-    scene.server.say(ROOM, "bob", "one", true);
-    scene.settle();
-    scene.server.edit(ROOM, 1, "uno");
-    scene.news.clear();
-    for news in [1, 0] {
-        scene.server.describe();
-        scene.settle();
-        let told = std::mem::take(&mut scene.news);
-        let is_edited = |news: &News| matches!(news, News::Changed { message, .. } if message.text == "uno");
-        assert!(told.len() == news && told.iter().all(is_edited), "{told:?}");
-    }
 }
 
 #[test]

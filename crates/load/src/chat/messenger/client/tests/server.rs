@@ -41,6 +41,11 @@ impl Server {
         self.refuses = Some(json!({"code": code, "message": code, "details": details}));
     }
 
+    /// Whether nothing was asked since.
+    pub(super) fn refuses_next(&self) -> bool {
+        self.refuses.is_some()
+    }
+
     pub(super) fn refuse_next_message(&mut self) {
         self.refuses_message = true;
     }
