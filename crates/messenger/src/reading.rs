@@ -5,7 +5,10 @@ use crate::cache::{Found, Key, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, FindRoom, LastSeen, OwnReactions, Page, ReadConversation, ReadPage};
-use chat::{By, CommunityId, ConversationId, Failure, Moment, PersonId, RoomName, Seq, Shown, Thing};
+use chat::{
+    By, CommunityId, ConversationId, Failure, Moment, PersonId, Reaction, Revision, RoomName, Seq, Shown,
+    Thing,
+};
 use std::sync::Arc;
 
 /// Messages with a join, and on a page of which nobody said how long it is.
@@ -23,7 +26,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Room(id) => Ok(id),
-            Found::Community(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_) => Err(absent()),
+            Found::Community(_) | Found::Person(_) | Found::Standing(_) | Found::Page(_) => Err(absent()),
         }
     }
 
@@ -84,7 +87,7 @@ impl Messenger {
         });
         match found.await? {
             Found::Standing(standing) => Ok(standing),
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Newest(_) => Err(absent()),
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Page(_) => Err(absent()),
         }
     }
 
@@ -99,28 +102,67 @@ impl Messenger {
     ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
         let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
-            Ok(Found::Newest(Arc::new(self.ask(community, By::Service, read).await?)))
+            Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?)))
         });
         let page = match found.await? {
-            Found::Newest(page) => page,
+            Found::Page(page) => page,
             Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
                 return Err(absent());
             }
         };
-        let mut reacted = page.messages.iter().filter(|shown| !shown.reactions.is_empty());
-        let Some(first) = reacted.next() else {
-            return Ok(page);
+        let Some(span) = reacted_span(&page) else { return Ok(page) };
+        let own = self.own(community, conversation, person, span).await?;
+        Ok(Arc::new(with_own(&page, &own)))
+    }
+
+    /// The messages of a conversation that changed after a revision. When something changed, all who have it open may ask
+    /// that at once: one reading serves them, apart from which reactions are one's own.
+    ///
+    /// # Errors
+    /// They may not read it: absent or refused, as the rules have it.
+    pub(crate) async fn changed(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        since: Revision,
+        limit: usize,
+    ) -> Result<Arc<Page>, Failure> {
+        self.standing(community, conversation, person).await?;
+        let read = ReadPage { conversation, around: Around::Changed(since), limit: limit.clamp(1, PAGE_MAX) };
+        let key = Key::Changed(community.clone(), conversation, since, read.limit);
+        let found = self
+            .inner
+            .cache
+            .get(key, async { Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?))) });
+        let page = match found.await? {
+            Found::Page(page) => page,
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
+                return Err(absent());
+            }
         };
-        let (from, to) = (first.message.seq, reacted.next_back().unwrap_or(first).message.seq);
-        let own = self.ask(community, By::Person(person.clone()), OwnReactions { conversation, from, to });
-        let own = own.await?;
-        let mut page = (*page).clone();
-        for Shown { message, reactions } in &mut page.messages {
-            for tally in reactions {
-                tally.mine = own.iter().any(|own| own.seq == message.seq && own.emoji == tally.emoji);
+        match reacted_span(&page) {
+            None => Ok(page),
+            // They lie far apart: what is one's own among them is not read in one go.
+            Some((from, to)) if to.0 - from.0 >= PAGE_MAX as u64 => {
+                self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
+            }
+            Some(span) => {
+                let own = self.own(community, conversation, person, span).await?;
+                Ok(Arc::new(with_own(&page, &own)))
             }
         }
-        Ok(Arc::new(page))
+    }
+
+    /// What somebody has reacted to between two places, which are no more than [`PAGE_MAX`].
+    async fn own(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        (from, to): (Seq, Seq),
+    ) -> Result<Vec<Reaction>, Failure> {
+        self.ask(community, By::Person(person.clone()), OwnReactions { conversation, from, to }).await
     }
 
     /// What somebody missed who stood at `seq`, from the newest page if it reaches so far back.
@@ -142,6 +184,24 @@ impl Messenger {
         let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
         self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
     }
+}
+
+/// From the first to the last of the messages that have reactions, if any has.
+fn reacted_span(page: &Page) -> Option<(Seq, Seq)> {
+    let reacted = page.messages.iter().filter(|shown| !shown.reactions.is_empty());
+    let places = reacted.map(|shown| shown.message.seq);
+    places.clone().min().zip(places.max())
+}
+
+/// The page as somebody sees it who has given these reactions.
+fn with_own(page: &Page, own: &[Reaction]) -> Page {
+    let mut page = page.clone();
+    for Shown { message, reactions } in &mut page.messages {
+        for tally in reactions {
+            tally.mine = own.iter().any(|own| own.seq == message.seq && own.emoji == tally.emoji);
+        }
+    }
+    page
 }
 
 fn absent() -> Failure {

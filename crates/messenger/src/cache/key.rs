@@ -2,7 +2,9 @@
 
 use crate::entrance::Directory;
 use chat::verbs::Page;
-use chat::{CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, RoomName, Shown};
+use chat::{
+    CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, Revision, RoomName, Shown,
+};
 use std::sync::Arc;
 
 /// What is looked up.
@@ -18,6 +20,8 @@ pub(crate) enum Key {
     Standing(CommunityId, ConversationId, PersonId),
     /// The newest messages.
     Newest(CommunityId, ConversationId),
+    /// The messages that changed after a revision, so many at most.
+    Changed(CommunityId, ConversationId, Revision, usize),
 }
 
 impl Key {
@@ -29,12 +33,14 @@ impl Key {
             Self::Person(..) => 2,
             Self::Standing(..) => 3,
             Self::Newest(..) => 4,
+            Self::Changed(..) => 5,
         }
     }
 }
 
 /// The kinds of keys, for metrics.
-pub(crate) const KINDS: [&str; 5] = ["community", "room", "person", "standing", "newest_page"];
+pub(crate) const KINDS: [&str; 6] =
+    ["community", "room", "person", "standing", "newest_page", "changed_page"];
 
 /// How somebody stands to a conversation that they may read.
 #[derive(Debug)]
@@ -60,7 +66,7 @@ pub(crate) enum Found {
     Room(ConversationId),
     Person(Met),
     Standing(Arc<Standing>),
-    Newest(Arc<Page>),
+    Page(Arc<Page>),
 }
 
 /// Of a small entry with its key, its stamp and the cache's own part.
@@ -80,7 +86,7 @@ impl Found {
                     let member = standing.member.as_ref().map_or(0, |member| length(member.person.as_str()));
                     ENTRY_BYTES + conversation_texts(&standing.conversation) + member
                 }
-                Self::Newest(page) => {
+                Self::Page(page) => {
                     conversation_texts(&page.conversation) + page.messages.iter().map(message).sum::<u64>()
                 }
             }

@@ -1,4 +1,5 @@
-//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages.
+//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages, and pages of
+//! what changed.
 //!
 //! It is bounded in bytes. Everything in it is forgotten by [`News`](crate::News) when it becomes stale, also while it is
 //! being read: one entry by its key, whatever belongs to a community, a conversation or a person by [`stamps`]. What was
@@ -126,9 +127,7 @@ impl Cache {
         let known = self.items.peek(&key).and_then(|entry| self.counting(&key, entry));
         let is_same = match known {
             Some(Found::Person(known)) => same(&known.person),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => {
-                false
-            }
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => false,
         };
         if !is_same {
             self.forget_person(community, &person.id);
@@ -158,7 +157,7 @@ impl Cache {
         count[key.kind()].fetch_add(1, Relaxed);
         match found {
             Some(Found::Person(met)) => Some(met),
-            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
+            Some(Found::Community(_) | Found::Room(_) | Found::Standing(_) | Found::Page(_)) | None => None,
         }
     }
 
@@ -167,12 +166,15 @@ impl Cache {
         let key = Key::Community(community.clone());
         match self.items.peek(&key).and_then(|entry| self.counting(&key, entry)) {
             Some(Found::Community(directory)) => Some(directory),
-            Some(Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Newest(_)) | None => None,
+            Some(Found::Room(_) | Found::Person(_) | Found::Standing(_) | Found::Page(_)) | None => None,
         }
     }
 
-    /// One entry is stale.
+    /// One entry is stale; with a newest page all that was read of what changed in the conversation.
     pub(crate) fn forget(&self, key: &Key) {
+        if let Key::Newest(community, conversation) = key {
+            self.stamps.raise(Subject::Messages(community, *conversation));
+        }
         self.items.remove(key);
     }
 

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
 /// Stamps of communities and conversations, which rise seldom.
 const PLACES: usize = 1 << 12;
+/// Stamps of what is said in conversations, one of which rises with each message.
+const MESSAGES: usize = 1 << 12;
 /// Stamps of people, one of which rises with each who comes: of 100,000 entries two are read anew then.
 const PEOPLE: usize = 1 << 16;
 
@@ -26,6 +28,8 @@ pub(super) enum Subject<'a> {
     Pages(&'a CommunityId),
     /// How anybody stands to a conversation.
     Conversation(&'a CommunityId, ConversationId),
+    /// The messages of a conversation.
+    Messages(&'a CommunityId, ConversationId),
     /// A person, and how they stand to anything.
     Person(&'a CommunityId, &'a PersonId),
 }
@@ -35,6 +39,7 @@ pub(super) struct Stamps {
     /// Apart from people's: those who come must not make a whole community be read anew.
     places: Box<[AtomicU64]>,
     people: Box<[AtomicU64]>,
+    messages: Box<[AtomicU64]>,
     /// Of everything.
     all: AtomicU64,
     hasher: RandomState,
@@ -50,6 +55,7 @@ impl Stamps {
         Self {
             places: stamps(PLACES),
             people: stamps(PEOPLE),
+            messages: stamps(MESSAGES),
             all: AtomicU64::default(),
             hasher: RandomState::new(),
         }
@@ -79,6 +85,9 @@ impl Stamps {
             Key::Newest(community, _) => {
                 stamp(Subject::Community(community)).wrapping_add(stamp(Subject::Pages(community)))
             }
+            Key::Changed(community, conversation, ..) => stamp(Subject::Community(community))
+                .wrapping_add(stamp(Subject::Pages(community)))
+                .wrapping_add(stamp(Subject::Messages(community, *conversation))),
         };
         Sum(of_key.wrapping_add(self.all.load(Acquire)))
     }
@@ -87,6 +96,7 @@ impl Stamps {
         let stamps = match subject {
             Subject::Community(_) | Subject::Pages(_) | Subject::Conversation(..) => &self.places,
             Subject::Person(..) => &self.people,
+            Subject::Messages(..) => &self.messages,
         };
         &stamps[self.hasher.hash_one(subject) as usize % stamps.len()]
     }

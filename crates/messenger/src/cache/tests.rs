@@ -58,14 +58,20 @@ fn a_cache_of_no_bytes_keeps_nothing() {
 type Forget = fn(&Cache, &Key);
 
 /// Each way to forget with the keys that it reaches.
-fn ways() -> [(&'static str, Forget, Vec<Key>); 5] {
+fn ways() -> [(&'static str, Forget, Vec<Key>); 6] {
     let person = || Key::Person(id("acme"), somebody("ann"));
     let newest = || Key::Newest(id("acme"), conversation(1));
-    let all = || vec![Key::Community(id("acme")), key(), person(), standing("ann"), newest()];
+    let changed = || Key::Changed(id("acme"), conversation(1), chat::Revision(7), 200);
+    let all = || vec![Key::Community(id("acme")), key(), person(), standing("ann"), newest(), changed()];
     [
         ("the key", |cache, key| cache.forget(key), all()),
         ("the community", |cache, _| cache.forget_community(&id("acme")), all()),
-        ("its pages", |cache, _| cache.forget_pages(&id("acme")), vec![newest()]),
+        ("its pages", |cache, _| cache.forget_pages(&id("acme")), vec![newest(), changed()]),
+        (
+            "the newest page",
+            |cache, _| cache.forget(&Key::Newest(id("acme"), conversation(1))),
+            vec![newest(), changed()],
+        ),
         (
             "the conversation",
             |cache, _| cache.forget_standings(&id("acme"), conversation(1)),
@@ -214,7 +220,7 @@ fn what_is_erased_while_the_newest_page_is_read_is_not_on_it() {
         let before = messenger.newest(&one, lobby.id, &ann).await.expect("a page");
         assert_eq!(before.messages[0].message.text, "mine");
         let key = Key::Newest(one.clone(), lobby.id);
-        read_while(&messenger, key, Found::Newest(before), async {
+        read_while(&messenger, key, Found::Page(before), async {
             messenger.ask(&one, By::Service, Erase { person: ann.clone() }).await
         })
         .await;
@@ -380,7 +386,7 @@ fn whatever_people_write_is_weighed() {
         let weigh = |change: &dyn Fn(&mut chat::verbs::Page)| {
             let mut page = (*page).clone();
             change(&mut page);
-            Found::Newest(Arc::new(page)).bytes()
+            Found::Page(Arc::new(page)).bytes()
         };
         let known = |person: &Person| {
             Found::Person(Met { person: Arc::new(person.clone()), at: Moment::default() }).bytes()

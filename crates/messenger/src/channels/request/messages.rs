@@ -127,10 +127,19 @@ pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
             return Err(Fault::new(ErrorCode::BadPayload, message));
         }
     };
+    if let (Around::Changed(since), true) = (around, asker.room.is_some()) {
+        let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
+        return Ok(Box::pin(async move {
+            let read = messenger.changed(&me.community, conversation, me.id(), since, limit);
+            Ok(written(&*read.await?))
+        }));
+    }
     let read = ReadPage { conversation, around, limit };
-    Ok(asker.ask_about(conversation, read, |Page { messages, conversation, more }| {
-        json!({ "messages": messages, "conversation": conversation, "more": more })
-    }))
+    Ok(asker.ask_about(conversation, read, |page| written(&page)))
+}
+
+fn written(Page { messages, conversation, more }: &Page) -> Value {
+    json!({ "messages": messages, "conversation": conversation, "more": more })
 }
 
 pub(super) fn edits(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {

@@ -4,6 +4,8 @@
 //! `chat`'s, asked at once on behalf of the person; what comes of it decides the store.
 
 #[cfg(test)]
+mod changed;
+#[cfg(test)]
 mod documented;
 #[cfg(test)]
 mod isolation;
