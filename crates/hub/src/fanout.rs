@@ -173,7 +173,9 @@ impl Hub {
         self.recount_topic(id);
         self.list_question(id);
         // Before anything else takes the room.
-        self.tell_owed_gap(id);
+        if !self.owed_gaps.is_empty() {
+            self.tell_owed_gap(id);
+        }
     }
 
     /// Gives a member each publication of the pass that is for it, one by one, or its channel those that it

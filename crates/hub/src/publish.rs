@@ -138,6 +138,7 @@ impl Hub {
         true
     }
 
+    #[inline]
     fn note_queued(&mut self, id: TopicId) {
         let topic = &mut self.topics[id.0 as usize];
         self.counters.publications += 1;
