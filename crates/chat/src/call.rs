@@ -22,6 +22,12 @@ impl By {
             Self::Service => PersonId::service(),
         }
     }
+
+    /// Who has that [name](Self::name).
+    #[must_use]
+    pub fn named(name: &PersonId) -> Self {
+        if *name == PersonId::service() { Self::Service } else { Self::Person(name.clone()) }
+    }
 }
 
 /// What comes with everything that is asked. Nothing of a community can be asked without one.

@@ -11,7 +11,7 @@ use crate::messenger::Messenger;
 use crate::news::{ChangedAt, counts, reacted};
 use crate::notice::ErasedReactions;
 use chat::verbs::{Around, ReadPage};
-use chat::{By, CommunityId, Conversation, ConversationId, Failure, PersonId, Revision};
+use chat::{By, CommunityId, Conversation, ConversationId, Failure, Revision};
 use serde_json::json;
 
 /// Conversations about which the store is asked at once.
@@ -97,7 +97,7 @@ impl Messenger {
         conversation: ConversationId,
         DoubtedChange { seq, reaction }: &DoubtedChange,
     ) -> Result<Option<Told>, Failure> {
-        let by = reaction.as_ref().map_or(By::Service, |(person, _)| by(person));
+        let by = reaction.as_ref().map_or(By::Service, |(person, _)| By::named(person));
         let read = ReadPage { conversation, around: Around::Place(*seq), limit: 1 };
         let page = self.ask(community, by, read).await?;
         let shown = page.messages.iter().find(|shown| shown.message.seq == *seq);
@@ -158,11 +158,6 @@ impl Messenger {
             here.revised(community, *conversation, now.revision, "conversation:changed", &payload);
         }
     }
-}
-
-/// Who is called that.
-fn by(person: &PersonId) -> By {
-    if *person == PersonId::service() { By::Service } else { By::Person(person.clone()) }
 }
 
 #[cfg(test)]
