@@ -1,11 +1,12 @@
 //! How many rows PostgreSQL looks at for what is one person's, by its own count.
 
+mod acme;
 mod postgres_server;
 
-use chat::verbs::{Append, BlockPerson, CreateCommunity, CreateRoom, Join, Meet, OpenDirect};
+use acme::call;
+use chat::verbs::{Append, BlockPerson, CreateRoom, Join, Meet, OpenDirect};
 use chat::*;
 use postgres_server::PostgresServer;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,20 +19,13 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// are not swept yet.
 const LOOKUPS_MAX: u64 = 20;
 
-fn call(by: By) -> Call {
-    static DRAWN: AtomicU64 = AtomicU64::new(1);
-    let nth = u128::from(DRAWN.fetch_add(1, SeqCst)) << 8;
-    let community = CommunityId::parse("acme").expect("it is a name");
-    Call { community, by, now: Moment::from_millis(1_700_000_000_000), entropy: Entropy(nth.to_be_bytes()) }
-}
-
 fn person(nth: usize) -> PersonId {
     PersonId::parse(&format!("p{nth}")).expect("it is a name")
 }
 
 /// People who are all in a room, have a conversation of two with the one beside them, and blocked the next but one.
 fn meet(store: &PostgresStore) -> Vec<ConversationId> {
-    store.ask(call(By::Service).ask(CreateCommunity { settings: Settings::named("Acme") })).expect("new");
+    acme::create(store);
     let name = RoomName::parse("lobby").expect("it is a name");
     let room = store.ask(call(By::Service).ask(CreateRoom::public(name, "Lobby"))).expect("new").id;
     for nth in 0..PEOPLE {

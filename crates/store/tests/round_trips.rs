@@ -1,8 +1,10 @@
 //! How often the store waits for PostgreSQL, counted on the way between them; and a way that breaks.
 
+mod acme;
 mod postgres_server;
 
-use chat::verbs::{Append, Around, CreateCommunity, CreateRoom, Join, Meet, ReadPage};
+use acme::call;
+use chat::verbs::{Append, Around, CreateRoom, Join, Meet, ReadPage};
 use chat::*;
 use postgres_server::PostgresServer;
 use std::io::{Read as _, Write as _};
@@ -78,19 +80,12 @@ impl Way {
     }
 }
 
-fn call(by: By) -> Call {
-    static DRAWN: AtomicU64 = AtomicU64::new(1);
-    let nth = u128::from(DRAWN.fetch_add(1, SeqCst)) << 8;
-    let community = CommunityId::parse("acme").expect("it is a name");
-    Call { community, by, now: Moment::from_millis(1_700_000_000_000), entropy: Entropy(nth.to_be_bytes()) }
-}
-
 /// A store behind such a way, with Ann in a room.
 fn begin(server: &PostgresServer) -> (Way, PostgresStore, ConversationId) {
     let (way, url) = Way::to(&server.url());
     let options = PostgresOptions { readers: 1, ..PostgresOptions::new(&url) };
     let store = PostgresStore::open(options).expect("a new database opens");
-    store.ask(call(By::Service).ask(CreateCommunity { settings: Settings::named("Acme") })).expect("new");
+    acme::create(&store);
     let name = RoomName::parse("lobby").expect("it is a name");
     let room = store.ask(call(By::Service).ask(CreateRoom::public(name, "Lobby"))).expect("new").id;
     let profile = Profile { name: "Ann".to_owned(), avatar: None, guest: false, role: None };

@@ -1,23 +1,13 @@
 //! A search that takes too long says so, and its connection goes on.
 
+mod acme;
 mod postgres_server;
 
-use chat::verbs::{CreateCommunity, SearchMessages};
+use acme::call;
+use chat::verbs::SearchMessages;
 use chat::*;
 use postgres_server::PostgresServer;
-use std::sync::atomic::{AtomicU64, Ordering};
 use store::{PostgresOptions, PostgresStore};
-
-fn call(by: By) -> Call {
-    static DRAWN: AtomicU64 = AtomicU64::new(1);
-    let nth = DRAWN.fetch_add(1, Ordering::Relaxed);
-    Call {
-        community: CommunityId::parse("acme").expect("it is a name"),
-        by,
-        now: Moment::from_millis(1_700_000_000_000 + nth),
-        entropy: Entropy((u128::from(nth) << 8).to_be_bytes()),
-    }
-}
 
 fn found(store: &PostgresStore) -> Result<usize, Failure> {
     let search = SearchMessages { query: "hello".into(), conversation: None, before: None, limit: 9 };
@@ -29,8 +19,7 @@ fn a_search_that_takes_too_long_asks_for_more_words_on_postgres() {
     let server = PostgresServer::start();
     let options = PostgresOptions { readers: 1, ..PostgresOptions::new(&server.url()) };
     let store = PostgresStore::open(options).expect("a new database opens");
-    let make = CreateCommunity { settings: Settings::named("Acme") };
-    store.ask(call(By::Service).ask(make)).expect("it is new");
+    acme::create(&store);
     assert_eq!(found(&store), Ok(0));
 
     // Who waits for a lock takes as long as who looks through many messages.

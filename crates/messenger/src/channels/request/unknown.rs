@@ -45,6 +45,15 @@ impl Scene {
         scene
     }
 
+    /// One of Ann and Bob, in which she has said something.
+    async fn direct(&self) -> Conversation {
+        let (one, open) = (id("one"), OpenDirect { with: somebody("bob") });
+        let direct = self.messenger.ask(&one, scene::by("ann"), open).await.expect("opened");
+        let append = Append { conversation: direct.id, draft: Draft::text(None, "psst") };
+        self.messenger.ask(&one, scene::by("ann"), append).await.expect("said");
+        direct
+    }
+
     async fn react(&self, name: &str, emoji: &str, on: bool) -> Result<bool, Failure> {
         let react = React { conversation: self.lobby.id, seq: Seq(1), emoji: emoji.to_owned(), on };
         Ok(self.messenger.ask(&id("one"), scene::by(name), react).await?.changed)
@@ -220,10 +229,7 @@ fn those_of_a_direct_conversation_are_told_on_their_own_topics() {
     run(async {
         let scene = Scene::begin().await;
         let (one, messenger) = (id("one"), &scene.messenger);
-        let open = OpenDirect { with: somebody("bob") };
-        let direct = messenger.ask(&one, scene::by("ann"), open).await.expect("opened");
-        let append = Append { conversation: direct.id, draft: Draft::text(None, "psst") };
-        messenger.ask(&one, scene::by("ann"), append).await.expect("said");
+        let direct = scene.direct().await;
         scene.held.hold();
         let react = React { conversation: direct.id, seq: Seq(1), emoji: "👍".to_owned(), on: true };
         let reacted = messenger.ask(&one, scene::by("bob"), react);
@@ -241,10 +247,7 @@ fn those_of_a_direct_conversation_are_told_on_their_own_topics() {
 fn in_a_direct_conversation_with_older_changes_what_was_not_stored_is_told_to_nobody() {
     run(async {
         let (scene, one) = (Scene::begin().await, id("one"));
-        let open = OpenDirect { with: somebody("bob") };
-        let direct = scene.messenger.ask(&one, scene::by("ann"), open).await.expect("opened");
-        let append = Append { conversation: direct.id, draft: Draft::text(None, "psst") };
-        scene.messenger.ask(&one, scene::by("ann"), append).await.expect("said");
+        let direct = scene.direct().await;
         let react =
             |emoji: &str| React { conversation: direct.id, seq: Seq(1), emoji: emoji.to_owned(), on: true };
         scene.messenger.ask(&one, scene::by("bob"), react("🎉")).await.expect("reacted");

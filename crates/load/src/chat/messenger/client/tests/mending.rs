@@ -4,6 +4,15 @@ use super::*;
 use crate::chat::messenger::thread::Mending;
 
 impl Scene {
+    /// Bob's message in the room was edited, which was told to nobody.
+    fn with_an_edit() -> Self {
+        let mut scene = Self::in_the_room();
+        scene.server.say(ROOM, "bob", "one", true);
+        scene.settle();
+        scene.server.edit(ROOM, 1, "uno");
+        scene
+    }
+
     /// The texts of the messages that were changed and not told.
     fn meanwhile(&self) -> Vec<&str> {
         let changed = self.news.iter().filter_map(|news| match news {
@@ -16,10 +25,7 @@ impl Scene {
 
 #[test]
 fn a_change_that_was_not_told_is_asked_for_when_the_room_says_how_far_it_has_come() {
-    let mut scene = Scene::in_the_room();
-    scene.server.say(ROOM, "bob", "one", true);
-    scene.settle();
-    scene.server.edit(ROOM, 1, "uno");
+    let mut scene = Scene::with_an_edit();
     scene.news.clear();
     for news in [1, 0] {
         scene.server.describe();
@@ -33,10 +39,7 @@ fn a_change_that_was_not_told_is_asked_for_when_the_room_says_how_far_it_has_com
 
 #[test]
 fn changes_that_are_heard_of_while_others_are_on_their_way_are_asked_for_after_them() {
-    let mut scene = Scene::in_the_room();
-    scene.server.say(ROOM, "bob", "one", true);
-    scene.settle();
-    scene.server.edit(ROOM, 1, "uno");
+    let mut scene = Scene::with_an_edit();
     scene.server.describe();
     scene.settle();
     scene.now += Duration::from_secs(2);
@@ -55,10 +58,7 @@ fn changes_that_are_heard_of_while_others_are_on_their_way_are_asked_for_after_t
 
 #[test]
 fn changes_that_were_refused_are_asked_for_again_by_and_by() {
-    let mut scene = Scene::in_the_room();
-    scene.server.say(ROOM, "bob", "one", true);
-    scene.settle();
-    scene.server.edit(ROOM, 1, "uno");
+    let mut scene = Scene::with_an_edit();
     scene.server.describe();
     scene.settle();
     scene.server.refuse_next("busy", json!({}));
@@ -86,11 +86,8 @@ fn changes_that_were_refused_are_asked_for_again_by_and_by() {
 #[test]
 fn everybody_who_has_a_room_open_asks_for_changes_at_a_moment_of_their_own() {
     let waits = |prefix: String| {
-        let mut scene = Scene::in_the_room();
+        let mut scene = Scene::with_an_edit();
         scene.client.outbox = Outbox::new(prefix);
-        scene.server.say(ROOM, "bob", "one", true);
-        scene.settle();
-        scene.server.edit(ROOM, 1, "uno");
         scene.server.describe();
         let began = scene.now;
         scene.settle();
