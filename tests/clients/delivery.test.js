@@ -36,6 +36,24 @@ test("a message whose answer was lost is not said twice", async (t) => {
   assert.equal((await ok(bob.room, "history", {})).messages.length, 2);
 });
 
+test("who somebody is is asked again when the answer was lost", async (t) => {
+  const { ann, way } = await enter();
+  const lost = new Promise((resolve) => {
+    way.losesDown = (text) => {
+      const isAnswer = text.includes('"phx_reply"') && text.includes('"Bob"');
+      if (isAnswer) resolve();
+      return isAnswer;
+    };
+  });
+  const bob = await comeIn(t, throng, { name: "Bob" });
+  await ok(bob.room, "msg:new", { text: "hello" });
+  await seesMessage(ann, "hello");
+  await lost;
+  way.losesDown = () => false;
+  await way.cut();
+  assert.deepEqual(await talk(ann), ["Bob: hello"]);
+});
+
 test("several that were lost go out in the order in which they were written", async () => {
   const { ann, way } = await enter();
   way.losesUp = (text) => text.includes('"msg:new"');

@@ -16,3 +16,15 @@ export function ask(channel: Channel, event: string, payload: object): Promise<A
       .receive("timeout", () => { resolve({ ok: false, fault: noAnswer }); });
   });
 }
+
+/** As `ask`, of what nobody need wait for in vain: the connection's end is no answer, at once. */
+export function askWhileConnected(channel: Channel, event: string, payload: object): Promise<Answer> {
+  return new Promise((resolve) => {
+    const lost = channel.onError(() => { settle({ ok: false, fault: noAnswer }); });
+    const settle = (answer: Answer): void => {
+      channel.off("phx_error", lost);
+      resolve(answer);
+    };
+    void ask(channel, event, payload).then(settle);
+  });
+}

@@ -1,8 +1,8 @@
 import type { Channel, Socket } from "phoenix";
-import { ask, type Answer } from "./ask";
+import { ask, askWhileConnected, type Answer } from "./ask";
 import { BlockNews, type BlockChange } from "./block-news";
 import { parseConversation, type Conversation } from "./conversation";
-import { parseFault, type Fault } from "./fault";
+import { NO_ANSWER, parseFault, type Fault } from "./fault";
 import { InTurn } from "./in-turn";
 import { listen } from "./listen";
 import { all, fields, text } from "./payload";
@@ -49,6 +49,8 @@ export class OwnTopic {
   readonly #news: OwnNews;
   readonly #asking = new InTurn(ASKED_MAX);
   readonly #named = new Set<string>();
+  /** Those whose names no answer told, because the connection was lost or the server was busy. */
+  readonly #untold = new Set<string>();
 
   constructor(socket: Socket, community: string, person: string, news: OwnNews) {
     this.person = person;
@@ -84,17 +86,21 @@ export class OwnTopic {
     return answer.ok ? parseFound(answer.response) : answer.fault;
   }
 
-  /** Questions wait until the topic is joined. Who has gone for good has no name any more. */
+  /**
+   * Questions wait until the topic is joined; those that had no answer are asked again when it is joined again. Who has gone
+   * for good has no name any more.
+   */
   askName(person: string): void {
     if (this.#named.has(person) || person.startsWith("~")) return;
     const [oldest] = this.#named;
     if (this.#named.size >= NAMED_MAX && oldest !== undefined) this.#named.delete(oldest);
     this.#named.add(person);
     this.#asking.run(async () => {
-      const answer = await this.#ask("profile", { person });
+      const answer = await askWhileConnected(this.#channel, "profile", { person });
       const profile = answer.ok ? parseProfile(answer.response) : undefined;
       if (profile !== undefined) this.#news.named(profile);
       else if (!answer.ok && answer.fault.code !== "not_found") this.#named.delete(person);
+      if (!answer.ok && answer.fault.code === NO_ANSWER) this.#untold.add(person);
     });
   }
 
@@ -111,6 +117,9 @@ export class OwnTopic {
   /** The answer to a join: `{"epoch", "conversations", "next", "presence", …}`. */
   #joined(response: unknown): void {
     const joined = fields(response);
+    const untold = [...this.#untold];
+    this.#untold.clear();
+    for (const person of untold) this.askName(person);
     this.tabs.list(joined);
     void this.blocks.list();
     this.#news.stood({
