@@ -16,28 +16,42 @@ def needed(connections: int) -> dict[str, int]:
         "fs.file-max": 2 * connections + 100_000,  # both ends are here
         "net.core.somaxconn": 4096,  # 128 handshakes under way on each of the driver's threads
         "net.ipv4.tcp_max_syn_backlog": 2048,
+        # All of them may be closed at once. Whoever closes beyond it is answered with a reset, and so is whoever else
+        # closes then, be it a scrape's connection.
+        "net.ipv4.tcp_max_orphans": 2 * connections,
+        # Pages of all TCP buffers, of which each end takes one for whatever is on its way. Beyond it, who closes while
+        # something is on its way is reset, too.
+        "net.ipv4.tcp_mem": 2 * connections,
     }
 
 
 @contextlib.contextmanager
 def settings_for(connections: int) -> Iterator[dict[str, tuple[int, int]]]:
-    """Raises what is too low; yields {setting: (before, during)}."""
+    """Raises what is too low; yields {setting: (before, during)}. Of one with thresholds below its limit, that is the limit:
+    all of them are raised to it."""
     changed: dict[str, tuple[int, int]] = {}
+    originals: dict[Path, str] = {}
     try:
         for name, least in needed(connections).items():
-            before = int(_path(name).read_text())
+            path = _path(name)
+            if not path.exists():
+                continue  # within a network namespace of one's own
+            original = path.read_text()
+            numbers = original.split()
+            before = int(numbers[-1])
             if before >= least:
                 continue
             if os.geteuid() != 0:
                 print(f"{name} is {before}, {least} is needed and only root may set it", file=sys.stderr)
                 continue
-            _path(name).write_text(str(least))
+            path.write_text(" ".join([str(least)] * len(numbers)))
+            originals[path] = original
             changed[name] = (before, least)
             print(f"{name}: {before} → {least} until the end of this run", file=sys.stderr)
         yield changed
     finally:
-        for name, (before, _) in changed.items():
-            _path(name).write_text(str(before))
+        for path, original in originals.items():
+            path.write_text(original)
 
 
 def resident_bytes(pid: int) -> int:

@@ -1,6 +1,7 @@
 """What a message costs Redis when nodes publish it, beside `redis-benchmark` with the same bytes, as many subscribers of
 as many channels, and as many commands in a write."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from runner.cluster import redis
@@ -10,6 +11,8 @@ from runner.samples import Measurement
 from runner.trials import Outcome, Tools
 
 NODES, BENCHMARK = "two nodes", "redis-benchmark"
+
+TOPICS = "*topic:*"
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,7 @@ class BusCost:
         with redis.running() as server, cluster(tools.throng, Stage(self.talk.users), server, 2) as nodes:
 
             def begin() -> None:
-                channel, message = server.overhear("*topic:*")
-                overheard.append((channel, message, server.subscribers(channel)))
+                overheard.append((*server.overhear(TOPICS), server.subscribed(TOPICS)))
                 look()
 
             def look() -> None:
@@ -44,7 +46,7 @@ class BusCost:
             played = talk(tools, "two nodes with a Redis", self.talk, nodes, outcome.verdicts, begin, look)
         (cpu_before, before), (cpu_after, after) = looks
         done = {name: after[name] - before[name] for name in after}
-        [(channel, message, subscribers)] = overheard
+        [(channel, message, subscribed)] = overheard
         pipeline = max(round(done["commands"] / max(done["reads"], 1)), 1)
         published = max(done["publishes"], 1)
         outcome.by_subject[NODES] = Measurement(
@@ -53,20 +55,30 @@ class BusCost:
                 "published_per_second": done["publishes"] / played.span.seconds,
                 "commands_per_read": done["commands"] / max(done["reads"], 1),
                 "redis_cores": (cpu_after - cpu_before) / played.span.seconds,
-                "subscribers": subscribers,
+                "subscribers": subscribed_mean(subscribed),
                 "message_bytes": len(message),
                 "invalid_runs": float(not played.is_valid),
             },
             played.faults + ([] if done["publishes"] else ["nothing was published"]),
         )
-        each = beside(self.count, self.talk.rooms, channel, message, subscribers, pipeline)
+        each = beside(self.count, channel, message, subscribed, pipeline)
         outcome.by_subject[BENCHMARK] = Measurement({"redis_cpu_us_per_message": 1e6 * each}, [])
         return outcome
 
 
-def beside(count: int, rooms: int, channel: str, message: bytes, subscribers: int, pipeline: int) -> float:
-    """Seconds of a fresh Redis' CPU for each message of `redis-benchmark`: it publishes to one channel, and there are as
-    many others, with names as long, as there were rooms."""
-    others = [f"{number:0{len(channel)}d}" for number in range(rooms - 1)]
-    with redis.running() as server, redis.subscribers(server.port, [channel, *others], subscribers):
-        return redis.benchmark(server, channel, message, clients=2, pipeline=pipeline, count=count)
+def subscribed_mean(subscribed: Counter[int]) -> float:
+    """Subscribers of a channel, of which all are published to as often."""
+    return sum(count * channels for count, channels in subscribed.items()) / subscribed.total()
+
+
+def beside(count: int, channel: str, message: bytes, subscribed: Counter[int], pipeline: int) -> float:
+    """Seconds of a fresh Redis' CPU for each message of `redis-benchmark`. It publishes to one channel, and there are as
+    many others, with names as long, as the nodes had. Theirs have one subscriber or more, as their members are on one node
+    or on several: each such number is measured by itself, and counts as often as it was found."""
+    others = [f"{number:0{len(channel)}d}" for number in range(subscribed.total() - 1)]
+    spent = 0.0
+    for subscribers, channels in sorted(subscribed.items()):
+        with redis.running() as server, redis.subscribers(server.port, [channel, *others], subscribers):
+            each = redis.benchmark(server, channel, message, clients=2, pipeline=pipeline, count=count)
+        spent += each * channels
+    return spent / subscribed.total()

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,8 +59,10 @@ class Redis:
             "publishes": int(dict(part.split("=") for part in publishes.split(","))["calls"]),
         }
 
-    def subscribers(self, channel: str) -> int:
-        return int(self._ask("PUBSUB", "NUMSUB", channel)[1])
+    def subscribed(self, pattern: str) -> Counter[int]:
+        """How many of the channels that are like this have how many subscribers."""
+        channels = self._ask("PUBSUB", "CHANNELS", pattern)
+        return Counter(self._ask("PUBSUB", "NUMSUB", *channels)[1::2])
 
     def overhear(self, pattern: str) -> tuple[str, bytes]:
         """Channel and bytes of the next publication whose channel is like this."""

@@ -17,6 +17,7 @@ from runner.trials import Outcome, Tools
 BARE, BARE_AGAIN = "bare loop", "bare loop, again"
 STORE_ONE, STORE_MANY = "store, one sender", "store, many senders"
 CHANNELS_ONE, CHANNELS_MANY = "channels, one sender", "channels, many senders"
+CHANNELS_PACED = "channels, many senders, so many a second"
 # A row of text, and all the rows of a message.
 BARE_TEXTS, BARE_TEXT_EACH = "pgbench, texts, pipelined", "pgbench, texts, a commit each"
 BARE_CLIENT, POSTGRES_MANY = "pgbench, messages, pipelined", "PostgreSQL store, many senders"
@@ -34,7 +35,9 @@ class Durable:
     senders: int
     messages: int
     seconds: float
-    subjects: tuple = (BARE, BARE_AGAIN, STORE_ONE, STORE_MANY, CHANNELS_ONE, CHANNELS_MANY)
+    # What those say a second together who wait for their beat as well: less than the most, beyond which latency is a queue's.
+    paced_per_second: int
+    subjects: tuple = (BARE, BARE_AGAIN, STORE_ONE, STORE_MANY, CHANNELS_ONE, CHANNELS_MANY, CHANNELS_PACED)
 
     @property
     def connections(self) -> int:
@@ -47,14 +50,18 @@ class Durable:
         outcome = Outcome({})
         for measured in of_program(tools, "--messages", self.messages, "--senders", self.senders):
             outcome.by_subject[OF_PROGRAM[measured["what"]]] = Measurement(figures(measured), [])
-        for subject, people, talkers in ((CHANNELS_ONE, 2, 1), (CHANNELS_MANY, self.senders, self.senders)):
-            outcome.by_subject[subject] = self._by_channels(tools, subject, people, talkers, outcome.verdicts)
+        one = {"users": 2, "talkers": 1}
+        many = {"users": self.senders, "talkers": self.senders}
+        paced = many | {"beat": f"{1_000_000 * self.senders // self.paced_per_second}us"}
+        for subject, people in ((CHANNELS_ONE, one), (CHANNELS_MANY, many), (CHANNELS_PACED, paced)):
+            outcome.by_subject[subject] = self._by_channels(tools, subject, people, outcome.verdicts)
         return outcome
 
-    def _by_channels(self, tools: Tools, subject: str, people: int, talkers: int, verdicts: list) -> Measurement:
-        with open_house(tools, Stage(people, single_shard=False), people, rooms=1) as house:
+    def _by_channels(self, tools: Tools, subject: str, people: dict, verdicts: list) -> Measurement:
+        users = people["users"]
+        with open_house(tools, Stage(users, single_shard=False), users, rooms=1) as house:
             stored_before = house.stored()
-            values = house.values | {"users": people, "talkers": talkers, "seconds": f"{self.seconds}s", "drain": "300ms"}
+            values = house.values | people | {"seconds": f"{self.seconds}s", "drain": "300ms"}
             with playing(tools.stampede, subject, "messenger-pairs", values, verdicts) as play:
                 summary = play.summary(self.seconds + 2 * PATIENCE_S)
             stored = house.stored() - stored_before
