@@ -71,11 +71,11 @@ check: format lint deny unit web ## What each commit must pass: formatting, lint
 test: ## Everything: check, then the repeatable budgets, the real clients, Stampede, Autobahn, Tsung, Prometheus, load balancers, clusters, kills, deploy/, a small competition, and the simulation
 	@if [[ "$${CI:-}" == true || $$EUID == 0 ]]; then $(MAKE) deps; else .ci/deps; fi
 	@# What compiles comes first: nothing that is played or asked waits for a folder of Cargo's then.
-	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests gauge tests/clients/node_modules
+	@$(MAKE) --jobs=3 --output-sync=line format deny lint programs-for-tests valkey gauge tests/clients/node_modules
 	@$(MAKE) --jobs=3 --output-sync=line played asked meanwhile
 
 .PHONY: deps
-deps: ## Install the system packages that the tests need (Debian, as root)
+deps: ## Install the system packages that the tests need (Debian, as root), and a Valkey
 	@.ci/deps --install
 
 .PHONY: bench
@@ -169,7 +169,7 @@ workspace-aside:
 	@$(IN_TURN) $(ASIDE) $(MAKE) workspace
 
 .PHONY: workspace
-workspace: programs-for-tests
+workspace: programs-for-tests valkey
 	FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
 		cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
@@ -197,13 +197,13 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests budget-tests kills sim-smoke
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests budget-tests
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
 meanwhile:
 	@$(IN_TURN) $(IDLY) $(MAKE) web bench-check BUDGETS=repeatable
-	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn deploy-tests api-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) autobahn deploy-tests api-tests kills sim-smoke
 
 .PHONY: clients
 clients: programs-for-tests tests/clients/node_modules ## Run the npm phoenix clients, a browser and promtool against server and Stampede
@@ -309,6 +309,11 @@ soak-smoke: programs-for-tests ## Seconds of the soak with few people: judges co
 .PHONY: programs-for-tests
 programs-for-tests: page
 	cargo build --workspace --bins --examples --tests --test quick --locked
+
+# Installed once, and named: which one, tests/harness/valkey-requirements.txt says. Debian 12 has none.
+.PHONY: valkey
+valkey:
+	@PYTHONPATH=tests $(PYTHON) -m harness.valkey > /dev/null
 
 # What counts for the budgets, and what Autobahn talks to: both optimised.
 .PHONY: gauge

@@ -18,9 +18,9 @@ SETTINGS = {"THRONG_HISTORY_TOPICS": HISTORIES, "THRONG_SHUTDOWN_SPREAD": "500ms
 class Cluster(unittest.TestCase):
     engine: type[Engine] = Redis
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, on_nats: bool = True) -> None:
         """Makes of each class of cases, which runs on Redis, another that runs on NATS: none can be forgotten."""
-        if cls.engine is Redis:
+        if cls.engine is Redis and on_nats:
             name = f"{cls.__name__}OnNats"
             on_nats = type(name, (cls,), {"engine": Nats, "__module__": cls.__module__, "__qualname__": name})
             setattr(sys.modules[cls.__module__], name, on_nats)
@@ -36,8 +36,8 @@ class Cluster(unittest.TestCase):
         for client in self.clients:
             client.close()
 
-    def start_engine(self, password: str = "", host: str = HOST) -> Engine:
-        engine = self.engine(self.folder, password, host)
+    def start_engine(self, password: str = "", host: str = HOST, settings: tuple = ()) -> Engine:
+        engine = self.engine(self.folder, password, host, *settings)
         self.addCleanup(lambda: engine.process.kill())
         return engine
 
@@ -46,8 +46,9 @@ class Cluster(unittest.TestCase):
         self.addCleanup(lambda: server.process.kill())
         return server
 
-    def start(self, nodes: int) -> tuple[Engine, list[Node]]:
-        engine = self.start_engine()
+    def start(self, nodes: int, settings: tuple = ()) -> tuple[Engine, list[Node]]:
+        """`settings`: of the engine, further words of its command."""
+        engine = self.start_engine(settings=settings)
         servers = [self.start_server(f"node-{number}", engine.url) for number in range(nodes)]
         for server in servers:
             server.wait_for_bus()

@@ -39,6 +39,21 @@ class People(Cluster):
         bob.cut()
         self.assert_people_within(SEEN_SECONDS_MAX, began, [ann, dan], {"ann", "dan"})
 
+    def test_every_node_tells_who_comes_the_same_of_somebody_on_all_of_them(self) -> None:
+        _, servers = self.start(3)
+        everywhere = [self.person(server, "ann") for server in servers]
+        bob = self.person(servers[0], "bob")
+        for client in (*everywhere, bob):
+            client.wait_for_people({"ann", "bob"})
+        metas = []
+        for number, server in enumerate(servers):
+            newcomer = self.person(server, f"newcomer-{number}")
+            newcomer.wait_for_people({"ann", "bob", f"newcomer-{number}"} | {f"newcomer-{n}" for n in range(number)})
+            metas.append(newcomer.events("presence_state")[0]["ann"]["metas"])
+        self.assertEqual(len(metas[0]), len(servers), "one of each node")
+        for other in metas[1:]:
+            self.assertEqual(other, metas[0], "the same, in the same order")
+
     def assert_people_within(self, seconds: float, began: float, clients: list[Client], keys: set[str]) -> None:
         """These, and no others, are seen by all of these clients in time.
 
@@ -70,6 +85,24 @@ class People(Cluster):
         for client in (ann, bob):
             client.wait_for_people({"ann", "bob"})
         self.assertGreaterEqual(servers[0].metric("throng_bus_connects_total"), 2)
+
+    def test_people_of_a_node_that_is_killed_while_the_engine_is_away_disappear(self) -> None:
+        engine, servers = self.start(2)
+        ann, bob = self.person(servers[0], "ann"), self.person(servers[1], "bob")
+        for client in (ann, bob):
+            client.wait_for_people({"ann", "bob"})
+        began = time.monotonic()
+        for gone in (engine, servers[1]):
+            gone.process.kill()
+        self.assert_people_within(LEASE_SECONDS_MAX, began, [ann], {"ann"})
+        cat = self.person(servers[0], "cat")
+        for client in (ann, cat):
+            client.wait_for_people({"ann", "cat"})
+        engine.start()
+        servers[0].wait_for_bus()
+        dan = self.person(servers[0], "dan")
+        for client in (ann, cat, dan):
+            client.wait_for_people({"ann", "cat", "dan"})
 
     def test_people_are_known_again_after_the_engine_lost_everything(self) -> None:
         engine, servers = self.start(2)

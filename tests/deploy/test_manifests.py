@@ -1,5 +1,7 @@
 """Compose and Kubernetes: by their validators, and what can be seen by reading."""
 
+import json
+import tempfile
 import unittest
 
 import documents
@@ -11,6 +13,7 @@ CLUSTER = DEPLOY / "docker" / "compose.cluster.yaml"
 BALANCER = DEPLOY / "docker" / "haproxy.cfg"
 SHIPPED_BALANCER = DEPLOY / "haproxy" / "round-robin.cfg"
 KUBERNETES = DEPLOY / "kubernetes"
+KUBERNETES_CLUSTER = DEPLOY / "kubernetes-cluster"
 # Of a kind that Kubernetes itself does not have, and that only who has the operator applies.
 OF_AN_OPERATOR = {"servicemonitor.yaml"}
 
@@ -116,6 +119,35 @@ class Manifests(unittest.TestCase):
         replicas = self.document("Deployment")["spec"]["replicas"]
         allowed = self.document("PodDisruptionBudget")["spec"]["maxUnavailable"]
         self.assertTrue(1 <= allowed <= replicas)
+
+    def test_several_pods_follow_each_other_and_share_what_they_must(self) -> None:
+        kustomization = documents.one(KUBERNETES_CLUSTER / "kustomization.yaml")
+        self.assertEqual(kustomization["resources"], ["../kubernetes"])
+        (patch,) = (documents.one(KUBERNETES_CLUSTER / each["path"]) for each in kustomization["patches"])
+        deployment = documents.merged(self.document("Deployment"), patch)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            json.dump(deployment, file)
+            file.flush()
+            status, said = run(checkers() / "kubernetes-validate", "--strict", file.name)
+        self.assertEqual(status, 0, said)
+        self.assertGreater(deployment["spec"]["replicas"], 1)
+        self.assertEqual(deployment["spec"]["strategy"]["type"], "RollingUpdate")
+        pod = deployment["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        self.assertLessEqual(self.document("Deployment").keys(), deployment.keys())
+        self.assertLess({"http", "admin"}, {port["name"] for port in container["ports"]})
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        for each in (*pod["initContainers"], *pod["containers"]):
+            self.assertLessEqual({mount["name"] for mount in each["volumeMounts"]}, volumes.keys())
+        # What docs/operations.md has the Secret made of.
+        (secret,) = (volume["secret"] for volume in volumes.values() if "secret" in volume)
+        keys = {item["key"] for item in secret["items"]}
+        refs = [entry["valueFrom"]["secretKeyRef"] for entry in container["env"] if "valueFrom" in entry]
+        self.assertEqual({ref["name"] for ref in refs}, {secret["secretName"]})
+        keys |= {ref["key"] for ref in refs}
+        for text in (KUBERNETES_CLUSTER / "kustomization.yaml", DEPLOY.parent / "docs" / "operations.md"):
+            for key in keys:
+                self.assertRegex(text.read_text(), f"--from-(literal|file)={key}=")
 
     def document(self, kind: str) -> dict:
         (only,) = of_kind(kind)

@@ -11,6 +11,7 @@ from programs import DEPLOY
 COMPOSE = DEPLOY / "docker" / "compose.yaml"
 CLUSTER = DEPLOY / "docker" / "compose.cluster.yaml"
 DEPLOYMENT = DEPLOY / "kubernetes" / "deployment.yaml"
+SEVERAL = DEPLOY / "kubernetes-cluster" / "several.yaml"
 UNIT = DEPLOY / "systemd" / "throng.service"
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
 MEBIBYTE = 2**20
@@ -25,7 +26,8 @@ class Settings(unittest.TestCase):
             "Dockerfile": image,
             "compose.yaml": image | compose_variables(),
             "compose.cluster.yaml": image | cluster_variables(),
-            "deployment.yaml": image | pod_variables(),
+            "deployment.yaml": image | pod_variables(container()),
+            "several.yaml": image | pod_variables(container_of_several()),
             "throng.service": unit_variables(),
         }.items():
             self.assertTrue(variables, place)
@@ -47,7 +49,7 @@ class Settings(unittest.TestCase):
         compose = documents.one(COMPOSE)["services"]["throng"]
         for place, budget, limit_mebibytes in [
             ("compose.yaml", compose_variables(), int(compose["mem_limit"].removesuffix("m"))),
-            ("deployment.yaml", pod_variables(), int(pod["limits"]["memory"].removesuffix("Mi"))),
+            ("deployment.yaml", pod_variables(container()), int(pod["limits"]["memory"].removesuffix("Mi"))),
             ("throng.service", unit_variables(), int(unit_values("MemoryMax")[0].removesuffix("M"))),
         ]:
             budget_bytes = settings.bytes_of(budget["THRONG_LIMITS_MEMORY_BUDGET"])
@@ -61,7 +63,7 @@ class Settings(unittest.TestCase):
         for place, seconds, spread in [
             ("compose.yaml", settings.seconds_of(compose["stop_grace_period"]), compose_variables()),
             ("compose.cluster.yaml", settings.seconds_of(compose["stop_grace_period"]), cluster_variables()),
-            ("deployment.yaml", pod["terminationGracePeriodSeconds"] - before, pod_variables()),
+            ("deployment.yaml", pod["terminationGracePeriodSeconds"] - before, pod_variables(container())),
             ("throng.service", settings.seconds_of(unit_values("TimeoutStopSec")[0]), unit_variables()),
         ]:
             notice = settings.seconds_of(spread.get("THRONG_SHUTDOWN_NOTICE", "0s"))
@@ -118,9 +120,18 @@ def container() -> dict:
     return only
 
 
-def pod_variables() -> dict[str, str]:
-    """Those of the Pod."""
-    return {entry["name"]: entry["value"] for entry in container()["env"]}
+def container_of_several() -> dict:
+    """The same of several Pods."""
+    deployment = documents.merged(documents.one(DEPLOYMENT), documents.one(SEVERAL))
+    (only,) = deployment["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def pod_variables(container: dict) -> dict[str, str]:
+    """Those of a Pod; what a Secret says is one that fits."""
+    said = {"bus-url": "redis://somebody:pass@bus:6379", "store-url": "postgres://somebody:pass@store/throng"}
+    value = lambda entry: entry.get("value") or said[entry["valueFrom"]["secretKeyRef"]["key"]]
+    return {entry["name"]: value(entry) for entry in container["env"]}
 
 
 def unit_values(name: str) -> list[str]:

@@ -14,16 +14,18 @@ class Engine:
 
     scheme: str
 
-    def __init__(self, folder: Path, password: str = "", host: str = HOST):
+    def __init__(self, folder: Path, password: str = "", host: str = HOST, *settings: object):
+        """`settings`: further words of its command."""
         self.host, self.port = host, free_port(host)
         self.folder = folder / f"engine-{self.port}"
         self.password = password
+        self.settings = settings
         self.start()
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [str(word) for word in self.command()]
-        self.process = Process(command, self.folder.with_suffix(".log"))
+        command = [str(word) for word in (*self.command(), *self.settings)]
+        self.process = Process(command, self.log)
         self.process.wait_until_it_listens(self.port, self.host)
 
     def command(self) -> list[object]:
@@ -32,6 +34,10 @@ class Engine:
     def forget(self) -> None:
         """Loses everything that it kept; it must not run."""
         shutil.rmtree(self.folder)
+
+    @property
+    def log(self) -> Path:
+        return self.folder.with_suffix(".log")
 
     @property
     def url(self) -> str:

@@ -3,11 +3,13 @@
 use crate::address::Address;
 use crate::backoff::Backoff;
 use crate::engine::Engine;
-use crate::port::{Port, Requests};
+use crate::losses::Losses;
+use crate::port::Port;
 use crate::session::Desk;
 use crate::settings::{BadSettings, Settings};
 use crate::status::Status;
 use crate::times::Times;
+use crate::wishes::Wishes;
 use hub::{BusEvent, Histories};
 use std::net::SocketAddr;
 
@@ -39,21 +41,24 @@ impl Bus {
     /// Runs until nobody is left who could want something. An engine that is away is tried again for ever.
     pub async fn run(self, port: Port) {
         let Bus { engine, histories, announced, times, shown, status } = self;
-        let (mut whole, mut requests) = Desk::new(port, status.numbers().clone(), histories, times);
+        let (mut whole, requests) = Desk::new(port, status.numbers().clone(), histories, times);
+        let mut wishes = Wishes::new(requests, Losses::new(status.numbers().clone()));
         if let (Some(listening), Some(announced)) = (&mut whole.listening, announced) {
             listening.address = announced;
         }
         let mut backoff = Backoff::default();
         loop {
             let desk = whole.for_session();
-            let Some(opened) = while_discarding(&mut requests, engine.open(&desk)).await else { return };
+            let Some(opened) = wishes.discarding(engine.open(&desk)).await else { return };
             let failure = match opened {
                 Ok(session) => {
                     backoff.reset();
                     status.up();
                     tracing::info!("the bus {shown} is there");
                     desk.tell(BusEvent::Up);
-                    let Some(failure) = session.serve(&desk, &mut requests).await else { return };
+                    wishes.begin();
+                    let Some(failure) = session.serve(&desk, &mut wishes).await else { return };
+                    wishes.pause();
                     desk.close();
                     whole.tell(BusEvent::Down);
                     failure
@@ -64,21 +69,9 @@ impl Bus {
                 tracing::warn!("the bus {shown} is away: {failure}");
             }
             let wait = tokio::time::sleep(backoff.next(random()));
-            if while_discarding(&mut requests, wait).await.is_none() {
+            if wishes.discarding(wait).await.is_none() {
                 return;
             }
-        }
-    }
-}
-
-/// Does something while what the hubs want is dropped: what was on its way when they were told that the engine is away.
-/// `None` if nobody is left.
-async fn while_discarding<T>(requests: &mut Requests, doing: impl Future<Output = T>) -> Option<T> {
-    tokio::pin!(doing);
-    loop {
-        tokio::select! {
-            done = &mut doing => return Some(done),
-            wishes = requests.recv() => drop(wishes?),
         }
     }
 }

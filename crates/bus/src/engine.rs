@@ -3,10 +3,10 @@
 use crate::address::{Address, Server};
 use crate::failure::Failure;
 use crate::nats::{Nats, NatsSession};
-use crate::port::Requests;
 use crate::redis::{Redis, RedisSession};
 use crate::session::Desk;
 use crate::settings::BadSettings;
+use crate::wishes::Wishes;
 use std::path::PathBuf;
 
 /// One of them, chosen by the addresses.
@@ -54,10 +54,10 @@ impl Engine {
 
 impl Session {
     /// Does what is wanted until the engine is away, and says why; `None` if nobody is left who could want something.
-    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         match self {
-            Session::Redis(session) => session.serve(desk, requests).await,
-            Session::Nats(session) => session.serve(desk, requests).await,
+            Session::Redis(session) => session.serve(desk, wishes).await,
+            Session::Nats(session) => session.serve(desk, wishes).await,
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) fn hear(desk: &Desk, bytes: &[u8]) {
         Some(Frame::Told { node, words }) => desk.tell(BusEvent::Told { node, words }),
         Some(
             Frame::Published { .. }
+            | Frame::Lost { .. }
             | Frame::Ordered { .. }
             | Frame::Head { .. }
             | Frame::Present { .. }

@@ -65,10 +65,8 @@ impl fmt::Display for Failure {
             }
             Failure::LeaseOver => f.write_str("this node's lease was over: it or the engine had stopped"),
             Failure::Moved(detail) => write!(f, "its slots have moved: {detail}"),
-            Failure::IsCluster => {
-                f.write_str("it is one of a Redis Cluster: write redis-cluster://… in `bus.url`")
-            }
-            Failure::IsNoCluster => f.write_str("it is no Redis Cluster: write redis://… in `bus.url`"),
+            Failure::IsCluster => f.write_str("it is one of a cluster: write redis-cluster://… in `bus.url`"),
+            Failure::IsNoCluster => f.write_str("it is no cluster: write redis://… in `bus.url`"),
             Failure::Refused(detail) => write!(f, "it refused: {detail}"),
         }
     }

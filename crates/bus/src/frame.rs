@@ -10,6 +10,7 @@ use hub::{
 };
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Names the format of everything in this file and of what is kept in an engine.
 pub(crate) const VERSION: &str = "v1";
@@ -19,6 +20,8 @@ pub(crate) const VERSION: &str = "v1";
 pub(crate) enum Frame {
     /// Published on an ephemeral topic.
     Published { node: NodeId, event: Box<str>, payload: Outgoing<'static> },
+    /// Something that a node published on an ephemeral topic is lost to the others, the last of it so long ago.
+    Lost { node: NodeId, age_ms: u64 },
     /// Published on a recoverable topic; the engine wrote the place.
     Ordered { epoch: Epoch, offset: u64, previous: u64, kept: Kept },
     /// Where a recoverable topic stands.
@@ -43,6 +46,7 @@ pub(crate) struct Kept {
 }
 
 const PUBLISHED: u8 = b'e';
+const LOST: u8 = b'l';
 /// Written by the engine, see [`ordered`].
 pub(crate) const ORDERED: u8 = b'o';
 const HEAD: u8 = b'h';
@@ -65,6 +69,13 @@ pub(crate) fn published(node: NodeId, event: &str, payload: &Outgoing<'_>) -> Ve
     bytes.push(PUBLISHED);
     put_number(&mut bytes, node.0);
     put_payload(&mut bytes, event, payload);
+    bytes
+}
+
+pub(crate) fn lost(node: NodeId, age: Duration) -> Vec<u8> {
+    let mut bytes = vec![LOST];
+    put_number(&mut bytes, node.0);
+    put_number(&mut bytes, u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
     bytes
 }
 
@@ -152,6 +163,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
             let (event, payload) = reader.payload()?;
             Frame::Published { node, event, payload }
         }
+        LOST => Frame::Lost { node: reader.node()?, age_ms: reader.number()? },
         ORDERED => {
             let length = usize::from(reader.byte()?);
             let epoch = Epoch::new(text(reader.take(length)?)?)?;
@@ -193,7 +205,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Frame> {
 pub(crate) fn sender(bytes: &[u8]) -> Option<NodeId> {
     let mut reader = Reader(bytes);
     match reader.byte()? {
-        PUBLISHED | HEAD | PRESENT | PRESENCE_HEAD | DISMISSED | TOLD => reader.node(),
+        PUBLISHED | LOST | HEAD | PRESENT | PRESENCE_HEAD | DISMISSED | TOLD => reader.node(),
         _ => None,
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn said(desk: &Desk, topic: Arc<str>, frame: Frame) -> Option<BusEven
                 Arc::new(Publication { topic, event, payload, received: desk.now(), place: None });
             BusEvent::Delivered { node, publication }
         }
+        Frame::Lost { node, age_ms } => BusEvent::Lost { topic, node, age_us: age_ms.saturating_mul(1000) },
         Frame::Head { position, .. } => BusEvent::Head { topic, position },
         Frame::Present { node, version, previous, change } => {
             BusEvent::Present { topic, node, version, previous, change: Box::new(change) }

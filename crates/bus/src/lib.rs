@@ -18,6 +18,7 @@ mod failure;
 mod frame;
 mod heard;
 mod limits;
+mod losses;
 mod nats;
 mod port;
 mod queue;
@@ -26,6 +27,7 @@ mod session;
 mod settings;
 mod status;
 mod times;
+mod wishes;
 mod witness;
 
 pub use address::{Address, BadAddress, redacted};

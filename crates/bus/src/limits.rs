@@ -17,6 +17,17 @@ pub(crate) const BATCH_WEIGHT_MAX: usize = 256;
 pub(crate) const QUESTION_WEIGHT: usize = 32;
 /// Bytes of payloads that go out together. One publication alone may be larger.
 pub(crate) const BATCH_BYTES_MAX: usize = 8 << 20;
+/// Ephemeral topics of which this node remembers that something was lost to other nodes, until it has told them. Past it the
+/// publication is counted, and nobody is told of it.
+pub(crate) const LOST_TOPICS_MAX: usize = 10_000;
+/// The same in bytes of their names.
+pub(crate) const LOST_TOPICS_BYTES_MAX: usize = 4 << 20;
+/// Topics of which other nodes are told at once that something was lost; the next follow an interval later.
+pub(crate) const LOST_TOLD_MAX: usize = 512;
+/// That interval.
+pub(crate) const LOST_TOLD_INTERVAL: Duration = Duration::from_millis(25);
+/// How long what is lost while the engine is there is gathered before other nodes are told.
+pub(crate) const LOST_GATHERED: Duration = Duration::from_secs(1);
 /// Publications of one topic that are held: on Redis until the hub has been told where it stands, past it the newest are
 /// dropped and read later; on NATS until what they follow has come, past it they wait no longer.
 pub(crate) const HELD_LEN_MAX: usize = 1024;
@@ -54,10 +65,20 @@ pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(5);
 pub(crate) const BACKOFF_MIN: Duration = Duration::from_millis(100);
 
 const _: () = assert!(QUEUE_LEN_SOFT_MAX < QUEUE_LEN_MAX);
+const _: () = assert!(
+    LOST_GATHERED.as_millis() + LOST_TOLD_INTERVAL.as_millis() * (LOST_TOPICS_MAX / LOST_TOLD_MAX) as u128
+        <= 2_000,
+    "members elsewhere are told within two seconds"
+);
 const _: () = assert!(LEASE_INTERVAL.as_millis() * 3 + ANSWER_TIME_MAX.as_millis() < LEASE_TIME.as_millis());
 const _: () = assert!(
     LEASE_TIME.as_millis() + ANSWER_TIME_MAX.as_millis() + LEASE_INTERVAL.as_millis() <= 10_000,
     "nobody of a node that was killed is seen for longer than ten seconds"
+);
+const _: () = assert!(
+    hub::PEOPLE_BELIEVED_US as u128 == LEASE_TIME.as_micros()
+        && SILENCE_MAX.as_millis() + LEASE_TIME.as_millis() <= 10_000,
+    "nor while the engine is away"
 );
 const _: () = assert!(
     LEASE_INTERVAL.as_millis() + ANSWER_TIME_MAX.as_millis() < SILENCE_MAX.as_millis(),

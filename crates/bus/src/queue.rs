@@ -6,7 +6,8 @@ use crate::limits::{
     QUEUE_LEN_SOFT_MAX,
 };
 use crate::session::Desk;
-use hub::{AppendError, BusEffect, BusEvent, ShardIndex};
+use crate::wishes::Wish;
+use hub::{AppendError, BusEffect, BusEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -25,8 +26,7 @@ pub(crate) struct Queue {
 
 /// A wish with the bytes of its payload.
 struct Waiting {
-    shard: ShardIndex,
-    effect: BusEffect,
+    wish: Wish,
     bytes: usize,
 }
 
@@ -39,7 +39,7 @@ struct Amount {
 
 /// Wishes that go out together. They wait until they are done.
 pub(crate) struct Batch {
-    pub(crate) wishes: Vec<(ShardIndex, BusEffect)>,
+    pub(crate) wishes: Vec<Wish>,
     bytes: usize,
 }
 
@@ -51,27 +51,18 @@ pub(crate) fn queue() -> (Way, Queue) {
 
 impl Way {
     /// Lets a wish wait, or says at once what becomes of it.
-    pub(crate) fn offer(&self, desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+    pub(crate) fn offer(&self, desk: &Desk, wish: Wish) -> Result<(), Failure> {
         let (len, waiting) = (self.waiting.len.load(Relaxed), self.waiting.bytes.load(Relaxed));
         let is_full = len >= QUEUE_LEN_SOFT_MAX || waiting >= QUEUE_BYTES_SOFT_MAX;
-        let payload = match &effect {
-            BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
-            BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
-            // What is missing of them is seen by who hears the next.
-            BusEffect::Tell(words) => Some(words.len()),
-            BusEffect::Interest { .. }
-            | BusEffect::ReadHistory { .. }
-            | BusEffect::Heads(_)
-            | BusEffect::Present { .. }
-            | BusEffect::People { .. }
-            | BusEffect::ReadPeople { .. }
-            | BusEffect::PresenceHeads(_)
-            | BusEffect::Dismiss(_) => None,
-        };
+        let payload = payload_bytes(&wish);
         let bytes = payload.unwrap_or_default();
+        if is_full && matches!(wish, Wish::Lost(_)) {
+            // It is told a little later, and takes no publication's place.
+            return Ok(());
+        }
         if payload.is_some() && is_full {
             desk.numbers.dropped.fetch_add(1, Relaxed);
-            if let BusEffect::Append { token, .. } = effect {
+            if let Wish::Effect { shard, effect: BusEffect::Append { token, .. }, .. } = wish {
                 let result = Err(AppendError::Overloaded);
                 desk.answer(shard, BusEvent::Appended { token, result });
             }
@@ -80,13 +71,14 @@ impl Way {
         if len >= QUEUE_LEN_MAX {
             return Err(Failure::Overrun);
         }
-        let is_publication = matches!(effect, BusEffect::Publish(_) | BusEffect::Append { .. });
+        let is_publication =
+            matches!(&wish, Wish::Effect { effect: BusEffect::Publish(_) | BusEffect::Append { .. }, .. });
         desk.numbers.published.fetch_add(u64::from(is_publication), Relaxed);
         desk.numbers.queued.fetch_add(1, Relaxed);
         self.waiting.len.fetch_add(1, Relaxed);
         self.waiting.bytes.fetch_add(bytes, Relaxed);
         // Refused only when nobody takes it out any more, which ends the session.
-        let _ = self.queue.send(Waiting { shard, effect, bytes });
+        let _ = self.queue.send(Waiting { wish, bytes });
         Ok(())
     }
 }
@@ -123,15 +115,35 @@ impl Batch {
     }
 
     /// Returns what it weighs.
-    fn add(&mut self, Waiting { shard, effect, bytes }: Waiting) -> usize {
-        let weight = weight(&effect);
+    fn add(&mut self, Waiting { wish, bytes }: Waiting) -> usize {
+        let weight = weight(&wish);
         self.bytes += bytes;
-        self.wishes.push((shard, effect));
+        self.wishes.push(wish);
         weight
     }
 }
 
-fn weight(effect: &BusEffect) -> usize {
+/// Of what may be refused where there is no room.
+fn payload_bytes(wish: &Wish) -> Option<usize> {
+    let Wish::Effect { effect, .. } = wish else { return None };
+    match effect {
+        BusEffect::Publish(publication) => Some(publication.payload.as_bytes().len()),
+        BusEffect::Append { draft, .. } => Some(draft.payload.as_bytes().len()),
+        // What is missing of them is seen by who hears the next.
+        BusEffect::Tell(words) => Some(words.len()),
+        BusEffect::Interest { .. }
+        | BusEffect::ReadHistory { .. }
+        | BusEffect::Heads(_)
+        | BusEffect::Present { .. }
+        | BusEffect::People { .. }
+        | BusEffect::ReadPeople { .. }
+        | BusEffect::PresenceHeads(_)
+        | BusEffect::Dismiss(_) => None,
+    }
+}
+
+fn weight(wish: &Wish) -> usize {
+    let Wish::Effect { effect, .. } = wish else { return 1 };
     match effect {
         BusEffect::ReadHistory { .. } | BusEffect::ReadPeople { .. } => QUESTION_WEIGHT,
         BusEffect::Heads(heads) => heads.len(),

@@ -35,6 +35,10 @@ pub struct Snapshot {
     pub delivered_total: u64,
     /// Publications of this node that were dropped or refused because too much waited, or the engine had no room.
     pub dropped_total: u64,
+    /// Publications of this node on ephemeral topics that did not reach the other nodes, or may not have.
+    pub lost_total: u64,
+    /// Those of them of which the other nodes are not told: their topics are too many.
+    pub untold_total: u64,
     /// Messages that this version does not understand.
     pub undecodable_total: u64,
     /// Wishes of this node that wait for the engine now.
@@ -55,6 +59,8 @@ pub(crate) struct Numbers {
     pub(crate) published: AtomicU64,
     pub(crate) delivered: AtomicU64,
     pub(crate) dropped: AtomicU64,
+    pub(crate) lost: AtomicU64,
+    pub(crate) untold: AtomicU64,
     pub(crate) undecodable: AtomicU64,
     pub(crate) queued: AtomicU64,
     pub(crate) subscriptions: AtomicU64,
@@ -70,6 +76,8 @@ impl Status {
             published: AtomicU64::default(),
             delivered: AtomicU64::default(),
             dropped: AtomicU64::default(),
+            lost: AtomicU64::default(),
+            untold: AtomicU64::default(),
             undecodable: AtomicU64::default(),
             queued: AtomicU64::default(),
             subscriptions: AtomicU64::default(),
@@ -90,6 +98,8 @@ impl Status {
             published_total: numbers.published.load(Relaxed),
             delivered_total: numbers.delivered.load(Relaxed),
             dropped_total: numbers.dropped.load(Relaxed),
+            lost_total: numbers.lost.load(Relaxed),
+            untold_total: numbers.untold.load(Relaxed),
             undecodable_total: numbers.undecodable.load(Relaxed),
             queue_len: numbers.queued.load(Relaxed),
             subscriptions: numbers.subscriptions.load(Relaxed),

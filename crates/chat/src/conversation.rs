@@ -1,6 +1,7 @@
 //! Conversations: rooms, direct conversations of two, and groups; who is in them.
 
 use crate::ids::{ConversationId, InvitationId, PersonId, Revision, RoomName, Seq};
+use crate::message::Message;
 use crate::moment::Moment;
 use crate::permissions::Role;
 use serde::{Deserialize, Serialize};
@@ -136,7 +137,22 @@ pub struct Member {
     pub sent: Moment,
 }
 
+impl Conversation {
+    /// The next message is there.
+    pub fn go_on_with(&mut self, message: &Message) {
+        self.last = message.seq;
+        self.active = self.active.max(message.at);
+    }
+}
+
 impl Member {
+    /// They have sent that message: what one says oneself one has read.
+    pub fn note_own(&mut self, message: &Message) {
+        self.sent = message.at;
+        self.delivered = self.delivered.max(message.seq);
+        self.read = self.read.max(message.seq);
+    }
+
     /// Somebody who comes in now: what was said before is not unread.
     pub fn new(conversation: &Conversation, person: PersonId, role: Role, now: Moment) -> Self {
         Self {

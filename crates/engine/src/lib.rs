@@ -118,4 +118,4 @@ pub use io::Io;
 pub use mailbox::Mailboxes;
 pub use prepare::{Prepared, prepare};
 pub use start_error::StartError;
-pub use turn::ask_for_short_turns;
+pub use turn::{ask_for_short_turns, ask_for_usual_turns};

@@ -7,16 +7,25 @@ use crate::sys;
 /// The shortest that the kernel grants.
 const SLICE_SHORTEST: Duration = Duration::from_micros(100);
 
-/// Asks for short turns on the processor for the calling thread, which does little and should do it soon: one that
-/// answers scrapes or reads a clock, beside a hundred shards that are all busy. Its share of the processor is that of
-/// any other thread.
+/// Asks for short turns on the processor for the calling thread: one that does little and should do it soon (answers
+/// scrapes, reads a clock) beside a hundred shards that are all busy, or one of those hundred, so that each comes round
+/// soon. Its share of the processor is that of any other thread.
 ///
 /// From Linux 6.12 on, the scheduler lets a thread whose turns are short go before those with longer ones (EEVDF; the
 /// kernel's documentation of `sched_setattr`). Where the kernel does not know of it, or forbids it, the thread waits as
 /// all others do, which is no error.
 pub fn ask_for_short_turns() {
-    if let Err(error) = sys::set_slice(SLICE_SHORTEST) {
-        tracing::debug!(%error, "this kernel gives no short turns");
+    ask_for(SLICE_SHORTEST);
+}
+
+/// Takes that back for the calling thread.
+pub fn ask_for_usual_turns() {
+    ask_for(Duration::ZERO);
+}
+
+fn ask_for(slice: Duration) {
+    if let Err(error) = sys::set_slice(slice) {
+        tracing::debug!(%error, "this kernel gives no turns of a length");
     }
 }
 
@@ -25,10 +34,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threads_turns_can_be_shortened_more_than_once() {
+    fn a_threads_turns_can_be_shortened_more_than_once_and_be_as_before() {
         std::thread::spawn(|| {
             sys::set_slice(SLICE_SHORTEST).expect("a thread may shorten its own turns");
             sys::set_slice(SLICE_SHORTEST).expect("and do so again");
+            sys::set_slice(Duration::ZERO).expect("and take it back");
         })
         .join()
         .expect("nothing panics");

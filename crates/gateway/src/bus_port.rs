@@ -84,7 +84,8 @@ impl BusWishes {
 
 impl BusEvents {
     /// Tells a shard, the home of the event's topic, or, where there is neither, every shard. Never waits: publications
-    /// for which a mailbox has no room are dropped and counted there, which members of recoverable topics do not notice.
+    /// for which a mailbox has no room are dropped and counted there. Those of recoverable topics are read from their history
+    /// when the next one comes, or when who published says how far the topic has come.
     /// What is the program's to know ([`FromNodes`]) it is told at once, when the shards have it: however long that takes, no
     /// hub waits for it.
     pub fn tell(&self, shard: Option<ShardIndex>, event: BusEvent) {

@@ -262,9 +262,10 @@ impl Handle {
         Some(MemoryBudget { bytes, capacity, allowed: self.shared.allowance.allowed()? })
     }
 
-    /// Closes every connection with 1012, each at a random moment within `spread`, and returns when none is left: at the
-    /// latest some seconds after `spread`, when those that do not go are cut. Meanwhile new ones are answered 503 with
-    /// `Retry-After`, and those by TLS find nobody who listens. A second drain joins the first.
+    /// Closes every connection with 1012 and ends every long-poll session, each at a random moment within `spread`, and
+    /// returns when none is left: at the latest some seconds after `spread`, when those that do not go are cut. Until its
+    /// moment a session goes on. Meanwhile new connections are answered 503 with `Retry-After`, and those by TLS find nobody
+    /// who listens. A second drain joins the first.
     pub async fn drain(&self, spread: Duration) {
         self.life.advance(Stage::Draining);
         // Of whom there is no answer, that shard is gone, and its connections with it.

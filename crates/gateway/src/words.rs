@@ -39,6 +39,7 @@ impl<'a> FromNodes<'a> {
             BusEvent::Subscribed { .. }
             | BusEvent::Appended { .. }
             | BusEvent::Delivered { .. }
+            | BusEvent::Lost { .. }
             | BusEvent::Ordered(_)
             | BusEvent::History { .. }
             | BusEvent::Head { .. }

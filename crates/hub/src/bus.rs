@@ -7,7 +7,9 @@
 //! shard of the node, and the answer to a token to the shard that made it. What a bus owes the hub:
 //!
 //! - It is away until it says [`BusEvent::Up`]. While it is away it takes no effects, and none that it took before is
-//!   answered after [`BusEvent::Down`].
+//!   answered after [`BusEvent::Down`]. Only [`BusEffect::Publish`] is made then, too.
+//! - Of what was to be published on an ephemeral topic and reached no other node, or may have reached none, it remembers the
+//!   topic and the time, and tells the other nodes by [`BusEvent::Lost`] as soon as it can.
 //! - On a recoverable topic it gives each publication its place. After [`BusEvent::Subscribed`], and not before it, it
 //!   tells the node of every later one, this node's own included, unless it loses some: then `previous` or a head shows it.
 //! - A node has a lease that the bus renews while it is up. When a lease is over, the node's people are gone from the bus,
@@ -42,7 +44,7 @@ pub struct ReadToken(pub u32);
 /// What a home wants of the bus.
 #[derive(Debug, Clone)]
 pub enum BusEffect {
-    /// Something was published on an ephemeral topic of this node, to go to the others.
+    /// Something was published on an ephemeral topic of this node, to go to the others. Made while the bus is away, too.
     Publish(Arc<Publication>),
     /// Something is to be ordered and kept.
     Append {
@@ -209,6 +211,15 @@ pub enum BusEvent {
         /// What.
         publication: Arc<Publication>,
     },
+    /// Something that a node published on an ephemeral topic is lost to the others, or may be.
+    Lost {
+        /// The topic.
+        topic: Arc<str>,
+        /// Which node; what comes from this node itself is passed over.
+        node: NodeId,
+        /// How long ago the last of it was lost, in microseconds; too short by as long as this event was on its way.
+        age_us: u64,
+    },
     /// Published on a recoverable topic of any node.
     Ordered(Box<Ordered>),
     /// Part of a history.
@@ -280,6 +291,7 @@ impl BusEvent {
             | BusEvent::Dismissed(_)
             | BusEvent::Told { .. } => None,
             BusEvent::Subscribed { topic, .. }
+            | BusEvent::Lost { topic, .. }
             | BusEvent::History { topic, .. }
             | BusEvent::Head { topic, .. }
             | BusEvent::Present { topic, .. }

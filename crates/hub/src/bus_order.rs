@@ -220,7 +220,7 @@ impl Hub {
         }
     }
 
-    /// Where the topic stands on another node.
+    /// Where the topic stands, as far as somebody knows.
     pub(crate) fn bus_head(&mut self, topic: &Arc<str>, position: &Position, out: &mut Effects) {
         let Some(history) = self.archive.get_mut(topic) else { return };
         if history.epoch != position.epoch || history.newest < position.offset {
@@ -300,9 +300,15 @@ impl Hub {
         }
     }
 
-    /// Tells other nodes how far topics have come.
+    /// Tells other nodes how far topics have come. This one is told by itself alone: what it published may have been lost on
+    /// the way back, where its own members wait for it.
     pub(crate) fn tell_heads(&mut self, out: &mut Effects) {
         let Told { positions, presences } = self.bus.heads.take(self.now);
+        if !PlantedBug::OwnTailGoesUnseen.is_planted() {
+            for (topic, position) in &positions {
+                self.bus_head(topic, position, out);
+            }
+        }
         if !positions.is_empty() {
             out.push(Effect::Bus(Box::new(BusEffect::Heads(positions))));
         }

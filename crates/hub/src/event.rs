@@ -145,7 +145,7 @@ pub enum ShardMessage {
         /// Its newest publication.
         position: Position,
     },
-    /// From an ephemeral topic's home: the bus was away while there were members, and is back.
+    /// From an ephemeral topic's home: the bus was away while there were members, and is back; or another node's was.
     Severed {
         /// The topic.
         topic: Arc<str>,

@@ -110,6 +110,7 @@ impl Hub {
     fn settle_orders(&mut self, out: &mut Effects) -> bool {
         let subscribes = self.resubscribe(out) | self.verify(out) | self.ask_unanswered(out);
         self.settle_histories(out);
+        self.stop_believing(out);
         self.ask_questions(out);
         subscribes
     }

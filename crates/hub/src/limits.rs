@@ -92,6 +92,12 @@ pub(crate) const RETRY_INTERVAL_US: u64 = 1_000_000;
 /// How long a topic is remembered on which this node has no people any more, in microseconds: longer than it takes to
 /// notice that the bus is away, which then has not heard of it.
 pub(crate) const ANNOUNCED_KEPT_US: u64 = 60_000_000;
+/// How long people of other nodes are believed to be there while the bus is away, in microseconds: as long as a lease stands
+/// that is not renewed.
+pub const PEOPLE_BELIEVED_US: u64 = 7_000_000;
+/// How much earlier than members were told of a gap another node must have lost something for them to know of it by that, in
+/// microseconds: more than a turn of a shard takes, whose time is that of its begin. In doubt they are told again.
+pub(crate) const LOSS_MARGIN_US: u64 = 100_000;
 /// Publications that a home keeps while it reads from the bus what is missing before them. Past it the newest are dropped
 /// and read later.
 pub(crate) const HELD_MESSAGES_MAX: usize = 1024;

@@ -3,7 +3,7 @@
 use crate::bus::{AppendToken, NodeId, Ordered, ReadToken, SubscriptionId};
 use crate::heads::Heads;
 use crate::ids::{InterestEpoch, Micros, ShardIndex};
-use crate::limits::{HELD_BYTES_MAX, HELD_MESSAGES_MAX, RETRY_INTERVAL_US};
+use crate::limits::{HELD_BYTES_MAX, HELD_MESSAGES_MAX, LOSS_MARGIN_US, RETRY_INTERVAL_US};
 use crate::people::Announced;
 use crate::publication::AppendOwner;
 use crate::unanswered::Unanswered;
@@ -29,6 +29,8 @@ pub(crate) struct BusState {
     /// Topics of which something could not be read, and when it is asked for again.
     retries: BTreeSet<Arc<str>>,
     retry_due: Option<Micros>,
+    /// The bus is away: until when the people of other nodes are believed to be there.
+    pub(crate) believed_until: Option<Micros>,
     /// Topics that are to be subscribed again.
     pub(crate) resubscribe: VecDeque<Arc<str>>,
 }
@@ -48,9 +50,9 @@ impl BusState {
         std::mem::take(&mut self.retries)
     }
 
-    /// When something is to be told to other nodes or asked for again.
+    /// When something is to be told to other nodes or asked for again, or nobody of theirs is believed to be there any more.
     pub(crate) fn deadline(&self) -> Option<Micros> {
-        self.heads.deadline().into_iter().chain(self.retry_due).min()
+        self.heads.deadline().into_iter().chain(self.retry_due).chain(self.believed_until).min()
     }
 }
 
@@ -62,12 +64,25 @@ pub(crate) struct Link {
     pub(crate) waiting: Vec<(ShardIndex, InterestEpoch)>,
     /// Whether there were members while the bus was away. Those of an ephemeral topic are told when it is back.
     pub(crate) was_severed: bool,
+    /// Before this, members of an ephemeral topic missed nothing that they were not told of. None until the bus has confirmed
+    /// the subscription: there are no members, or they are told then.
+    pub(crate) told: Option<Micros>,
 }
 
 impl Link {
     /// Of a topic with members while the bus is away.
     pub(crate) fn severed() -> Link {
         Link { was_severed: true, ..Link::default() }
+    }
+
+    /// Whether members of an ephemeral topic are to be told of what another node lost so long ago: then it counts as told, with
+    /// everything before it, whoever lost that.
+    pub(crate) fn tells_loss(&mut self, age_us: u64, now: Micros) -> bool {
+        let is_news = self.told.is_some_and(|told| age_us <= now - told + LOSS_MARGIN_US);
+        if is_news {
+            self.told = Some(now);
+        }
+        is_news
     }
 }
 

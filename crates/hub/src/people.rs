@@ -352,6 +352,18 @@ impl Hub {
         }
     }
 
+    /// The bus has been away for as long as a lease stands: nobody vouches for the people of other nodes any more. They are
+    /// read again when it is back.
+    pub(crate) fn stop_believing(&mut self, out: &mut Effects) {
+        if self.bus.believed_until.take_if(|until| *until <= self.now).is_none() {
+            return;
+        }
+        let is_gone = !PlantedBug::LeaseNeverExpires.is_planted();
+        for topic in self.directory.with_remote_people() {
+            self.presence_changed(&topic, |presence| presence.forget_nodes(|_| is_gone), out);
+        }
+    }
+
     /// The bus is away: who waits is told who is there as far as it is known.
     pub(crate) fn disconnect_people(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let presence = self.directory.known_presence_mut(topic);

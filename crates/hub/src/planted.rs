@@ -13,6 +13,8 @@ pub enum PlantedBug {
     JoinSeesEarlierPublication,
     /// Who follows a recoverable topic takes whatever comes for what is next.
     GapGoesUnseen,
+    /// Who published does not look whether what was acknowledged came back.
+    OwnTailGoesUnseen,
     /// The people of a node stay when its lease is over.
     LeaseNeverExpires,
     /// A recovery begins with the message that the client was given last.

@@ -134,7 +134,8 @@ impl Hub {
     }
 
     fn hand_to_bus(&mut self, publication: &Arc<Publication>, out: &mut Effects) {
-        if self.config.bus.is_some() && self.bus.up {
+        // Also while it is away: then it remembers of what the other nodes' members are to be told.
+        if self.config.bus.is_some() {
             out.push(Effect::Bus(Box::new(BusEffect::Publish(publication.clone()))));
         }
     }

@@ -6,7 +6,7 @@ use crate::effect::{Class, Effect, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{InterestEpoch, ShardIndex};
-use crate::limits::RESUBSCRIBED_MAX;
+use crate::limits::{PEOPLE_BELIEVED_US, RESUBSCRIBED_MAX};
 use crate::link::{Link, LinkState};
 use crate::place::Position;
 use crate::publication::AppendError;
@@ -123,6 +123,7 @@ impl Hub {
                     self.distribute(None, publication, out);
                 }
             }
+            BusEvent::Lost { topic, node, age_us } => self.lost_elsewhere(&topic, node, age_us, out),
             BusEvent::Ordered(ordered) => self.ordered(*ordered, out),
             BusEvent::History { topic, token, history } => {
                 self.bus_history(&topic, token, history.map(|history| *history), out);
@@ -155,7 +156,7 @@ impl Hub {
         if link.state != LinkState::Requested(subscription) {
             return;
         }
-        link.state = LinkState::On;
+        (link.state, link.told) = (LinkState::On, Some(self.now));
         let waiting = std::mem::take(&mut link.waiting);
         // Before those who wait are members: they miss nothing.
         if std::mem::take(&mut link.was_severed) && !self.is_recoverable(topic) {
@@ -167,17 +168,9 @@ impl Hub {
         self.confirm_waiting(topic, waiting, out);
     }
 
-    /// Publications of other nodes may be lost to members of an ephemeral topic, and nobody keeps them.
-    fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
-        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.clone());
-        for shard in interested {
-            let message = ShardMessage::Severed { topic: topic.clone() };
-            self.send_to_shard(shard, message, Class::Control, out);
-        }
-    }
-
     fn bus_up(&mut self) {
         self.bus.up = true;
+        self.bus.believed_until = None;
         self.bus.heads.resume(self.now);
         self.bus.unanswered.bus_up();
         let announced = self.bus.announced.topics().cloned();
@@ -188,6 +181,7 @@ impl Hub {
     /// Joins and ephemeral deliveries go on; nothing is ordered.
     fn bus_down(&mut self, out: &mut Effects) {
         self.bus.up = false;
+        self.bus.believed_until = Some(self.now + PEOPLE_BELIEVED_US);
         self.bus.resubscribe.clear();
         self.bus.verify.clear();
         self.bus.heads.pause();

@@ -7,6 +7,7 @@ use crate::entrance::{Entrance, SocketId};
 use crate::erasures::DoubtedErasures;
 use crate::notice::{Departure, Notice};
 use crate::outlet::WayOut;
+use crate::reading::PAGE;
 use chat::{
     CommunityId, Conversation, ConversationId, Member, Message, Moment, Person, PersonId, Revision, Seq,
 };
@@ -84,10 +85,7 @@ impl Here<'_> {
     /// A message is there.
     fn said(&mut self, community: &CommunityId, message: &Message) {
         let payload = &json!(message).to_string();
-        let conversation = message.conversation;
-        self.cache.forget(&Key::Newest(community.clone(), conversation));
-        // It moved the sender's cursors, too.
-        self.forget_standing(community, conversation, &message.sender);
+        self.cache.said(community, message, PAGE);
         let reach = self.audience.said(community, message, payload);
         if let Some(topic) = &reach.room {
             self.out.tell(topic, "msg:new", payload);

@@ -47,7 +47,9 @@ async fn end(handle: &Handle, shutdown: ShutdownConfig) {
         tracing::info!("not ready any more; closing begins in {:?}", shutdown.notice);
         tokio::time::sleep(shutdown.notice).await;
     }
-    let connections = handle.metrics().connections_open;
+    let metrics = handle.metrics();
+    // A polling client is one, whatever it polls by: its session is ended as a socket is closed.
+    let connections = metrics.connections_open + metrics.longpoll_sessions;
     let spread = spread(connections, shutdown);
     tracing::info!("closing {connections} connections over {spread:?}");
     handle.drain(spread).await;

@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
+use std::time::{Duration, Instant};
 use throng::{DEADLINE, Throng};
 
 const CLIENTS: usize = 300;
@@ -94,11 +95,45 @@ fn a_newcomer_to_a_server_that_closes_is_told_to_come_back() {
 }
 
 #[test]
-fn a_rate_of_closing_makes_the_end_as_long_as_it_takes() {
-    let server = Throng::start(&["--set", "shutdown.spread=0s", "--set", "shutdown.closes_per_second=1"]);
-    let _clients = clients(&server, 3);
+fn a_rate_of_closing_counts_sockets_and_polling_clients_and_makes_the_end_as_long_as_it_takes() {
+    const EACH: usize = 40;
+    let mut server =
+        Throng::start(&["--set", "shutdown.spread=0s", "--set", "shutdown.closes_per_second=40"]);
+    let time = Duration::from_secs(2);
+    let sockets = clients(&server, EACH);
+    let pollers: Vec<Poller> = (0..EACH).map(|_| Poller::start(server.address)).collect();
+    let began = Instant::now();
     server.signal(Signal::SIGTERM);
-    server.logged("closing 3 connections over 3s");
+    server.logged("closing 80 connections over 2s");
+    let [sockets, pollers] = thread::scope(|scope| {
+        let sockets = scope.spawn(move || {
+            for mut client in sockets {
+                assert_eq!(client.hear_close(), SERVICE_RESTART);
+            }
+            began.elapsed()
+        });
+        let pollers = scope.spawn(move || {
+            pollers.into_iter().for_each(Poller::wait_until_sent_away);
+            began.elapsed()
+        });
+        [sockets, pollers].map(|last| last.join().expect("all were sent away"))
+    });
+    // The last of so many random moments is late in the time, and nobody hears of it before.
+    assert!(sockets >= time / 2, "the last socket was closed after {sockets:?}");
+    assert!(pollers >= time / 2, "the last session was ended after {pollers:?}");
+    assert!(sockets.max(pollers) >= time * 3 / 4, "all were sent away after {sockets:?} and {pollers:?}");
+    assert_eq!(server.exit_status().code(), Some(0));
+}
+
+#[test]
+fn a_server_that_ends_at_once_answers_every_polling_client() {
+    let mut server = Throng::start(&["--set", "shutdown.spread=0s"]);
+    let pollers: Vec<Poller> = (0..CLIENTS).map(|_| Poller::start(server.address)).collect();
+    // What is answered behind the polls says that they have been read.
+    assert_eq!(server.get(server.address, "/healthz").status, 200);
+    server.signal(Signal::SIGTERM);
+    pollers.into_iter().for_each(Poller::wait_until_sent_away);
+    assert_eq!(server.exit_status().code(), Some(0));
 }
 
 #[test]
@@ -168,23 +203,53 @@ fn half_a_head(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Asks for a poll on a connection that stays open.
-fn ask_to_poll(stream: &mut TcpStream, target: &str) {
-    let text = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    stream.write_all(text.as_bytes()).expect("written");
+/// A polling client, whose requests all come by one connection.
+struct Poller {
+    stream: TcpStream,
+    target: String,
 }
 
-/// The answer to a poll: one JSON object without others in it.
-fn polled(stream: &mut TcpStream) -> serde_json::Value {
-    let mut answer = Vec::new();
-    while !answer.ends_with(b"}") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).expect("an answer");
-        answer.push(byte[0]);
+impl Poller {
+    /// Begins a session, and polls.
+    fn start(address: SocketAddr) -> Poller {
+        let stream = TcpStream::connect(address).expect("connected");
+        stream.set_read_timeout(Some(DEADLINE)).expect("set");
+        let mut poller = Poller { stream, target: "/socket/longpoll?vsn=2.0.0".to_owned() };
+        poller.ask();
+        let session = poller.answer();
+        poller.target = format!("{}&token={}", poller.target, session["token"].as_str().expect("a token"));
+        poller.ask();
+        poller
     }
-    let answer = String::from_utf8(answer).expect("text");
-    let (_, body) = answer.split_once("\r\n\r\n").expect("a head");
-    serde_json::from_str(body).expect("JSON")
+
+    fn ask(&mut self) {
+        let text = format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", self.target);
+        self.stream.write_all(text.as_bytes()).expect("written");
+    }
+
+    /// One JSON object without others in it.
+    fn answer(&mut self) -> serde_json::Value {
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}") {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).expect("an answer");
+            answer.push(byte[0]);
+        }
+        let answer = String::from_utf8(answer).expect("text");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a head");
+        serde_json::from_str(body).expect("JSON")
+    }
+
+    /// Polls on for as long as there is nothing to hear.
+    fn wait_until_sent_away(mut self) {
+        let answer = loop {
+            match self.answer() {
+                nothing if nothing["status"] == 204 => self.ask(),
+                answer => break answer,
+            }
+        };
+        assert_eq!(answer["status"], 500, "a status at which clients come back later");
+    }
 }
 
 #[test]
@@ -197,11 +262,7 @@ fn sigterm_under_load_ends_with_status_0_and_lets_nobody_back_in() {
     let mut slow = clients(&server, 10);
     let publishers = clients(&server, 3).into_iter().step_by(2);
     let mut half = half_a_head(address).expect("the server listens");
-    let mut poller = TcpStream::connect(address).expect("connected");
-    poller.set_read_timeout(Some(DEADLINE)).expect("set");
-    ask_to_poll(&mut poller, "/socket/longpoll?vsn=2.0.0");
-    let session = polled(&mut poller);
-    let target = format!("/socket/longpoll?vsn=2.0.0&token={}", session["token"].as_str().expect("a token"));
+    let poller = Poller::start(address);
 
     thread::scope(|scope| {
         let publishers: Vec<_> =
@@ -210,7 +271,6 @@ fn sigterm_under_load_ends_with_status_0_and_lets_nobody_back_in() {
             .into_iter()
             .map(|returning| scope.spawn(move || returning.come_back(by_tls, trusted)))
             .collect();
-        ask_to_poll(&mut poller, &target);
         // Those who are slow do not read before this.
         server.signal(Signal::SIGTERM);
         server.logged("closing");
@@ -222,7 +282,7 @@ fn sigterm_under_load_ends_with_status_0_and_lets_nobody_back_in() {
         }
         let told = returning.into_iter().map(|client| client.join().expect("it was closed"));
         assert!(told.filter(|told| *told).count() > 0, "an open connection is answered 503");
-        assert_eq!(polled(&mut poller)["status"], 500, "a status at which clients come back later");
+        poller.wait_until_sent_away();
         let mut answer = String::new();
         half.read_to_string(&mut answer).expect("an answer and the end");
         assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");

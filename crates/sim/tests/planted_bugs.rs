@@ -41,6 +41,12 @@ fn a_gap_that_goes_unseen_is_caught() {
 }
 
 #[test]
+fn an_own_tail_that_goes_unseen_is_caught() {
+    let violation = failure_with(PlantedBug::OwnTailGoesUnseen, cluster::run).violation;
+    assert!(violation.contains("was never given"), "{violation}");
+}
+
+#[test]
 fn a_recovery_that_delivers_twice_is_caught() {
     let violation = failure_with(PlantedBug::RecoveryDeliversTwice, cluster::run).violation;
     assert!(violation.contains("twice, or out of order"), "{violation}");

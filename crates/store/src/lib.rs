@@ -8,6 +8,7 @@
 mod epoch;
 mod exchange;
 pub mod group;
+mod halves;
 mod lanes;
 mod open_error;
 mod opening;

@@ -1,10 +1,12 @@
 //! How often the store waits for PostgreSQL, counted on the way between them; and a way that breaks.
 
 mod acme;
+mod ann;
 mod postgres_server;
 
 use acme::call;
-use chat::verbs::{Append, Around, CreateRoom, Join, Meet, ReadPage};
+use ann::ann;
+use chat::verbs::{Append, Around, ReadPage};
 use chat::*;
 use postgres_server::PostgresServer;
 use std::io::{Read as _, Write as _};
@@ -85,17 +87,8 @@ fn begin(server: &PostgresServer) -> (Way, PostgresStore, ConversationId) {
     let (way, url) = Way::to(&server.url());
     let options = PostgresOptions { readers: 1, ..PostgresOptions::new(&url) };
     let store = PostgresStore::open(options).expect("a new database opens");
-    acme::create(&store);
-    let name = RoomName::parse("lobby").expect("it is a name");
-    let room = store.ask(call(By::Service).ask(CreateRoom::public(name, "Lobby"))).expect("new").id;
-    let profile = Profile { name: "Ann".to_owned(), avatar: None, guest: false, role: None };
-    store.ask(call(ann()).ask(Meet { profile })).expect("she may");
-    store.ask(call(ann()).ask(Join { conversation: room, invitation: None })).expect("she may");
+    let room = ann::in_a_room(&store);
     (way, store, room)
-}
-
-fn ann() -> By {
-    By::Person(PersonId::parse("ann").expect("it is a name"))
 }
 
 fn send(store: &PostgresStore, conversation: ConversationId, id: &str) -> Result<u64, Failure> {

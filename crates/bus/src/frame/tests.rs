@@ -57,6 +57,10 @@ proptest! {
         let frame = Frame::Published { node, event: event.clone(), payload: payload.clone() };
         prop_assert_eq!(read(&bytes), Some(frame));
 
+        let bytes = lost(node, Duration::from_millis(version));
+        prop_assert_eq!(sender(&bytes), Some(node));
+        prop_assert_eq!(read(&bytes), Some(Frame::Lost { node, age_ms: version }));
+
         let except = except.and_then(|name| PublisherId::parse(&name));
         let draft = Draft { topic: "t".into(), event: event.clone(), payload: payload.clone(), received: Micros(0), except };
         let bytes = ordered(&epoch, offset, previous, &kept(node, &draft));
@@ -89,7 +93,7 @@ proptest! {
 
     #[test]
     fn what_comes_from_elsewhere_is_refused_or_read_and_never_ends_anything(
-        kind in prop::sample::select(b"eohpqdw\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
+        kind in prop::sample::select(b"elohpqdw\0".to_vec()), rest in prop::collection::vec(any::<u8>(), 0..80),
     ) {
         let bytes: Vec<u8> = [kind].into_iter().chain(rest).collect();
         let _ = (read(&bytes), sender(&bytes), read_kept(&bytes));

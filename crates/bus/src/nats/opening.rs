@@ -9,8 +9,8 @@ use super::subjects::Subjects;
 use crate::failure::Failure;
 use crate::port::NodeAddress;
 use crate::session::Desk;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -48,6 +48,7 @@ impl Opening {
             number,
             beats: AtomicU64::default(),
             fail,
+            passages: Mutex::default(),
         });
         line.try_rights().await?;
         line.neighbours.begin(settled, Instant::now());

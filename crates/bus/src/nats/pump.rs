@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::frame;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_WEIGHT_MAX};
 use crate::queue::Queue;
+use crate::wishes::Wish;
 use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -67,16 +68,21 @@ impl Pump {
         }
     }
 
-    async fn begin(
-        &mut self,
-        (shard, effect): (ShardIndex, BusEffect),
-        awaited: &mut Vec<Awaited>,
-    ) -> Result<(), Failure> {
+    async fn begin(&mut self, wish: Wish, awaited: &mut Vec<Awaited>) -> Result<(), Failure> {
         let node = self.line.desk.node;
+        let (shard, effect, passage) = match wish {
+            Wish::Effect { shard, effect, passage } => (shard, effect, passage),
+            Wish::Lost(passage) => {
+                let message = frame::lost(node, passage.age());
+                let subject = self.line.subjects.topic(passage.topic());
+                return self.line.send(subject, message, Some(passage)).await;
+            }
+        };
         match effect {
             BusEffect::Publish(publication) => {
                 let message = frame::published(node, &publication.event, &publication.payload);
-                self.say(&publication.topic, message).await?;
+                let subject = self.line.subjects.topic(&publication.topic);
+                self.line.send(subject, message, passage).await?;
             }
             BusEffect::Append { draft, token } => awaited.extend(self.append(shard, token, &draft).await?),
             BusEffect::Interest { topic, on: None } => self.feeds.remove(&self.line.desk, &topic),

@@ -6,9 +6,9 @@ use super::people::read_question;
 use super::pump::Pump;
 use crate::everybody;
 use crate::failure::Failure;
-use crate::port::Requests;
 use crate::queue::queue;
 use crate::session::Desk;
+use crate::wishes::Wishes;
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Goes on until the server is away, and says why; `None` if nobody is left who could want something.
-    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         let Session { line, mut failures, mut tasks } = self;
         let (way, queue) = queue();
         tasks.spawn(line.clone().live());
@@ -43,10 +43,9 @@ impl Session {
             tokio::select! {
                 biased;
                 failure = failures.recv() => return failure.or(Some(Failure::Unreachable("it is gone".to_owned()))),
-                wishes = requests.recv() => {
-                    let (shard, effects) = wishes?;
-                    for effect in effects {
-                        if let Err(failure) = way.offer(desk, shard, effect) {
+                next = wishes.next() => {
+                    for wish in next? {
+                        if let Err(failure) = way.offer(desk, wish) {
                             return Some(failure);
                         }
                     }

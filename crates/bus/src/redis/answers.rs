@@ -25,7 +25,12 @@ pub(crate) fn tell(
     let mut answer = || next().and_then(sound);
     match question {
         Question::Lease => return leases(answer()?).map(Some),
-        Question::Done => drop(answer()?),
+        Question::Done(passage) => {
+            answer()?;
+            if let Some(passage) = passage {
+                passage.arrive();
+            }
+        }
         Question::People => {
             if answer()? != Value::Int(1) {
                 return Err(Failure::LeaseOver);

@@ -5,7 +5,9 @@ use super::keys::name;
 use super::scripts::call;
 use crate::frame;
 use crate::limits::{NOBODY_KEPT, PLACE_KEPT, READ_BYTES_MAX, READ_MESSAGES_MAX};
+use crate::losses::Passage;
 use crate::session::Desk;
+use crate::wishes::Wish;
 use ::redis::{Cmd, cmd};
 use hub::{
     AppendToken, BusEffect, Draft, NodeId, PhxRef, PresenceChange, PresenceMeta, ReadToken, ShardIndex, Span,
@@ -17,8 +19,8 @@ use std::sync::Arc;
 pub(crate) enum Question {
     /// It says whether the node's lease stands.
     Lease,
-    /// Whatever it says, it was done.
-    Done,
+    /// Whatever it says, it was done, and has arrived.
+    Done(Option<Passage>),
     /// A change of people: done, unless the node's lease does not stand.
     People,
     Append {
@@ -45,7 +47,7 @@ pub(crate) enum Question {
 pub(crate) fn encode(
     instance: &Instance,
     desk: &Desk,
-    (shard, effect): (ShardIndex, BusEffect),
+    wish: Wish,
     commands: &mut Vec<Cmd>,
     questions: &mut Vec<Question>,
 ) {
@@ -54,17 +56,28 @@ pub(crate) fn encode(
         commands.push(command);
         questions.push(question);
     };
+    let (shard, effect, passage) = match wish {
+        Wish::Effect { shard, effect, passage } => (shard, effect, passage),
+        Wish::Lost(passage) => {
+            let message = frame::lost(desk.node, passage.age());
+            let lost = publish(instance, &keys.channel(passage.topic()), message);
+            return ask(lost, Question::Done(Some(passage)));
+        }
+    };
     match effect {
         BusEffect::Publish(publication) => {
             let message = frame::published(desk.node, &publication.event, &publication.payload);
-            ask(publish(instance, &keys.channel(&publication.topic), message), Question::Done);
+            ask(publish(instance, &keys.channel(&publication.topic), message), Question::Done(passage));
         }
         BusEffect::Append { draft, token } => {
             ask(append(instance, desk, &draft), Question::Append { shard, token });
         }
         BusEffect::Interest { topic, on: None } => {
             instance.inbox.forget(&topic);
-            ask(cmd(instance.channels.unsubscribe()).arg(keys.channel(&topic)).to_owned(), Question::Done);
+            ask(
+                cmd(instance.channels.unsubscribe()).arg(keys.channel(&topic)).to_owned(),
+                Question::Done(None),
+            );
         }
         BusEffect::Interest { topic, on: Some(subscription) } => {
             instance.inbox.expect(&topic, subscription);
@@ -86,24 +99,24 @@ pub(crate) fn encode(
             for (topic, position) in heads {
                 ask(
                     publish(instance, &keys.channel(&topic), frame::head(desk.node, &position)),
-                    Question::Done,
+                    Question::Done(None),
                 );
             }
         }
         BusEffect::PresenceHeads(heads) => {
             for (topic, version) in heads {
                 let message = frame::presence_head(desk.node, version);
-                ask(publish(instance, &keys.channel(&topic), message), Question::Done);
+                ask(publish(instance, &keys.channel(&topic), message), Question::Done(None));
             }
         }
         BusEffect::Dismiss(dismissal) => {
             ask(
                 publish(instance, &keys.everybody(), frame::dismissed(desk.node, &dismissal)),
-                Question::Done,
+                Question::Done(None),
             );
         }
         BusEffect::Tell(words) => {
-            ask(publish(instance, &keys.everybody(), frame::told(desk.node, &words)), Question::Done)
+            ask(publish(instance, &keys.everybody(), frame::told(desk.node, &words)), Question::Done(None))
         }
         BusEffect::Present { topic, version, previous, change } => {
             let message = frame::present(desk.node, version, previous, &change);

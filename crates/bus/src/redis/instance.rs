@@ -2,20 +2,18 @@
 
 use super::channels::Channels;
 use super::clients::{connect, patience};
-use super::explain::{NEEDED, explain, sound};
+use super::explain::{explain, sound};
 use super::inbox::Inbox;
 use super::keys::Keys;
 use super::place::Place;
 use super::scripts::{Scripts, call, sources};
+use super::version::run_of;
 use crate::failure::Failure;
 use crate::session::Desk;
 use crate::witness::Witness;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{Cmd, Pipeline, PushInfo, Value, cmd, from_redis_value};
 use std::sync::Arc;
-
-/// The oldest version with everything that the scripts use.
-const MAJOR_VERSION_MIN: u32 = 7;
 
 pub(crate) struct Instance {
     connection: MultiplexedConnection,
@@ -74,16 +72,7 @@ impl Instance {
     async fn check_server(&mut self) -> Result<String, Failure> {
         let answer = self.ask(cmd("INFO").arg("server").to_owned()).await?;
         let info: String = from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
-        let field = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        let version = field("redis_version").unwrap_or("0");
-        let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        if major.is_none_or(|major| major < MAJOR_VERSION_MIN) {
-            return Err(Failure::TooOld { found: format!("its version is {version}"), needed: NEEDED });
-        }
-        if self.channels == Channels::Plain && field("redis_mode") == Some("cluster") {
-            return Err(Failure::IsCluster);
-        }
-        Ok(field("run_id").unwrap_or_default().to_owned())
+        run_of(&info, self.channels)
     }
 
     async fn load_scripts(&mut self) -> Result<(), Failure> {

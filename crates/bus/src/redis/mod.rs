@@ -19,6 +19,7 @@ mod pump;
 mod scripts;
 mod session;
 mod slots;
+mod version;
 
 use crate::announced::announced;
 use crate::failure::Failure;

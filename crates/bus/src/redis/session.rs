@@ -4,10 +4,10 @@ use super::instance::Instance;
 use super::leases::Leases;
 use super::pump::Pump;
 use crate::failure::Failure;
-use crate::port::Requests;
 use crate::queue::{Way, queue};
 use crate::session::Desk;
-use hub::{BusEffect, ShardIndex};
+use crate::wishes::{Wish, Wishes};
+use hub::BusEffect;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -23,7 +23,7 @@ impl Session {
     }
 
     /// Goes on until an instance is away, and says why; `None` if nobody is left who could want something.
-    pub(crate) async fn serve(self, desk: &Desk, requests: &mut Requests) -> Option<Failure> {
+    pub(crate) async fn serve(self, desk: &Desk, wishes: &mut Wishes) -> Option<Failure> {
         let Session { instances, leases } = self;
         leases.tell(desk);
         let (mut pumps, mut ways) = (JoinSet::new(), Vec::with_capacity(instances.len()));
@@ -33,7 +33,7 @@ impl Session {
             let (leases, desk) = (leases.clone(), desk.clone());
             pumps.spawn(Pump { index, instance, queue, leases, desk }.run());
         }
-        hand_on(&ways, desk, requests, &mut pumps).await
+        hand_on(&ways, desk, wishes, &mut pumps).await
     }
 }
 
@@ -41,7 +41,7 @@ impl Session {
 async fn hand_on(
     ways: &[Way],
     desk: &Desk,
-    requests: &mut Requests,
+    wishes: &mut Wishes,
     pumps: &mut JoinSet<Failure>,
 ) -> Option<Failure> {
     loop {
@@ -51,10 +51,9 @@ async fn hand_on(
                 let crashed = || Failure::Refused("the connection's task ended".to_owned());
                 return Some(ended.and_then(Result::ok).unwrap_or_else(crashed));
             }
-            wishes = requests.recv() => {
-                let (shard, effects) = wishes?;
-                for effect in effects {
-                    if let Err(failure) = route(ways, desk, shard, effect) {
+            next = wishes.next() => {
+                for wish in next? {
+                    if let Err(failure) = route(ways, desk, wish) {
                         return Some(failure);
                     }
                 }
@@ -63,31 +62,36 @@ async fn hand_on(
     }
 }
 
-fn route(ways: &[Way], desk: &Desk, shard: ShardIndex, effect: BusEffect) -> Result<(), Failure> {
+fn route(ways: &[Way], desk: &Desk, wish: Wish) -> Result<(), Failure> {
     let way = |topic: &str| instance_of(topic, ways.len());
+    let (shard, effect, passage) = match wish {
+        Wish::Effect { shard, effect, passage } => (shard, effect, passage),
+        Wish::Lost(passage) => return ways[way(passage.topic())].offer(desk, Wish::Lost(passage)),
+    };
+    let offer = |at: usize, effect, passage| ways[at].offer(desk, Wish::Effect { shard, effect, passage });
     match effect {
         BusEffect::Heads(heads) => {
             for (at, heads) in divided(heads, way) {
-                ways[at].offer(desk, shard, BusEffect::Heads(heads))?;
+                offer(at, BusEffect::Heads(heads), None)?;
             }
             Ok(())
         }
         BusEffect::PresenceHeads(heads) => {
             for (at, heads) in divided(heads, way) {
-                ways[at].offer(desk, shard, BusEffect::PresenceHeads(heads))?;
+                offer(at, BusEffect::PresenceHeads(heads), None)?;
             }
             Ok(())
         }
-        BusEffect::Publish(ref publication) => ways[way(&publication.topic)].offer(desk, shard, effect),
-        BusEffect::Dismiss(ref dismissal) => ways[way(dismissal.id())].offer(desk, shard, effect),
+        BusEffect::Publish(ref publication) => offer(way(&publication.topic), effect, passage),
+        BusEffect::Dismiss(ref dismissal) => offer(way(dismissal.id()), effect, passage),
         // All by one, in their order.
-        BusEffect::Tell(_) => ways[0].offer(desk, shard, effect),
-        BusEffect::Append { ref draft, .. } => ways[way(&draft.topic)].offer(desk, shard, effect),
+        BusEffect::Tell(_) => offer(0, effect, passage),
+        BusEffect::Append { ref draft, .. } => offer(way(&draft.topic), effect, passage),
         BusEffect::Interest { ref topic, .. }
         | BusEffect::ReadHistory { ref topic, .. }
         | BusEffect::Present { ref topic, .. }
         | BusEffect::People { ref topic, .. }
-        | BusEffect::ReadPeople { ref topic } => ways[way(topic)].offer(desk, shard, effect),
+        | BusEffect::ReadPeople { ref topic } => offer(way(topic), effect, passage),
     }
 }
 

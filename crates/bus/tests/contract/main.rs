@@ -6,39 +6,43 @@ mod node;
 mod ephemeral;
 mod failing;
 mod histories;
+mod losses;
 mod order;
 mod peers;
 mod presence;
 
-/// Makes each function of the modules a test for each engine.
+use node::redis_server::Family;
+
+/// Makes each function of the modules a test of an engine.
+macro_rules! tests_of {
+    ($engine:ident: $start:expr; $($module:ident: $($test:ident)*;)*) => {
+        mod $engine {
+            $(mod $module { $(
+                #[test]
+                fn $test() {
+                    crate::$module::$test($start);
+                }
+            )* })*
+        }
+    };
+}
+
+/// Makes them tests of every engine.
 macro_rules! contract {
-    ($($module:ident: $($test:ident)*;)*) => {
-        mod redis {
-            $(mod $module { $(
-                #[test]
-                fn $test() {
-                    crate::$module::$test(crate::node::redis_server::start());
-                }
-            )* })*
-        }
+    ($($tests:tt)*) => {
+        tests_of! { redis: crate::Family::Redis.start(); $($tests)* }
+        tests_of! { valkey: crate::Family::Valkey.start(); $($tests)* }
+        tests_of! { redis_cluster: crate::node::redis_cluster::start(crate::Family::Redis); $($tests)* }
+        tests_of! { nats: crate::node::nats_server::start(); $($tests)* }
+    };
+}
 
-        mod redis_cluster {
-            $(mod $module { $(
-                #[test]
-                fn $test() {
-                    crate::$module::$test(crate::node::redis_cluster::start());
-                }
-            )* })*
-        }
-
-        mod nats {
-            $(mod $module { $(
-                #[test]
-                fn $test() {
-                    crate::$module::$test(crate::node::nats_server::start());
-                }
-            )* })*
-        }
+/// Makes them tests of every engine to which a node's way can be cut: members of a cluster say themselves where they are.
+macro_rules! contract_of_ways {
+    ($($tests:tt)*) => {
+        tests_of! { redis_by_proxy: crate::Family::Redis.start(); $($tests)* }
+        tests_of! { valkey_by_proxy: crate::Family::Valkey.start(); $($tests)* }
+        tests_of! { nats_by_proxy: crate::node::nats_server::start(); $($tests)* }
     };
 }
 
@@ -72,6 +76,8 @@ contract! {
     peers:
         nodes_learn_where_the_others_listen_and_what_to_show_there
         nodes_are_known_again_after_the_engine_lost_everything;
+    losses:
+        what_a_queue_had_no_room_for_is_told_to_the_others_as_lost;
     failing:
         an_engine_that_stops_is_away_and_comes_back
         an_engine_that_does_not_run_cannot_be_reached_and_is_found_when_it_does
@@ -79,4 +85,11 @@ contract! {
         what_was_kept_before_the_engine_was_killed_is_there_afterwards
         an_engine_that_lost_its_newest_begins_another_order
         nodes_go_on_together_after_the_engine_was_killed;
+}
+
+contract_of_ways! {
+    losses:
+        what_a_node_published_while_it_was_cut_off_is_told_to_the_others_as_lost
+        what_is_published_before_the_engine_is_found_is_told_to_the_others_as_lost
+        what_was_on_its_way_when_a_node_was_cut_off_is_told_to_the_others_as_lost;
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod nats_server;
+pub(crate) mod proxy;
 pub(crate) mod redis_cluster;
 pub(crate) mod redis_server;
 pub(crate) mod server;

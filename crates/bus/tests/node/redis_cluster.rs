@@ -1,25 +1,24 @@
-//! A Redis Cluster, of one master or of several with replicas.
+//! A Redis Cluster, or Valkey's, of one master or of several with replicas.
 
 use crate::node::DEADLINE;
-use crate::node::redis_server::ask;
-use crate::node::server::{Kind, Server, free_port};
+use crate::node::redis_server::{Family, ask};
+use crate::node::server::{Server, free_port};
 use std::time::{Duration, Instant};
 
-const MEMBER: Kind = Kind { program: "redis-server", scheme: "redis-cluster", folder_option: "--dir" };
 /// How long a master may be silent before the others replace it.
 const NODE_TIMEOUT_MS: &str = "1000";
 
 /// A cluster of one master, which has all slots.
-pub(crate) fn start() -> Server {
-    let (server, _) = member();
+pub(crate) fn start(family: Family) -> Server {
+    let (server, _) = member(family);
     has_slots(&server, 0, 16_383);
     is_whole(&server);
     server
 }
 
 /// A server that was taken out of its cluster: it answers, and has no slot.
-pub(crate) fn outcast() -> Server {
-    member().0
+pub(crate) fn outcast(family: Family) -> Server {
+    member(family).0
 }
 
 /// Masters that divide the slots in order, and behind them as many replicas of the first ones.
@@ -29,8 +28,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn start(masters: usize, replicas: usize) -> Cluster {
-        let mut members: Vec<(Server, u16)> = (0..masters + replicas).map(|_| member()).collect();
+    pub(crate) fn start(family: Family, masters: usize, replicas: usize) -> Cluster {
+        let mut members: Vec<(Server, u16)> = (0..masters + replicas).map(|_| member(family)).collect();
         for (index, (server, _)) in members.iter().enumerate() {
             does(server, &["CLUSTER", "SET-CONFIG-EPOCH", &(index + 1).to_string()]);
         }
@@ -88,16 +87,20 @@ pub(crate) fn has_followed(replica: &Server, master: &Server) {
     });
 }
 
-fn member() -> (Server, u16) {
+fn member(family: Family) -> (Server, u16) {
     let (port, bus_port) = (free_port(), free_port());
     let (port_text, bus_text) = (port.to_string(), bus_port.to_string());
     let arguments = [
-        &["--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always"][..],
+        &["--appendonly", "yes", "--appendfsync", "always"][..],
         &["--port", &port_text, "--cluster-port", &bus_text, "--cluster-enabled", "yes"],
         &["--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-replica-validity-factor", "0"],
         &["--repl-ping-replica-period", "1", "--repl-diskless-sync-delay", "0"],
     ];
-    (Server::start(MEMBER, port, &arguments.concat()), bus_port)
+    let scheme = match family {
+        Family::Redis => "redis-cluster",
+        Family::Valkey => "valkey-cluster",
+    };
+    (family.start_as(scheme, port, &arguments.concat()), bus_port)
 }
 
 fn has_slots(server: &Server, first: u16, last: u16) {

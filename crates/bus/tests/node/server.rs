@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// What is started, and how it is found.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    /// The program, and the Debian package of the same name.
+    /// The program.
     pub(crate) program: &'static str,
     pub(crate) scheme: &'static str,
     /// Behind which its folder is named.
@@ -46,9 +46,10 @@ impl Server {
         command.arg(folder_option).arg(self.folder.path()).args(&self.arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
-        self.child = Some(child.unwrap_or_else(|error| {
-            panic!("{program}, of the Debian package of that name, does not start ({error}); `make deps` installs it")
-        }));
+        self.child =
+            Some(child.unwrap_or_else(|error| {
+                panic!("{program} does not start ({error}); `make deps` installs it")
+            }));
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             assert!(began.elapsed() < DEADLINE, "{program} does not listen on port {}", self.port);
@@ -90,7 +91,12 @@ impl Server {
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("{}://127.0.0.1:{}", self.kind.scheme, self.port)
+        self.url_by(self.port)
+    }
+
+    /// By a port that leads to it.
+    pub(crate) fn url_by(&self, port: u16) -> String {
+        format!("{}://127.0.0.1:{port}", self.kind.scheme)
     }
 
     /// For nodes of one cluster on it.

@@ -1,4 +1,4 @@
-//! What is Redis' own: who may connect and how, what a user needs, and several instances.
+//! What is Redis' own, and Valkey's: who may connect and how, what a user needs, and several instances.
 
 #[path = "../node/mod.rs"]
 mod node;
@@ -8,9 +8,10 @@ mod fake;
 use fake::FakeRedis;
 use hub::{AppendError, BusEvent, Span};
 
+use node::redis_server::{Family, ask, on_redis_and_valkey};
 use node::server::free_port;
 use node::settings::{prompt, settings};
-use node::{Node, json, person, redis_server, texts};
+use node::{Node, json, person, texts};
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 
@@ -34,9 +35,19 @@ const RIGHTS: [&str; 16] = [
     "+time",
 ];
 
-#[test]
-fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
-    let server = redis_server::start_with(&["--requirepass", "right"]);
+on_redis_and_valkey! {
+    a_wrong_or_missing_password_is_named_and_the_right_one_lets_in
+    a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named
+    topics_are_divided_among_the_instances_and_all_of_them_are_needed
+    a_node_whose_lease_was_over_says_that_it_was_away
+    a_node_goes_on_when_scripts_or_everything_was_flushed
+    nothing_is_left_of_people_who_are_gone
+    a_lease_that_was_over_is_cleared_whole_before_it_begins_again
+    a_full_server_keeps_nothing_more_and_everything_else_goes_on
+}
+
+fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in(family: Family) {
+    let server = family.start_with(&["--requirepass", "right"]);
     let with = |user: &str| Node::start(settings(&[&server.url().replace("//", &format!("//{user}"))]));
     for user in ["", ":wr0ng@", "ann:wr0ng@"] {
         let because = with(user).is_away_because("it does not let us in");
@@ -48,12 +59,11 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
     with(":right@").waits_for_up();
 }
 
-#[test]
-fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named() {
-    let server = redis_server::start();
+fn a_user_with_the_documented_rights_suffices_and_each_that_lacks_is_named(family: Family) {
+    let server = family.start();
     let allow = |name: &str, rights: &[&str]| {
         let rule = [&["ACL", "SETUSER", name, "reset", "on", ">pass"], rights].concat();
-        assert_eq!(redis_server::ask(&server, &rule), "OK");
+        assert_eq!(ask(&server, &rule), "OK");
         server.url().replace("//", &format!("//{name}:pass@"))
     };
     let node = Node::up(settings(&[&allow("enough", &RIGHTS)]));
@@ -93,7 +103,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     let path = |path: &std::path::Path| path.display().to_string();
     let (certificate_path, key_path, port_text) =
         (path(&certificate_path), path(&key_path), port.to_string());
-    let server = redis_server::start_at(
+    let server = Family::Redis.start_at(
         port,
         &[
             "--port",
@@ -117,14 +127,13 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
     Node::start(settings(&[&url])).is_away_because("TLS fails");
     let plain = Node::start(settings(&[&server.url()]));
     plain.is_away_because("it cannot be reached");
-    let other = redis_server::start();
+    let other = Family::Redis.start();
     let encrypted = Node::start(prompt(settings(&[&other.url().replace("redis://", "rediss://")])));
     encrypted.is_away_because("TLS fails");
 }
 
-#[test]
-fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
-    let (one, mut two) = (redis_server::start(), redis_server::start());
+fn topics_are_divided_among_the_instances_and_all_of_them_are_needed(family: Family) {
+    let (one, mut two) = (family.start(), family.start());
     let both = settings(&[&one.url(), &two.url()]);
     let (ann, bob) = (Node::up(both.clone()), Node::up(both));
     ann.sees_leases(&[ann.id, bob.id]);
@@ -141,7 +150,7 @@ fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
     }
     for server in [&one, &two] {
         let orders: Vec<String> =
-            redis_server::ask(server, &["KEYS", "test:v1:order:*"]).lines().map(str::to_owned).collect();
+            ask(server, &["KEYS", "test:v1:order:*"]).lines().map(str::to_owned).collect();
         assert!((3..18).contains(&orders.len()), "{orders:?}");
     }
     two.kill();
@@ -155,25 +164,23 @@ fn topics_are_divided_among_the_instances_and_all_of_them_are_needed() {
     }
 }
 
-#[test]
-fn a_node_whose_lease_was_over_says_that_it_was_away() {
-    let server = redis_server::start();
+fn a_node_whose_lease_was_over_says_that_it_was_away(family: Family) {
+    let server = family.start();
     let node = Node::up(server.settings());
     node.sees_leases(&[node.id]);
-    assert_eq!(redis_server::ask(&server, &["ZREM", "test:v1:leases", &format!("{:016x}", node.id.0)]), "1");
+    assert_eq!(ask(&server, &["ZREM", "test:v1:leases", &format!("{:016x}", node.id.0)]), "1");
     node.waits_for_down();
     node.waits_for_up();
     node.sees_leases(&[node.id]);
 }
 
-#[test]
-fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
-    let server = redis_server::start();
+fn a_node_goes_on_when_scripts_or_everything_was_flushed(family: Family) {
+    let server = family.start();
     let node = Node::up(server.settings());
     let epoch = node.subscribe("kept:a").expect("it is recoverable").epoch;
     for command in ["SCRIPT", "FLUSHALL"] {
         let words: &[&str] = if command == "SCRIPT" { &["SCRIPT", "FLUSH"] } else { &["FLUSHALL"] };
-        assert_eq!(redis_server::ask(&server, words), "OK");
+        assert_eq!(ask(&server, words), "OK");
         node.waits_for_down();
         node.waits_for_up();
         assert_eq!(node.subscribe("kept:a").expect("it is recoverable").epoch == epoch, command == "SCRIPT");
@@ -182,25 +189,23 @@ fn a_node_goes_on_when_scripts_or_everything_was_flushed() {
     }
 }
 
-#[test]
-fn nothing_is_left_of_people_who_are_gone() {
-    let server = redis_server::start();
+fn nothing_is_left_of_people_who_are_gone(family: Family) {
+    let server = family.start();
     let [ann, bob] = [(); 2].map(|()| Node::up(prompt(server.settings())));
     ann.sees_leases(&[ann.id, bob.id]);
     for number in 0..5 {
         ann.comes(&format!("rooms:{number}"), (1, 0), &node::person("ann", number));
     }
     ann.subscribe("rooms:end");
-    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]).lines().count(), 5);
+    assert_eq!(ask(&server, &["KEYS", "test:v1:people:*"]).lines().count(), 5);
     ann.kill();
     bob.sees_leases(&[bob.id]);
-    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
-    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:topics:*"]), "");
+    assert_eq!(ask(&server, &["KEYS", "test:v1:people:*"]), "");
+    assert_eq!(ask(&server, &["KEYS", "test:v1:topics:*"]), "");
 }
 
-#[test]
-fn a_lease_that_was_over_is_cleared_whole_before_it_begins_again() {
-    let server = redis_server::start();
+fn a_lease_that_was_over_is_cleared_whole_before_it_begins_again(family: Family) {
+    let server = family.start();
     let node = Node::up(server.settings());
     // More than are cleared at a time.
     for number in 0..2100 {
@@ -208,25 +213,23 @@ fn a_lease_that_was_over_is_cleared_whole_before_it_begins_again() {
     }
     node.subscribe("rooms:end");
     let topics = format!("test:v1:topics:{:016x}", node.id.0);
-    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "2100");
+    assert_eq!(ask(&server, &["SCARD", &topics]), "2100");
     let over = ["ZADD", "test:v1:leases", "1", &format!("{:016x}", node.id.0)];
-    assert_eq!(redis_server::ask(&server, &over), "0");
+    assert_eq!(ask(&server, &over), "0");
     node.waits_for_down();
     node.waits_for_up();
-    assert_eq!(redis_server::ask(&server, &["SCARD", &topics]), "0");
-    assert_eq!(redis_server::ask(&server, &["KEYS", "test:v1:people:*"]), "");
+    assert_eq!(ask(&server, &["SCARD", &topics]), "0");
+    assert_eq!(ask(&server, &["KEYS", "test:v1:people:*"]), "");
 }
 
-#[test]
-fn a_full_server_keeps_nothing_more_and_everything_else_goes_on() {
-    let server = redis_server::start();
+fn a_full_server_keeps_nothing_more_and_everything_else_goes_on(family: Family) {
+    let server = family.start();
     let (ann, bob) = (Node::up(server.settings()), Node::up(server.settings()));
     let begin = bob.subscribe("kept:a").expect("it is recoverable");
     bob.subscribe("rooms:a");
     let first = ann.append("kept:a", "1");
     assert_eq!(bob.ordered("kept:a").position, first);
-    let set_maxmemory =
-        |bytes| assert_eq!(redis_server::ask(&server, &["CONFIG", "SET", "maxmemory", bytes]), "OK");
+    let set_maxmemory = |bytes| assert_eq!(ask(&server, &["CONFIG", "SET", "maxmemory", bytes]), "OK");
     set_maxmemory("1");
     for text in ["2", "3"] {
         let token = ann.asks_to_append("kept:a", text);

@@ -5,10 +5,18 @@ mod node;
 
 use hub::{BusEvent, Span};
 use node::redis_cluster::{self, Cluster, has_followed, move_slot};
-use node::redis_server::{self, ask};
+use node::redis_server::{Family, ask, on_redis_and_valkey};
 use node::server::Server;
 use node::settings::{prompt, settings};
 use node::{Node, json, texts};
+
+on_redis_and_valkey! {
+    topics_are_divided_among_the_masters_and_one_server_tells_of_the_others
+    a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it
+    a_slot_that_moves_takes_its_topics_along
+    a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had_is_lost
+    what_is_no_cluster_and_what_is_one_are_named
+}
 
 fn topics() -> impl Iterator<Item = String> {
     (0..20).map(|number| format!("kept:{number}"))
@@ -36,9 +44,8 @@ fn orders(server: &Server) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn topics_are_divided_among_the_masters_and_one_server_tells_of_the_others() {
-    let cluster = Cluster::start(3, 0);
+fn topics_are_divided_among_the_masters_and_one_server_tells_of_the_others(family: Family) {
+    let cluster = Cluster::start(family, 3, 0);
     let [ann, bob] = [0, 2].map(|seed| Node::up(cluster.masters[seed].settings()));
     ann.sees_leases(&[ann.id, bob.id]);
     hear_each_other(&ann, &bob);
@@ -47,9 +54,8 @@ fn topics_are_divided_among_the_masters_and_one_server_tells_of_the_others() {
     }
 }
 
-#[test]
-fn a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it() {
-    let (outcast, cluster) = (redis_cluster::outcast(), Cluster::start(2, 0));
+fn a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it(family: Family) {
+    let (outcast, cluster) = (redis_cluster::outcast(family), Cluster::start(family, 2, 0));
     let seeds = [outcast.url(), cluster.masters[1].url()];
     let [ann, bob] = [(); 2].map(|()| Node::up(settings(&[&seeds[0], &seeds[1]])));
     ann.sees_leases(&[ann.id, bob.id]);
@@ -57,9 +63,8 @@ fn a_server_that_was_taken_out_of_the_cluster_does_not_keep_a_node_from_it() {
     Node::start(outcast.settings()).is_away_because("no master has slot");
 }
 
-#[test]
-fn a_slot_that_moves_takes_its_topics_along() {
-    let cluster = Cluster::start(2, 0);
+fn a_slot_that_moves_takes_its_topics_along(family: Family) {
+    let cluster = Cluster::start(family, 2, 0);
     let [from, to] = [&cluster.masters[0], &cluster.masters[1]];
     let [ann, bob] = [(); 2].map(|()| Node::up(from.settings()));
     hear_each_other(&ann, &bob);
@@ -80,9 +85,8 @@ fn a_slot_that_moves_takes_its_topics_along() {
     assert_eq!(texts(&bob.read(&topic, Span::Oldest { since: 0 }).ordered), ["1", "3"]);
 }
 
-#[test]
-fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had_is_lost() {
-    let mut cluster = Cluster::start(3, 1);
+fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had_is_lost(family: Family) {
+    let mut cluster = Cluster::start(family, 3, 1);
     // The one that will be killed is asked first.
     let urls = [cluster.masters[0].url(), cluster.masters[1].url()];
     let [ann, bob] = [(); 2].map(|()| Node::up(prompt(settings(&[&urls[0], &urls[1]]))));
@@ -111,14 +115,12 @@ fn a_replica_takes_the_place_of_a_master_that_was_killed_and_nothing_that_it_had
     }
 }
 
-#[test]
-fn what_is_no_cluster_and_what_is_one_are_named() {
-    let (alone, member) = (redis_server::start(), redis_cluster::start());
-    let as_cluster = alone.url().replace("redis://", "redis-cluster://");
-    Node::start(settings(&[&as_cluster])).is_away_because("it is no Redis Cluster: write redis://");
-    let as_server = member.url().replace("redis-cluster://", "redis://");
-    Node::start(settings(&[&as_server]))
-        .is_away_because("it is one of a Redis Cluster: write redis-cluster://");
+fn what_is_no_cluster_and_what_is_one_are_named(family: Family) {
+    let (alone, member) = (family.start(), redis_cluster::start(family));
+    let as_cluster = alone.url().replace("://", "-cluster://");
+    Node::start(settings(&[&as_cluster])).is_away_because("it is no cluster: write redis://");
+    let as_server = member.url().replace("-cluster://", "://");
+    Node::start(settings(&[&as_server])).is_away_because("it is one of a cluster: write redis-cluster://");
     let error = bus::Bus::new(settings(&[&alone.url(), &member.url()])).err();
     assert_eq!(error, Some(bus::BadSettings::SeveralEngines));
 }

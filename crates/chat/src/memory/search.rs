@@ -2,7 +2,7 @@
 
 use super::Shelf;
 use crate::message::Message;
-use crate::rows::{Search, Within, words};
+use crate::rows::{Search, Within};
 
 impl Shelf {
     /// The messages that a search is for, the newest first.
@@ -16,14 +16,6 @@ impl Shelf {
         newest_first
             .filter(move |message| search.before.is_none_or(|before| message.id < before))
             .filter(visible)
-            .filter(move |message| has_all(&words(&message.text), search))
+            .filter(move |message| search.is_for(&message.text))
     }
-}
-
-fn has_all(of_text: &[String], search: &Search) -> bool {
-    let Some((last, whole)) = search.words.split_last() else {
-        return false;
-    };
-    let is_last = |word: &String| if search.beginning { word.starts_with(last) } else { word == last };
-    whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(is_last)
 }

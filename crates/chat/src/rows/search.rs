@@ -1,6 +1,7 @@
 //! What to search for, and where.
 
 use crate::ids::{ConversationId, MessageId, PersonId};
+use crate::words::words;
 
 /// What to search for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +16,18 @@ pub struct Search {
     pub before: Option<MessageId>,
     /// How many.
     pub limit: usize,
+}
+
+impl Search {
+    /// Whether a text has the words: what a store without an index of it looks at.
+    pub fn is_for(&self, text: &str) -> bool {
+        let Some((last, whole)) = self.words.split_last() else {
+            return false;
+        };
+        let of_text = words(text);
+        let is_last = |word: &String| if self.beginning { word.starts_with(last) } else { word == last };
+        whole.iter().all(|word| of_text.contains(word)) && of_text.iter().any(is_last)
+    }
 }
 
 /// Where to search.

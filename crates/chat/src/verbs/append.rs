@@ -197,12 +197,9 @@ impl Batch {
         message: &Message,
     ) {
         let mut conversation = access.conversation;
-        conversation.last = message.seq;
-        conversation.active = conversation.active.max(message.at);
+        conversation.go_on_with(message);
         if let Some(mut member) = access.member {
-            member.sent = message.at;
-            member.delivered = member.delivered.max(message.seq);
-            member.read = member.read.max(message.seq);
+            member.note_own(message);
             self.members.insert(member_key, member);
         }
         self.messages.push((here.0.clone(), message.clone()));

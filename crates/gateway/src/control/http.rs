@@ -71,7 +71,8 @@ async fn respond(
             control.router.clone().call(request).await?
         }
     };
-    if control.is_draining() && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+    let stays = response.status() == StatusCode::SWITCHING_PROTOCOLS || longpoll::goes_on(&response);
+    if control.is_draining() && !stays {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)

@@ -2,6 +2,7 @@
 //!
 //! While a poll waits there are its task, its head and its session's token, and no buffer.
 
+use super::answer::goes_on;
 use super::request::{Polling, Read, read};
 use super::respond;
 use super::response::bytes_of;
@@ -99,8 +100,11 @@ async fn answer(control: &Arc<Control>, stream: &mut ControlStream, request: Pol
         let response = respond(control, place, head, &mut body).await;
         (response, body.left)
     };
-    let is_last = is_last || left > UNWANTED_BYTES_MAX || control.is_draining();
+    let sent_away = control.is_draining() && !goes_on(&response);
+    let is_last = is_last || left > UNWANTED_BYTES_MAX || sent_away;
     write(stream, &response, is_last).await?;
+    // A drain waits no longer.
+    drop(response);
     if is_last {
         stream.shutdown().await?;
     }

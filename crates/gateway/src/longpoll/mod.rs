@@ -15,6 +15,7 @@ mod response;
 mod session;
 mod sized_body;
 
+pub(crate) use answer::goes_on;
 pub(crate) use body::BODIES_KIB_MAX;
 pub(crate) use connection::serve;
 pub(crate) use respond::{Place, TOKEN_HEADER, respond};

@@ -1,6 +1,6 @@
 //! One request of a long-polling client: for a session of this node, of another, or for a new one.
 
-use super::answer::{answer, bad_request, status, written};
+use super::answer::{answer, awaited, bad_request, status, written};
 use super::cors;
 use super::session::{self, Home, PostBody, ask, home};
 use crate::admission::{Excess, Visit};
@@ -61,21 +61,26 @@ fn token(head: &Head<'_>) -> Option<String> {
 }
 
 async fn get(control: &Control, place: Place, head: OwnedHead) -> Response<Bytes> {
-    let answered = match head.lend(token) {
-        Some(token) => match home(control, &token) {
-            Some(Home::Here(session)) => session::poll(control, session).await,
-            Some(Home::There(node)) => {
-                // Apart, or each waiting poll would have room for the library's state.
-                Box::pin(forward(control, place, &head, node, (Method::GET, token, Bytes::new()))).await
-            }
-            None => None,
-        },
-        None => None,
+    let token = head.lend(token);
+    let home = token.as_deref().and_then(|token| home(control, token));
+    if let (Some(Home::There(node)), Some(token)) = (&home, token) {
+        // Apart, or each waiting poll would have room for the library's state.
+        let asked = Box::pin(forward(control, place, &head, *node, (Method::GET, token, Bytes::new())));
+        if let Some(answer) = asked.await {
+            return answer;
+        }
+    }
+    // Counted before the session can end, and before the look at whether the gateway drains.
+    let transit = control.shared.transits.begin();
+    let answered = match home {
+        Some(Home::Here(session)) => session::poll(control, session).await,
+        Some(Home::There(_)) | None => None,
     };
-    match answered {
+    let answer = match answered {
         Some(answer) => answer,
         None => open(control, place, &head).await,
-    }
+    };
+    awaited(answer, transit)
 }
 
 /// Another node's answer to a request for one of its sessions. `None` if it has none.
@@ -154,21 +159,27 @@ fn seat(control: &Control, peer: RemotePeer) -> Result<Seat, &'static str> {
 }
 
 async fn post(control: &Control, place: Place, head: OwnedHead, body: impl PostBody) -> Response<Bytes> {
-    let Some(token) = head.lend(token) else { return status(410) };
-    let Some(home) = home(control, &token) else { return status(410) };
+    let Some(token) = head.lend(token) else { return gone() };
+    let Some(home) = home(control, &token) else { return gone() };
     // The room for the body is held until its messages have been handled.
     let (_room, body) = match session::receive(control, place, body).await {
         Ok(received) => received,
         Err(refusal) => return refusal,
     };
-    let answered = match home {
+    match home {
         Home::Here(session) => {
             let content_type = head.lend(|head| head.first("content-type").map(str::to_owned));
-            session::hand_on(control, place, session, content_type.as_deref(), body).await
+            let transit = control.shared.transits.begin();
+            let answered = session::hand_on(control, place, session, content_type.as_deref(), body).await;
+            awaited(answered.unwrap_or_else(gone), transit)
         }
         Home::There(node) => {
-            Box::pin(forward(control, place, &head, node, (Method::POST, token, body))).await
+            let asked = Box::pin(forward(control, place, &head, node, (Method::POST, token, body)));
+            asked.await.unwrap_or_else(gone)
         }
-    };
-    answered.unwrap_or_else(|| status(410))
+    }
+}
+
+fn gone() -> Response<Bytes> {
+    status(410)
 }

@@ -1,6 +1,6 @@
 //! What clients have to do with a session, wherever their requests came in: on its own node, or on another that forwards.
 
-use super::answer::{answer, bad_request, status};
+use super::answer::{answer, bad_request, going_on, status};
 use super::body::{self, BODY_BYTES_MAX, BodyError};
 use super::respond::Place;
 use crate::control::Control;
@@ -64,9 +64,11 @@ pub(crate) async fn poll(control: &Control, session: SessionToken) -> Option<Res
         PollAnswer::Messages(messages) => {
             let messages = messages.iter().map(|message| String::from_utf8_lossy(message));
             let messages: Vec<Value> = messages.map(|message| Value::from(&*message)).collect();
-            Some(answer(&json!({"status": 200, "token": token, "messages": messages})))
+            Some(going_on(answer(&json!({"status": 200, "token": token, "messages": messages}))))
         }
-        PollAnswer::Nothing => Some(answer(&json!({"status": 204, "token": token, "messages": []}))),
+        PollAnswer::Nothing => {
+            Some(going_on(answer(&json!({"status": 204, "token": token, "messages": []}))))
+        }
         PollAnswer::Gone => None,
     }
 }
@@ -129,7 +131,7 @@ pub(super) async fn hand_on(
     let handled = ask(control, shard, |reply| Mail::Post { token: session, messages, reply });
     match tokio::time::timeout(window, handled).await {
         Ok(answer) => match answer? {
-            PostAnswer::Taken => Some(status(200)),
+            PostAnswer::Taken => Some(going_on(status(200))),
             PostAnswer::Undecodable => Some(status(400)),
             PostAnswer::Gone => None,
         },

@@ -1,5 +1,5 @@
-//! Drain: every connection is closed with 1012, each at its own random moment within a time, so that clients come back
-//! elsewhere one by one.
+//! Drain: every connection is closed with 1012, and every long-poll session ended, each at its own random moment within a
+//! time, so that clients come back elsewhere one by one.
 
 use super::driver::{ShardDriver, ShardIo};
 use super::peer::Phase;
@@ -7,6 +7,7 @@ use crate::handshake::Rejection;
 use crate::metrics::CloseReason;
 use crate::relay::Reply;
 use engine::ConnectionId;
+use hub::ConnectionKey;
 use proto::ws::CloseCode;
 use std::time::{Duration, Instant};
 
@@ -16,12 +17,20 @@ const STEP: Duration = Duration::from_millis(10);
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) struct Drain {
-    /// Still to be closed, each at its moment, the next at the end.
-    waiting: Vec<(Instant, ConnectionId)>,
+    /// Still to be sent away, each at its moment, the next at the end.
+    waiting: Vec<(Instant, Client)>,
     /// When those that are left are cut.
     deadline: Instant,
     /// Who wants to know of the end.
     replies: Vec<Reply<()>>,
+}
+
+/// Somebody to be sent away.
+#[derive(Clone, Copy)]
+enum Client {
+    Connection(ConnectionId),
+    /// By its key: one that ends by itself meanwhile is not another's.
+    Session(ConnectionKey),
 }
 
 impl ShardDriver {
@@ -29,29 +38,33 @@ impl ShardDriver {
         if let Some(drain) = &mut self.drain {
             return drain.replies.push(reply);
         }
-        let ids = (0..io.slots()).filter_map(|slot| io.id_of(slot));
+        let connections = (0..io.slots()).filter_map(|slot| io.id_of(slot)).map(Client::Connection);
+        let sessions = self.session_keys().into_iter().map(Client::Session);
         let moments = Moments::new(self.shared.hub.secret ^ u64::from(self.shard.0), spread);
-        let mut waiting: Vec<_> = moments.map(|moment| io.now() + moment).zip(ids).collect();
+        let moments = moments.map(|moment| io.now() + moment);
+        let mut waiting: Vec<_> = moments.zip(connections.chain(sessions)).collect();
         waiting.sort_unstable_by_key(|(moment, _)| std::cmp::Reverse(*moment));
         let deadline = io.now() + spread + FAREWELL_MAX;
         self.drain = Some(Drain { waiting, deadline, replies: vec![reply] });
-        for place in self.session_places() {
-            self.end_session(io, place, CloseReason::Drained);
-        }
     }
 
     pub(crate) fn go_on_draining(&mut self, io: &mut ShardIo<'_>) {
         let now = io.now();
-        while let Some((_, id)) = self.drain.as_mut().and_then(|drain| drain.next_due(now)) {
-            self.drain_connection(io, id);
+        while let Some(client) = self.drain.as_mut().and_then(|drain| drain.next_due(now)) {
+            match client {
+                Client::Connection(id) => self.drain_connection(io, id),
+                Client::Session(key) => self.drain_session(io, key),
+            }
         }
-        let Some(drain) = &mut self.drain else { return };
-        let is_over = now >= drain.deadline;
-        if is_over {
+        let Some(is_late) = self.drain.as_ref().map(|drain| now >= drain.deadline) else { return };
+        if is_late {
+            self.session_keys().into_iter().for_each(|key| self.drain_session(io, key));
             let left: Vec<_> = (0..io.slots()).filter_map(|slot| io.id_of(slot)).collect();
             left.into_iter().for_each(|id| io.abort(id));
         }
-        if is_over || (io.connections() == 0 && self.shared.transits.are_over()) {
+        let nobody_is_left =
+            io.connections() == 0 && self.sessions.is_empty() && self.shared.transits.are_over();
+        if let Some(drain) = self.drain.as_mut().filter(|_| is_late || nobody_is_left) {
             drain.replies.drain(..).for_each(|reply| reply.send(()));
         }
     }
@@ -76,6 +89,12 @@ impl ShardDriver {
         }
     }
 
+    fn drain_session(&mut self, io: &mut ShardIo<'_>, key: ConnectionKey) {
+        if let Some(place) = self.session_place(key) {
+            self.end_session(io, place, CloseReason::Drained);
+        }
+    }
+
     pub(crate) fn drain_wake_up(&self) -> Option<Duration> {
         let drain = self.drain.as_ref()?;
         (!drain.replies.is_empty()).then_some(STEP)
@@ -83,8 +102,8 @@ impl ShardDriver {
 }
 
 impl Drain {
-    fn next_due(&mut self, now: Instant) -> Option<(Instant, ConnectionId)> {
-        self.waiting.pop_if(|(moment, _)| *moment <= now)
+    fn next_due(&mut self, now: Instant) -> Option<Client> {
+        self.waiting.pop_if(|(moment, _)| *moment <= now).map(|(_, client)| client)
     }
 }
 

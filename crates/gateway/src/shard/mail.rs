@@ -31,7 +31,7 @@ pub(crate) enum Mail {
     Members { topics: Arc<[Arc<str>]>, reply: Reply<Vec<usize>> },
     /// It is this shard's turn to serve its crowds.
     Turn,
-    /// Close everything with 1012, spread over this time, and say when nobody is left.
+    /// Close every socket with 1012 and end every session, spread over this time, and say when nobody is left.
     Drain { spread: Duration, reply: Reply<()> },
 }
 

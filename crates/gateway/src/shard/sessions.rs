@@ -267,8 +267,14 @@ impl ShardDriver {
         self.session_closed(key.slot, reason);
     }
 
-    pub(crate) fn session_places(&self) -> Vec<usize> {
-        self.sessions.slab.iter().map(|(place, _)| place).collect()
+    pub(crate) fn session_keys(&self) -> Vec<ConnectionKey> {
+        self.sessions.slab.iter().map(|(place, _)| self.sessions.key(place)).collect()
+    }
+
+    /// Where a session is, if it has not ended.
+    pub(crate) fn session_place(&self, key: ConnectionKey) -> Option<usize> {
+        let place = (key.slot - SECOND_LANE) as usize;
+        (self.sessions.slab.contains(place) && self.sessions.key(place) == key).then_some(place)
     }
 
     fn session_mut(&mut self, slot: u32) -> Option<&mut Session> {

@@ -1,4 +1,5 @@
-//! Sockets on their way from the control plane to a shard. A drain waits for them, since they belong to nobody else.
+//! What is on its way between the control plane and the shards: sockets to a shard, and answers to polling clients. A drain
+//! waits for it, since it belongs to nobody else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 #[derive(Default)]
 pub(crate) struct Transits(Arc<AtomicUsize>);
 
-/// One socket under way, until it is dropped.
+/// One socket or answer under way, until it is dropped.
 pub(crate) struct Transit(Arc<AtomicUsize>);
 
 impl Transits {

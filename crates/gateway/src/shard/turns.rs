@@ -102,11 +102,15 @@ enum State {
 }
 
 impl Turn {
+    /// On the shard's own thread.
     pub(crate) fn new(
         turns: Option<Arc<Turns>>,
         shard: ShardIndex,
         call: impl Fn(ShardIndex) + Send + 'static,
     ) -> Turn {
+        if turns.is_some() {
+            engine::ask_for_short_turns();
+        }
         Turn { turns, shard, call: Box::new(call), state: State::Rests }
     }
 
@@ -117,29 +121,36 @@ impl Turn {
 
     /// Another shard has given us its turn.
     pub(crate) fn begin(&mut self, now: Instant) {
-        self.state = State::Has { since: now };
+        self.turn_to(State::Has { since: now });
+    }
+
+    /// The shard goes before those that serve crowds whenever it serves none itself: the scheduler lets threads whose turns on
+    /// the processor are short go before others.
+    fn turn_to(&mut self, state: State) {
+        let had = matches!(std::mem::replace(&mut self.state, state), State::Has { .. });
+        match (had, matches!(state, State::Has { .. })) {
+            (false, true) => engine::ask_for_usual_turns(),
+            (true, false) => engine::ask_for_short_turns(),
+            (false, false) | (true, true) => {}
+        }
     }
 
     /// After a turn of the loop that left something for a turn of these (publications to crowds, or a crowd that goes), or
     /// nothing.
     pub(crate) fn go_on(&mut self, is_wanted: bool, now: Instant) {
         let Some(turns) = &self.turns else { return };
-        let next = match self.state {
+        let (state, next) = match self.state {
             State::Rests if is_wanted => {
-                self.state = if turns.ask(self.shard) { State::Has { since: now } } else { State::Waits };
-                None
+                (if turns.ask(self.shard) { State::Has { since: now } } else { State::Waits }, None)
             }
-            State::Has { .. } if !is_wanted => {
-                self.state = State::Rests;
-                turns.leave()
-            }
+            State::Has { .. } if !is_wanted => (State::Rests, turns.leave()),
             State::Has { since } if now.saturating_duration_since(since) >= TURN => {
                 let next = turns.pass_on(self.shard);
-                self.state = if next.is_some() { State::Waits } else { State::Has { since: now } };
-                next
+                (if next.is_some() { State::Waits } else { State::Has { since: now } }, next)
             }
-            State::Rests | State::Waits | State::Has { .. } => None,
+            state => (state, None),
         };
+        self.turn_to(state);
         if let Some(next) = next {
             (self.call)(next);
         }

@@ -1,9 +1,9 @@
 //! One node under test: hubs with mailboxes between them, and clients that are sent texts without framing.
 
 use hub::{
-    BusEffect, BusEvent, Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Event, Histories,
-    Hub, HubConfig, Joining, Limits, Micros, MountIndex, NewConnection, NodeId, Outgoing, Pattern, Reach,
-    Retention, ShardIndex, ShardMessage, Ticket, Transport,
+    BusEffect, BusEvent, Channel, Class, ConnectionKey, Context, Dialect, Effect, Effects, Epoch, Event,
+    Histories, Hub, HubConfig, Joining, Limits, Micros, MountIndex, NewConnection, NodeId, Outgoing, Pattern,
+    Position, Reach, Retention, ShardIndex, ShardMessage, Ticket, Transport,
 };
 use proto::phoenix::{FrameKind, Payload, Version};
 use serde_json::{Value, json};
@@ -25,6 +25,10 @@ impl Channel for Room {
             "say to others" => cx.broadcast_from_and_reply("said", payload),
             "say bytes" => cx.broadcast("said", Outgoing::binary(b"bytes")),
             "watched" => cx.broadcast("watched", payload),
+            "here" => {
+                cx.track("own", payload).expect("there is room");
+                cx.push_presence_state();
+            }
             _ => cx.reply_ok(payload),
         }
     }
@@ -137,6 +141,22 @@ impl Node {
             self.handle(shard, Event::Bus(event.clone()));
         }
         self.settle();
+    }
+
+    /// The bus confirms every subscription that it was asked for.
+    pub fn confirm(&mut self) {
+        self.settle();
+        for effect in std::mem::take(&mut self.wanted) {
+            let BusEffect::Interest { topic, on: Some(subscription) } = effect else { continue };
+            let start = || Position { epoch: Epoch::new("e").expect("an epoch"), offset: 0 };
+            let position = topic.starts_with("kept:").then(start);
+            self.bus_says(&BusEvent::Subscribed { topic, subscription, position });
+        }
+    }
+
+    pub fn bus_comes(&mut self) {
+        self.bus_says(&BusEvent::Up);
+        self.confirm();
     }
 
     pub fn handle(&mut self, shard: usize, event: Event<'_>) {

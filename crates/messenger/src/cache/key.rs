@@ -43,7 +43,7 @@ pub(crate) const KINDS: [&str; 6] =
     ["community", "room", "person", "standing", "newest_page", "changed_page"];
 
 /// How somebody stands to a conversation that they may read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Standing {
     /// The conversation, as it was when this was read: `last` has moved on since.
     pub(crate) conversation: Conversation,

@@ -6,6 +6,7 @@
 //! read meanwhile is true for who asked before that, and is given to nobody else. Those who want the same at the same time
 //! wait for one reading; when the store cannot answer it, none of them asks again.
 
+mod carrying;
 mod key;
 mod stamps;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What is kept, and what is not.
 
+mod carrying;
+
 use super::*;
 use crate::messenger::Messenger;
 use crate::scene::{self, by, id, run, somebody};

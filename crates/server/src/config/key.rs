@@ -346,7 +346,7 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "shutdown.closes_per_second",
         default: r#""off""#,
-        about: "Connections that are closed a second at most: `shutdown.spread` becomes as long as that takes.",
+        about: "Connections, polling clients among them, that are closed a second on average at most: `shutdown.spread` becomes as\nlong as that takes.",
     },
     Key {
         path: "shutdown.spread",

@@ -46,8 +46,10 @@ pub(super) struct Client {
     /// Messages that are not answered yet, by ref; none for joins.
     asked: BTreeMap<u64, Option<MessageId>>,
     pub(super) recoveries: u64,
-    /// How often it was told that the bus had been away, since the last rest or since it came.
+    /// How often it was told that the bus had been away, of its node or of another, since the last rest or since it came.
     outages: u64,
+    /// When last.
+    told_outage_at: Option<Micros>,
     /// Whether it has been a member, by one join, since the last rest.
     pub(super) stays: bool,
     /// Whom its join tracks.
@@ -73,6 +75,7 @@ impl Client {
             asked: BTreeMap::new(),
             recoveries: 0,
             outages: 0,
+            told_outage_at: None,
             stays: false,
             tracks: None,
             view: View::default(),
@@ -96,12 +99,12 @@ impl Client {
     }
 
     /// The server says something: `[join_ref, ref, topic, event, payload]`.
-    pub(super) fn receive(&mut self, message: &Value, ledger: &mut Ledger) -> Checked {
+    pub(super) fn receive(&mut self, message: &Value, now: Micros, ledger: &mut Ledger) -> Checked {
         let payload = &message[4];
         match message[3].as_str() {
             Some("phx_reply") => self.reply(message[1].as_str(), payload, ledger),
             Some(SAID) => self.said(payload, ledger),
-            Some("gap") => self.gap(payload),
+            Some("gap") => self.gap(payload, now),
             Some(event @ ("presence_state" | "presence_diff" | "presence_count")) => {
                 match self.view.take(event, payload) {
                     Some(()) => Ok(()),
@@ -222,12 +225,13 @@ impl Client {
         Ok(())
     }
 
-    fn gap(&mut self, gap: &Value) -> Checked {
+    fn gap(&mut self, gap: &Value, now: Micros) -> Checked {
         if !self.is_recoverable() {
             if *gap != json!({ "reason": "bus" }) {
                 return self.violated(format!("was told {gap}"));
             }
             self.outages += 1;
+            self.told_outage_at = Some(now);
             return Ok(());
         }
         let (Some(epoch), Some(from), Some(to)) =
@@ -290,15 +294,24 @@ impl Client {
         Ok(())
     }
 
-    /// Nothing is on its way any more, and its node's bus came so often since the last rest: it was told at most each time,
-    /// and at least once if it was there all the while.
-    pub(super) fn check_outages(&mut self, connects: u64) -> Checked {
-        let outages = std::mem::take(&mut self.outages);
+    /// Nothing is on its way any more. Since the last rest its node's bus came so often, and other nodes told of losses on its
+    /// topic, at these times: it was told at most each time. If it was there all the while it was told at least once, and
+    /// not before the last loss.
+    pub(super) fn check_outages(&mut self, connects: u64, losses: &[Micros]) -> Checked {
+        let (outages, told_at) = (std::mem::take(&mut self.outages), self.told_outage_at.take());
         let was_there = std::mem::replace(&mut self.stays, self.joined);
-        let at_least = u64::from(was_there && connects > 0);
-        match (at_least..=connects).contains(&outages) {
-            true => Ok(()),
-            false => self.violated(format!("was told {outages} times of a bus that came {connects} times")),
+        let at_least = u64::from(was_there && (connects > 0 || !losses.is_empty()));
+        let at_most = connects + losses.len() as u64;
+        if !(at_least..=at_most).contains(&outages) {
+            let what =
+                format!("was told {outages} times of {connects} outages here and {} elsewhere", losses.len());
+            return self.violated(what);
+        }
+        match losses.iter().max().filter(|_| was_there) {
+            Some(last) if told_at < Some(*last) => {
+                self.violated(format!("was told at {told_at:?}, and not of what was lost at {last:?}"))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

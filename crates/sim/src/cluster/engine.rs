@@ -1,6 +1,7 @@
 //! The bus's engine and the nodes' links to it: what Redis or NATS is to a cluster, with every delay and loss that those
 //! may have.
 
+use super::losses::Losses;
 use super::plan::Plan;
 use crate::random::Random;
 use hub::{
@@ -38,6 +39,7 @@ pub(super) struct Engine {
     people: BTreeMap<(Arc<str>, NodeId), NodePeople>,
     epochs: u64,
     pub(super) lost: u64,
+    pub(super) losses: Losses,
 }
 
 /// What the engine put into an order, for who keeps the truth.
@@ -49,9 +51,10 @@ pub(super) struct Kept {
 
 impl Engine {
     /// A node's hub wants something.
-    pub(super) fn ask(&mut self, node: NodeId, shard: usize, effect: BusEffect) {
-        if let Some(link) = self.links.get_mut(&node).filter(|link| link.up) {
-            link.requests.push_back((shard, effect));
+    pub(super) fn ask(&mut self, node: NodeId, shard: usize, effect: BusEffect, now: Micros) {
+        match self.links.get_mut(&node).filter(|link| link.up) {
+            Some(link) => link.requests.push_back((shard, effect)),
+            None => self.losses.note(node, &effect, now),
         }
     }
 
@@ -98,7 +101,7 @@ impl Engine {
             }
             BusEffect::Heads(heads) => {
                 for (topic, position) in heads {
-                    self.publish(&topic.clone(), &BusEvent::Head { topic, position }, plan, random);
+                    self.tell_others(node, &topic.clone(), &BusEvent::Head { topic, position });
                 }
             }
             // The lease is over, which the node is told by the end of its link.
@@ -131,12 +134,7 @@ impl Engine {
             BusEffect::Tell(_) => {}
             BusEffect::PresenceHeads(heads) => {
                 for (topic, version) in heads {
-                    self.publish(
-                        &topic.clone(),
-                        &BusEvent::PresenceHead { topic, node, version },
-                        plan,
-                        random,
-                    );
+                    self.tell_others(node, &topic.clone(), &BusEvent::PresenceHead { topic, node, version });
                 }
             }
         }
@@ -162,16 +160,21 @@ impl Engine {
         ordered
     }
 
+    /// Everybody who subscribes gets it, who says it among them.
     fn publish(&mut self, topic: &Arc<str>, event: &BusEvent, plan: &Plan, random: &mut Random) {
-        for link in self.links.values_mut().filter(|link| link.up && link.subscribed.contains(topic)) {
-            // Heads are told several times.
-            let may_be_lost = !matches!(event, BusEvent::Head { .. } | BusEvent::PresenceHead { .. });
-            if may_be_lost && random.percent(plan.loss_percent) {
+        for link in self.links.values_mut().filter(|link| link.hears(topic)) {
+            if random.percent(plan.loss_percent) {
                 self.lost += 1;
             } else {
                 link.published.push_back((None, event.clone()));
             }
         }
+    }
+
+    /// What is about a node itself is for the others alone, and is not lost: a node says it several times.
+    fn tell_others(&mut self, node: NodeId, topic: &Arc<str>, event: &BusEvent) {
+        let others = self.links.iter_mut().filter(|(other, link)| **other != node && link.hears(topic));
+        others.for_each(|(_, link)| link.published.push_back((None, event.clone())));
     }
 
     fn answer(&mut self, node: NodeId, shard: usize, event: BusEvent) {
@@ -195,15 +198,25 @@ impl Engine {
         first.pop_front().or_else(|| second.pop_front())
     }
 
-    pub(super) fn connect(&mut self, node: NodeId) {
+    /// The node tells the others at once what they have missed of it.
+    pub(super) fn connect(&mut self, node: NodeId, now: Micros) {
         self.links.insert(node, Link { up: true, ..Link::default() });
         self.leases.insert(node);
         self.tell_leases();
+        for (topic, lost_at) in self.losses.tell(node) {
+            let event = BusEvent::Lost { topic: topic.clone(), node, age_us: now - lost_at };
+            for link in self.links.values_mut().filter(|link| link.up && link.subscribed.contains(&topic)) {
+                link.published.push_back((None, event.clone()));
+            }
+        }
     }
 
     /// The link of a node is gone, with everything that was on it.
-    pub(super) fn cut(&mut self, node: NodeId) {
-        self.links.insert(node, Link::default());
+    pub(super) fn cut(&mut self, node: NodeId, now: Micros) {
+        let before = self.links.insert(node, Link::default());
+        for (_, effect) in before.into_iter().flat_map(|link| link.requests) {
+            self.losses.note(node, &effect, now);
+        }
     }
 
     /// The leases of nodes that are away, or stand still, are over. The latter keep their links until they find out.
@@ -264,6 +277,10 @@ impl Engine {
 }
 
 impl Link {
+    fn hears(&self, topic: &Arc<str>) -> bool {
+        self.up && self.subscribed.contains(topic)
+    }
+
     /// Whether what was published next stands behind a place that the node has yet to be told.
     fn holds_back(&self) -> bool {
         let Some((_, BusEvent::Ordered(next))) = self.published.front() else { return false };

@@ -165,8 +165,11 @@ impl World {
         }
         for client in self.clients.iter_mut().filter(|client| !client.is_recoverable()) {
             let node = client.seat.and_then(|seat| self.nodes[seat.node].as_ref());
-            client.check_outages(node.map_or(0, |node| node.connects))?;
+            let losses =
+                node.map_or_else(Vec::new, |node| self.engine.losses.told_to(node.id, &client.topic));
+            client.check_outages(node.map_or(0, |node| node.connects), &losses)?;
         }
+        self.engine.losses.forget_told();
         self.nodes.iter_mut().flatten().for_each(|node| node.connects = 0);
         for hub in self.hubs() {
             let bytes = hub.memory().histories;

@@ -36,7 +36,7 @@ impl World {
         let mut random = Random::from_seed(seed);
         let plan = Plan::draw(&mut random);
         let client = |index| {
-            let kind = if random.percent(85) { "kept" } else { "plain" };
+            let kind = if random.percent(70) { "kept" } else { "plain" };
             Client::new(index, format!("{kind}:{}", random.below(plan.topics)))
         };
         let clients = (0..plan.clients).map(client).collect();
@@ -73,7 +73,7 @@ impl World {
 
     pub(super) fn connect_bus(&mut self, node: usize) {
         if let Some(node) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
-            self.engine.connect(node.id);
+            self.engine.connect(node.id, self.now);
             node.connects += 1;
             node.bus_event(None, &BusEvent::Up);
         }
@@ -86,7 +86,7 @@ impl World {
     /// What the node still had from the bus it has; what was under way is gone.
     pub(super) fn cut_bus(&mut self, node: usize) {
         if let Some(node) = self.nodes[node].as_mut().filter(|_| self.plan.bus) {
-            self.engine.cut(node.id);
+            self.engine.cut(node.id, self.now);
             node.bus_event(None, &BusEvent::Down);
         }
     }
@@ -141,7 +141,7 @@ impl World {
                 Effect::Bus(effect) => {
                     let Some(id) = self.nodes[node].as_ref().map(|node| node.id) else { continue };
                     self.trace.line(format_args!("{} n{node} s{shard} wants {effect:?}", self.now.0));
-                    self.engine.ask(id, shard, *effect);
+                    self.engine.ask(id, shard, *effect, self.now);
                 }
                 Effect::Close { .. } | Effect::Spawn { .. } => {
                     return violated("nobody is closed, and no task runs");
@@ -164,7 +164,7 @@ impl World {
         }
         self.trace.line(format_args!("{} n{node} s{shard} client {slot} gets {message}", self.now.0));
         let joined = client.joined;
-        client.receive(&message, &mut self.ledger)?;
+        client.receive(&message, self.now, &mut self.ledger)?;
         if let Some(wait_us) = client.turned_away_us.take() {
             // By one more than the line holds, and the millisecond that it is rounded up to.
             if wait_us > self.plan.join_wait_us_max + self.plan.join_interval_us + 1_000 {

@@ -31,7 +31,9 @@ impl PostgresStore {
         }
         let epoch = migrate(&mut client)?;
         let mut workers = Workers::new(options.queue_max);
-        workers.start_writer(Reconnecting::new(options.clone(), Some(client)))?;
+        let other = connect(&options)?;
+        let writer = |client| Reconnecting::new(options.clone(), Some(client));
+        workers.start_writers([writer(client), writer(other)])?;
         for _ in 0..options.readers.max(1) {
             // It connects when it is first asked.
             workers.start_reader(Reconnecting::new(options.clone(), None))?;

@@ -58,9 +58,10 @@ impl Database for Reopening {
             Purpose::Write => "BEGIN IMMEDIATE",
             Purpose::Read => "BEGIN",
         };
+        let unindexed_max = self.options.unindexed_max;
         let connection = self.connection()?;
         let outcome = connection.execute_batch(begin).map_err(trouble).and_then(|()| {
-            run(&mut SqlRows(&mut SqliteSession(connection)))?;
+            run(&mut SqlRows(&mut SqliteSession { connection, unindexed_max }))?;
             connection.execute_batch("COMMIT").map_err(trouble)
         });
         if outcome.is_err() {

@@ -10,6 +10,7 @@ mod options;
 mod plans;
 mod session;
 mod store;
+mod words;
 
 pub use options::SqliteOptions;
 pub use store::SqliteStore;

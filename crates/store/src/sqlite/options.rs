@@ -14,11 +14,14 @@ pub struct SqliteOptions {
     /// Requests that wait, for the writer and for the readers each. Beyond it they are refused as
     /// [`Busy`](chat::TroubleKind::Busy); and those of a community that has as many waiting as places are left.
     pub queue_max: usize,
+    /// Messages, the newest, whose words are not in the search index yet, at most: they are put there together, and until then
+    /// a search reads them.
+    pub unindexed_max: u32,
 }
 
 impl SqliteOptions {
     /// For that file, everything else by default.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), bytes_max: None, readers: 2, queue_max: 10_000 }
+        Self { path: path.into(), bytes_max: None, readers: 2, queue_max: 10_000, unindexed_max: 256 }
     }
 }

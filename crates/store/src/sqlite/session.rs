@@ -1,22 +1,21 @@
 //! A transaction on SQLite.
 
-use super::deadline::Deadline;
 use super::errors::trouble;
 use crate::sql::{
-    Columns, Entity, Param, Select, Session, SqlRows, corrupt, entry, facts_columns, insert_mentions,
-    read_facts, scope,
+    Columns, Entity, Param, Session, SqlRows, corrupt, facts_columns, insert_mentions, read_facts,
 };
-use chat::limits::SEARCH_MS_MAX;
 use chat::rows::{Appendix, Found, Rows as _, Search, Sending, SendingFacts, blocked};
 use chat::{CommunityId, Message};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, ToSql};
-use std::fmt::Write as _;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 /// A connection within a transaction.
-pub(super) struct SqliteSession<'a>(pub(super) &'a Connection);
+pub(super) struct SqliteSession<'a> {
+    pub(super) connection: &'a Connection,
+    /// See [`SqliteOptions::unindexed_max`](super::SqliteOptions::unindexed_max).
+    pub(super) unindexed_max: u32,
+}
 
 impl ToSql for Param<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -57,7 +56,7 @@ impl Session for SqliteSession<'_> {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()> {
-        let mut statement = self.0.prepare_cached(sql).map_err(trouble)?;
+        let mut statement = self.connection.prepare_cached(sql).map_err(trouble)?;
         bind(&mut statement, params).map_err(trouble)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(trouble)? {
@@ -67,41 +66,21 @@ impl Session for SqliteSession<'_> {
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Found<u64> {
-        let mut statement = self.0.prepare_cached(sql).map_err(trouble)?;
+        let mut statement = self.connection.prepare_cached(sql).map_err(trouble)?;
         bind(&mut statement, params).map_err(trouble)?;
         statement.raw_execute().map(|rows| rows as u64).map_err(trouble)
     }
 
     fn index(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
-        match self.row_of(community, message)? {
-            Some(row) => self.index_row(community, message, row),
-            None => Ok(()),
-        }
+        self.index_or_wait(community, message)
     }
 
     fn forget_words(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
-        let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?)
-        else {
-            return Ok(());
-        };
-        let sql = "INSERT INTO message_words (message_words, rowid, words) VALUES ('delete', ?1, ?2)";
-        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
+        self.forget_words_of(community, message)
     }
 
     fn search(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
-        let question = question(community, search);
-        let mut select =
-            Select::of(community).and("w.message_words MATCH ?", [question.into()]).within(&search.within);
-        if let Some(before) = search.before {
-            // A message that is gone still has a place in time.
-            select = select.and("t.id < ?", [Param::id(before.0)]).and(
-                "w.rowid < coalesce((SELECT row FROM messages WHERE community = ? AND id = ?), 9223372036854775807)",
-                [community.as_str().into(), Param::id(before.0)],
-            );
-        }
-        let select = select.order("w.rowid DESC", search.limit);
-        let _deadline = Deadline::after(Duration::from_millis(SEARCH_MS_MAX), self.0)?;
-        select.rows_from(self, "message_words w JOIN messages t ON t.row = w.rowid")
+        self.find(community, search)
     }
 
     fn facts(&mut self, sendings: &[Sending<'_>]) -> Found<Vec<SendingFacts>> {
@@ -113,7 +92,7 @@ impl Session for SqliteSession<'_> {
             let mut params = vec![Param::from(community.as_str())];
             params.extend(message.params());
             self.execute(&INSERT_MESSAGE, &params)?;
-            let row = self.0.last_insert_rowid();
+            let row = self.connection.last_insert_rowid();
             self.index_row(community, message, row)?;
             insert_mentions(self, community, message)?;
         }
@@ -175,36 +154,4 @@ impl SqliteSession<'_> {
         }
         Ok(facts)
     }
-
-    fn row_of(&mut self, community: &CommunityId, message: &Message) -> Found<Option<i64>> {
-        let sql = "SELECT row FROM messages WHERE community = ?1 AND conversation = ?2 AND seq = ?3";
-        let params =
-            [community.as_str().into(), Param::id(message.conversation.0), Param::number(message.seq.0)];
-        let mut found = None;
-        self.query(sql, &params, &mut |row| {
-            found = row.integer(0)?;
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    fn index_row(&mut self, community: &CommunityId, message: &Message, row: i64) -> Found<()> {
-        let Some(entry) = entry(community, &message.text) else {
-            return Ok(());
-        };
-        let sql = "INSERT INTO message_words (rowid, words) VALUES (?1, ?2)";
-        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
-    }
-}
-
-/// Every word of the query and the community. Words have no quotes in them.
-fn question(community: &CommunityId, search: &Search) -> String {
-    let mut question = format!("\"{}\"", scope(community));
-    for word in &search.words {
-        let _ = write!(question, " AND \"{word}\"");
-    }
-    if search.beginning {
-        question.push('*');
-    }
-    question
 }

@@ -1,9 +1,8 @@
 //! A community, and calls in it.
 
 use chat::verbs::CreateCommunity;
-use chat::{Ask as _, By, Call, CommunityId, Entropy, Moment, Settings};
+use chat::{Ask as _, By, Call, CommunityId, Entropy, Moment, Settings, Store};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use store::PostgresStore;
 
 /// A call in it, later than those before it and with entropy of its own.
 pub(crate) fn call(by: By) -> Call {
@@ -18,7 +17,7 @@ pub(crate) fn call(by: By) -> Call {
 }
 
 /// Makes it.
-pub(crate) fn create(store: &PostgresStore) {
+pub(crate) fn create(store: &dyn Store) {
     let create = CreateCommunity { settings: Settings::named("Acme") };
     store.ask(call(By::Service).ask(create)).expect("it is new");
 }

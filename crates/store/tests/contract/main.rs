@@ -7,6 +7,7 @@ mod agreement;
 mod belonging;
 mod changes;
 mod communities;
+mod crowds;
 mod cursors;
 mod deliveries;
 mod direct;
@@ -40,6 +41,7 @@ const CASES: &[&[Case]] = &[
     belonging::CASES,
     changes::CASES,
     communities::CASES,
+    crowds::CASES,
     cursors::CASES,
     deliveries::CASES,
     direct::CASES,
@@ -56,7 +58,12 @@ const CASES: &[&[Case]] = &[
 
 type Open = fn() -> Arc<dyn Store>;
 
-const STORES: [(&str, Open); 3] = [("memory", memory), ("sqlite", sqlite), ("postgres", postgres)];
+const STORES: [(&str, Open); 4] = [
+    ("memory", memory),
+    ("sqlite", sqlite),
+    ("sqlite with an index of all but the newest message", sqlite_indexed),
+    ("postgres", postgres),
+];
 
 fn memory() -> Arc<dyn Store> {
     static STORE: LazyLock<Arc<MemoryStore>> = LazyLock::new(Arc::default);
@@ -67,6 +74,15 @@ fn sqlite() -> Arc<dyn Store> {
     static STORE: LazyLock<Arc<SqliteStore>> = LazyLock::new(|| {
         let path = scene::folder().join("contract.sqlite3");
         Arc::new(SqliteStore::open(SqliteOptions::new(path)).expect("a new file opens"))
+    });
+    STORE.clone()
+}
+
+fn sqlite_indexed() -> Arc<dyn Store> {
+    static STORE: LazyLock<Arc<SqliteStore>> = LazyLock::new(|| {
+        let path = scene::folder().join("indexed.sqlite3");
+        let options = SqliteOptions { unindexed_max: 1, ..SqliteOptions::new(path) };
+        Arc::new(SqliteStore::open(options).expect("a new file opens"))
     });
     STORE.clone()
 }

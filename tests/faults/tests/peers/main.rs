@@ -3,6 +3,7 @@
 mod admission;
 mod adoption;
 mod channels;
+mod drain;
 mod frames;
 mod longpoll;
 mod nodes;

@@ -329,9 +329,22 @@ fn who_polls_a_node_that_drains_is_given_a_session_elsewhere() {
     send(&mut client, "GET", &target, "");
     assert!(client.hears_nothing(Duration::from_millis(300)));
     let draining = far.fixture.handle();
-    // It begins at the first look; nobody has to wait for its end.
-    let begun = pin!(draining.drain(Duration::ZERO)).poll(&mut Context::from_waker(Waker::noop()));
-    assert!(begun.is_pending(), "there is a session to end");
+    assert_eq!(draining.metrics().longpoll_sessions, 1, "there is a session to end");
+    // It begins at the first look, and may be over with it: nobody has to wait for its end.
+    let _ = pin!(draining.drain(Duration::ZERO)).poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(answer(&mut client)["status"], 410);
     wait_until("it is a session of the other", || near.fixture.handle().metrics().longpoll_sessions == 1);
+}
+
+#[test]
+fn who_comes_by_another_node_keeps_a_session_of_a_node_that_drains_until_its_moment() {
+    let (near, far) = pair();
+    let target = far.session();
+    let draining = far.fixture.handle();
+    let spread = Duration::from_secs(10_000_000);
+    let mut drain = pin!(draining.drain(spread));
+    assert!(drain.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert_eq!(near.request("POST", &target, &message("1", "phx_join", &json!({})))["status"], 200);
+    assert_eq!(near.request("GET", &target, "")["status"], 200, "the join's reply");
+    assert_eq!(near.fixture.handle().metrics().longpoll_sessions, 0, "nobody was given a session elsewhere");
 }

@@ -19,6 +19,18 @@ pub(super) fn encode(page: &mut Page<'_>, bus: &Snapshot) -> fmt::Result {
     )?;
     let dropped = bus.dropped_total;
     page.counter("throng_bus_dropped", "Broadcasts of this node that the bus had no room for.", dropped)?;
+    let lost = bus.lost_total;
+    page.counter(
+        "throng_bus_lost",
+        "Broadcasts of this node that other nodes did not get, or may not have.",
+        lost,
+    )?;
+    let untold = bus.untold_total;
+    page.counter(
+        "throng_bus_untold",
+        "Those of them that the other nodes' members are not told of, as there were too many topics.",
+        untold,
+    )?;
     let undecodable = bus.undecodable_total;
     page.counter(
         "throng_bus_undecodable",

@@ -1,0 +1,192 @@
+//! What this node published on ephemeral topics and other nodes did not get, or may not have: of which topics they are to be
+//! told, and when the last was lost. Nobody keeps the publications.
+//!
+//! Whatever becomes of a publication, it is on a [`Passage`]: one that does not arrive has dropped it.
+
+use crate::limits::{LOST_TOPICS_BYTES_MAX, LOST_TOPICS_MAX};
+use crate::status::Numbers;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// Of one node; they outlive sessions.
+pub(crate) struct Losses {
+    topics: Mutex<Topics>,
+    noted: Notify,
+    numbers: Arc<Numbers>,
+}
+
+/// With the time of the last loss, which other nodes have not been told of.
+#[derive(Default)]
+struct Topics {
+    lost: BTreeMap<Arc<str>, Instant>,
+    name_bytes: usize,
+}
+
+/// Something on its way to the other nodes: a publication, or that something was lost.
+pub(crate) struct Passage {
+    losses: Arc<Losses>,
+    topic: Arc<str>,
+    /// When something was lost of which it tells.
+    tells_of: Option<Instant>,
+    has_arrived: bool,
+}
+
+impl Losses {
+    pub(crate) fn new(numbers: Arc<Numbers>) -> Arc<Losses> {
+        Arc::new(Losses { topics: Mutex::default(), noted: Notify::new(), numbers })
+    }
+
+    /// A publication is lost.
+    pub(crate) fn lose(&self, topic: &Arc<str>) {
+        self.numbers.lost.fetch_add(1, Relaxed);
+        self.note(topic, Instant::now());
+    }
+
+    /// Waits until something is noted that nobody has waited for.
+    pub(crate) async fn noted(&self) {
+        self.noted.notified().await;
+    }
+
+    /// A publication begins its way.
+    pub(crate) fn publication(self: &Arc<Losses>, topic: &Arc<str>) -> Passage {
+        self.passage(topic.clone(), None)
+    }
+
+    /// What other nodes are to be told now.
+    pub(crate) fn take(self: &Arc<Losses>) -> Vec<Passage> {
+        let topics = std::mem::take(&mut *self.topics.lock().unwrap_or_else(PoisonError::into_inner));
+        topics.lost.into_iter().map(|(topic, at)| self.passage(topic, Some(at))).collect()
+    }
+
+    fn passage(self: &Arc<Losses>, topic: Arc<str>, tells_of: Option<Instant>) -> Passage {
+        Passage { losses: self.clone(), topic, tells_of, has_arrived: false }
+    }
+
+    fn note(&self, topic: &Arc<str>, at: Instant) {
+        if self.topics.lock().unwrap_or_else(PoisonError::into_inner).note(topic, at) {
+            self.noted.notify_one();
+        } else if self.numbers.untold.fetch_add(1, Relaxed) == 0 {
+            tracing::warn!(
+                "broadcasts on too many topics are lost to other nodes: members of the others are not told; \
+                 `throng_bus_untold_total` counts what follows"
+            );
+        }
+    }
+}
+
+impl Topics {
+    /// `false` if there is no room for the topic.
+    fn note(&mut self, topic: &Arc<str>, at: Instant) -> bool {
+        let (len, bytes) = (self.lost.len(), self.name_bytes + topic.len());
+        match self.lost.entry(topic.clone()) {
+            Entry::Occupied(mut last) => *last.get_mut() = at.max(*last.get()),
+            Entry::Vacant(_) if len >= LOST_TOPICS_MAX || bytes > LOST_TOPICS_BYTES_MAX => return false,
+            Entry::Vacant(place) => {
+                place.insert(at);
+                self.name_bytes = bytes;
+            }
+        }
+        true
+    }
+}
+
+impl Passage {
+    pub(crate) fn topic(&self) -> &Arc<str> {
+        &self.topic
+    }
+
+    /// How long ago that was lost of which it tells.
+    pub(crate) fn age(&self) -> Duration {
+        self.tells_of.map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// The engine has it.
+    pub(crate) fn arrive(mut self) {
+        self.has_arrived = true;
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        match self.tells_of {
+            _ if self.has_arrived => {}
+            Some(at) => self.losses.note(&self.topic, at),
+            None => self.losses.lose(&self.topic),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::Status;
+
+    fn losses() -> (Arc<Losses>, Status) {
+        let status = Status::new();
+        (Losses::new(status.numbers().clone()), status)
+    }
+
+    fn topics(passages: &[Passage]) -> Vec<&str> {
+        passages.iter().map(|passage| &*passage.topic).collect()
+    }
+
+    fn arrive(passages: Vec<Passage>) {
+        passages.into_iter().for_each(Passage::arrive);
+    }
+
+    #[test]
+    fn what_does_not_arrive_is_told_once_for_each_topic() {
+        let (losses, status) = losses();
+        for topic in ["a", "b", "a"] {
+            drop(losses.publication(&topic.into()));
+        }
+        losses.publication(&"c".into()).arrive();
+        let told = losses.take();
+        assert_eq!(topics(&told), ["a", "b"]);
+        arrive(told);
+        assert_eq!(topics(&losses.take()), [""; 0]);
+        assert_eq!((status.snapshot().lost_total, status.snapshot().untold_total), (3, 0));
+    }
+
+    #[test]
+    fn what_could_not_be_told_is_told_later_with_the_time_of_the_last() {
+        let (losses, status) = losses();
+        losses.lose(&"a".into());
+        let first = losses.take();
+        let at = first[0].tells_of.expect("it tells of a loss");
+        drop(first);
+        assert_eq!(losses.take()[0].tells_of, Some(at), "as old as before");
+        let untold = losses.take();
+        losses.lose(&"a".into());
+        drop(untold);
+        let again = losses.take();
+        assert!(again[0].tells_of > Some(at), "the newer one counts");
+        assert_eq!(status.snapshot().lost_total, 2);
+        arrive(again);
+    }
+
+    #[test]
+    fn topics_beyond_the_bounds_are_counted() {
+        let (losses, status) = losses();
+        for number in 0..LOST_TOPICS_MAX + 3 {
+            losses.lose(&format!("{number}").into());
+        }
+        losses.lose(&"0".into());
+        assert_eq!(losses.take().len(), LOST_TOPICS_MAX);
+        assert_eq!(status.snapshot().untold_total, 3, "one that is known needs no room");
+    }
+
+    #[test]
+    fn long_names_take_the_room_of_many() {
+        let (losses, status) = losses();
+        let long = "x".repeat(LOST_TOPICS_BYTES_MAX / 2);
+        for first in ["a", "b", ""] {
+            losses.lose(&format!("{first}{}", &long[1..]).into());
+        }
+        assert_eq!((losses.take().len(), status.snapshot().untold_total), (2, 1));
+    }
+}

@@ -1,0 +1,161 @@
+//! The search index, and the messages that are not in it yet.
+//!
+//! Putting a message's words into the index by itself writes as many pages as all the rest of it. So they are put there
+//! many messages at a time: those of rows up to [`SqliteSession::indexed`] are in the index, and the few later rows are
+//! searched by reading them. Both are seen in one transaction, so that a search finds a message as soon as it is stored.
+
+use super::deadline::Deadline;
+use super::session::SqliteSession;
+use crate::sql::{Entity as _, Param, Select, Session as _, columns_of, corrupt, entry, scope};
+use chat::limits::SEARCH_MS_MAX;
+use chat::rows::{Found, Search};
+use chat::{CommunityId, Message};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+impl SqliteSession<'_> {
+    /// Sees to it that a search finds a message that was stored.
+    pub(super) fn index_or_wait(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        match self.row_of(community, message)? {
+            Some(row) => self.index_row(community, message, row),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for one of which the row is known: its words go into the index with those of all that wait for it, when
+    /// there are enough of them.
+    pub(super) fn index_row(&mut self, community: &CommunityId, message: &Message, row: i64) -> Found<()> {
+        let indexed = self.indexed()?;
+        if row <= indexed {
+            // A row that was there before, or the number of one that was removed: the last is given again.
+            return self.insert_words(row, community, &message.text);
+        }
+        if row - indexed <= self.unindexed_max.into() { Ok(()) } else { self.index_all_after(indexed) }
+    }
+
+    /// Takes a message's words out of the index, if they are there.
+    pub(super) fn forget_words_of(&mut self, community: &CommunityId, message: &Message) -> Found<()> {
+        let (Some(entry), Some(row)) = (entry(community, &message.text), self.row_of(community, message)?)
+        else {
+            return Ok(());
+        };
+        if row > self.indexed()? {
+            return Ok(());
+        }
+        let sql = "INSERT INTO message_words (message_words, rowid, words) VALUES ('delete', ?1, ?2)";
+        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
+    }
+
+    /// The newest first: those that are not in the index yet, then those that are.
+    pub(super) fn find(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        let _deadline = Deadline::after(Duration::from_millis(SEARCH_MS_MAX), self.connection)?;
+        let mut found = self.find_unindexed(community, search)?;
+        if found.len() < search.limit {
+            let question = question(community, search);
+            let indexed = Select::of(community).and("w.message_words MATCH ?", [question.into()]);
+            let indexed = visible(indexed, community, search, "w.rowid")
+                .order("w.rowid DESC", search.limit - found.len());
+            found.append(&mut indexed.rows_from(self, "message_words w JOIN messages t ON t.row = w.rowid")?);
+        }
+        Ok(found)
+    }
+
+    fn find_unindexed(&mut self, community: &CommunityId, search: &Search) -> Found<Vec<Message>> {
+        let later = Select::of(community).and("t.row > (SELECT last_row FROM indexed)", []);
+        let later = visible(later, community, search, "t.row");
+        let (conditions, params, _) = later.parts();
+        // An index of the community's messages would lead to all of them.
+        let sql = format!(
+            "SELECT {} FROM messages t NOT INDEXED WHERE {conditions} ORDER BY t.row DESC",
+            columns_of::<Message>("t"),
+        );
+        let mut found = Vec::new();
+        self.query(&sql, params, &mut |row| {
+            if found.len() < search.limit {
+                let message = Message::read(row, 0)?;
+                if search.is_for(&message.text) {
+                    found.push(message);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The last row whose words are in the index; those of all rows before it are, too.
+    fn indexed(&mut self) -> Found<i64> {
+        let mut last = 0;
+        self.query("SELECT last_row FROM indexed", &[], &mut |row| {
+            last = row.integer(0)?.unwrap_or(0);
+            Ok(())
+        })?;
+        Ok(last)
+    }
+
+    fn index_all_after(&mut self, indexed: i64) -> Found<()> {
+        let mut last = indexed;
+        let mut texts = Vec::new();
+        self.query(
+            "SELECT row, community, text FROM messages WHERE row > ?1 ORDER BY row",
+            &[Param::Integer(indexed)],
+            &mut |row| {
+                last = row.integer(0)?.unwrap_or(last);
+                let community = CommunityId::parse(row.text(1)?.unwrap_or_default());
+                let community = community.map_err(|error| corrupt(error.to_string()))?;
+                texts.push((last, community, row.text(2)?.unwrap_or_default().to_owned()));
+                Ok(())
+            },
+        )?;
+        for (row, community, text) in texts {
+            self.insert_words(row, &community, &text)?;
+        }
+        self.execute("UPDATE indexed SET last_row = ?1", &[Param::Integer(last)]).map(drop)
+    }
+
+    fn insert_words(&mut self, row: i64, community: &CommunityId, text: &str) -> Found<()> {
+        let Some(entry) = entry(community, text) else {
+            return Ok(());
+        };
+        let sql = "INSERT INTO message_words (rowid, words) VALUES (?1, ?2)";
+        self.execute(sql, &[Param::Integer(row), entry.join(" ").into()]).map(drop)
+    }
+
+    fn row_of(&mut self, community: &CommunityId, message: &Message) -> Found<Option<i64>> {
+        let sql = "SELECT row FROM messages WHERE community = ?1 AND conversation = ?2 AND seq = ?3";
+        let params =
+            [community.as_str().into(), Param::id(message.conversation.0), Param::number(message.seq.0)];
+        let mut found = None;
+        self.query(sql, &params, &mut |row| {
+            found = row.integer(0)?;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// Only messages that the search may find; their rows' numbers are `row`.
+fn visible<'a>(select: Select<'a>, community: &'a CommunityId, search: &'a Search, row: &str) -> Select<'a> {
+    let select = select.within(&search.within);
+    let Some(before) = search.before else {
+        return select;
+    };
+    // A message that is gone still has a place in time.
+    select.and("t.id < ?", [Param::id(before.0)]).and(
+        &format!(
+            "{row} < coalesce((SELECT row FROM messages WHERE community = ? AND id = ?), 9223372036854775807)"
+        ),
+        [community.as_str().into(), Param::id(before.0)],
+    )
+}
+
+/// Every word of the query and the community. Words have no quotes in them.
+fn question(community: &CommunityId, search: &Search) -> String {
+    let mut question = format!("\"{}\"", scope(community));
+    for word in &search.words {
+        let _ = write!(question, " AND \"{word}\"");
+    }
+    if search.beginning {
+        question.push('*');
+    }
+    question
+}
