@@ -54,9 +54,11 @@ pub(crate) struct Rejection {
 }
 
 impl Rejection {
-    /// The gateway drains.
+    /// The gateway drains. Text: who polled comes back by a new connection just now, and phoenix.js takes any JSON for an
+    /// answer to its poll, and polls no more when the `status` in it is none that it knows.
     pub(crate) fn draining() -> Rejection {
-        Rejection::overload(503, "the server is shutting down", "draining")
+        let body = "the server is shutting down".to_owned();
+        Rejection { status: 503, body, is_problem: false, reason: "draining" }
     }
 
     /// There are as many connections as there may be, or as there are descriptors for.
