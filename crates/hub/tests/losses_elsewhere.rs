@@ -20,13 +20,6 @@ fn node() -> Node {
     node
 }
 
-fn join(node: &mut Node, shard: usize, topic: &str) -> Client {
-    let (client, _) = node.join(shard, topic, json!({}));
-    node.confirm();
-    node.told(client);
-    client
-}
-
 /// Another node says that something was lost so long ago.
 fn lost(node: &mut Node, by: NodeId, topic: &str, age_us: u64) {
     // To every shard: those that are not the topic's home pass over it.
@@ -42,8 +35,8 @@ const NOTHING: [Value; 0] = [];
 #[test]
 fn members_on_every_shard_are_told_each_time_that_something_is_lost_to_them() {
     let mut node = node();
-    let members: Vec<Client> = (0..3).map(|shard| join(&mut node, shard, "plain")).collect();
-    let stranger = join(&mut node, 0, "another");
+    let members: Vec<Client> = (0..3).map(|shard| node.member(shard, "plain")).collect();
+    let stranger = node.member(0, "another");
     for _ in 0..2 {
         node.now.0 += 5 * SECOND_US;
         lost(&mut node, OTHER, "plain", SECOND_US);
@@ -57,7 +50,7 @@ fn members_on_every_shard_are_told_each_time_that_something_is_lost_to_them() {
 #[test]
 fn who_was_told_of_an_outage_here_after_the_loss_is_not_told_again() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.bus_says(&BusEvent::Down);
     node.bus_comes();
     assert_eq!(node.told(member), gap());
@@ -71,7 +64,7 @@ fn who_was_told_of_an_outage_here_after_the_loss_is_not_told_again() {
 #[test]
 fn what_two_nodes_lost_in_the_same_outage_is_told_once() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.now.0 += 5 * SECOND_US;
     lost(&mut node, OTHER, "plain", SECOND_US);
     node.now.0 += SECOND_US;
@@ -82,7 +75,7 @@ fn what_two_nodes_lost_in_the_same_outage_is_told_once() {
 #[test]
 fn in_doubt_members_are_told_again() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.now.0 += 5 * SECOND_US;
     for _ in 0..2 {
         lost(&mut node, OTHER, "plain", SECOND_US / 100);
@@ -93,7 +86,7 @@ fn in_doubt_members_are_told_again() {
 #[test]
 fn who_came_after_the_loss_missed_nothing() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     lost(&mut node, OTHER, "plain", SECOND_US);
     assert_eq!(node.told(member), NOTHING);
 }
@@ -101,7 +94,7 @@ fn who_came_after_the_loss_missed_nothing() {
 #[test]
 fn an_outage_here_that_is_not_over_is_told_when_it_is_and_that_is_all() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.bus_says(&BusEvent::Down);
     node.bus_says(&BusEvent::Up);
     lost(&mut node, OTHER, "plain", 0);
@@ -113,7 +106,7 @@ fn an_outage_here_that_is_not_over_is_told_when_it_is_and_that_is_all() {
 #[test]
 fn what_this_node_lost_its_own_members_have() {
     let mut node = node();
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     lost(&mut node, NodeId(1), "plain", 0);
     assert_eq!(node.told(member), NOTHING);
 }
@@ -121,7 +114,7 @@ fn what_this_node_lost_its_own_members_have() {
 #[test]
 fn of_recoverable_topics_nothing_is_lost_so() {
     let mut node = node();
-    let member = join(&mut node, 1, "kept:a");
+    let member = node.member(1, "kept:a");
     lost(&mut node, OTHER, "kept:a", 0);
     assert_eq!(node.told(member), NOTHING);
 }
@@ -130,7 +123,7 @@ fn of_recoverable_topics_nothing_is_lost_so() {
 fn a_topic_without_members_has_nobody_to_be_told() {
     let mut node = node();
     lost(&mut node, OTHER, "plain", 0);
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.close(member);
     node.settle();
     lost(&mut node, OTHER, "plain", 0);
@@ -141,7 +134,7 @@ fn a_topic_without_members_has_nobody_to_be_told() {
 #[test]
 fn the_bus_is_given_what_is_published_while_it_is_away_if_nobody_keeps_it() {
     let mut node = Node::on_bus(2);
-    let [plain, kept] = ["plain", "kept:a"].map(|topic| join(&mut node, 1, topic));
+    let [plain, kept] = ["plain", "kept:a"].map(|topic| node.member(1, topic));
     node.wanted.clear();
     node.say(plain, "plain", "say", json!(1));
     node.say(kept, "kept:a", "say", json!({}));

@@ -7,14 +7,6 @@ use hub::{BusEvent, Event, Outgoing, ShardMessage};
 use node::{Client, Node};
 use serde_json::{Value, json};
 
-fn join(node: &mut Node, shard: usize, topic: &str) -> Client {
-    let (client, mut told) = node.join(shard, topic, json!({}));
-    node.confirm();
-    told.extend(node.told(client));
-    assert_eq!(told.iter().map(|message| &message[0]).collect::<Vec<_>>(), ["phx_reply"], "{told:?}");
-    client
-}
-
 /// Gaps that shards saw, and those that members were told of.
 fn gaps(node: &Node) -> (u64, u64) {
     let counters = node.counters();
@@ -29,7 +21,7 @@ fn gap() -> Vec<Value> {
 fn members_on_every_shard_are_told_once_for_each_time_that_the_bus_was_away() {
     let mut node = Node::on_bus(3);
     node.bus_comes();
-    let members: Vec<Client> = (0..3).map(|shard| join(&mut node, shard, "plain")).collect();
+    let members: Vec<Client> = (0..3).map(|shard| node.member(shard, "plain")).collect();
     for times in 1..=2 {
         node.bus_says(&BusEvent::Down);
         for &member in &members {
@@ -47,7 +39,7 @@ fn members_on_every_shard_are_told_once_for_each_time_that_the_bus_was_away() {
 fn a_bus_that_goes_again_before_it_confirmed_has_been_away_once() {
     let mut node = Node::on_bus(1);
     node.bus_comes();
-    let member = join(&mut node, 0, "plain");
+    let member = node.member(0, "plain");
     for _ in 0..3 {
         node.bus_says(&BusEvent::Down);
         node.bus_says(&BusEvent::Up);
@@ -61,11 +53,11 @@ fn a_bus_that_goes_again_before_it_confirmed_has_been_away_once() {
 #[test]
 fn who_joined_while_the_bus_was_away_is_told_and_who_joins_when_it_is_back_is_not() {
     let mut node = Node::on_bus(2);
-    let early = join(&mut node, 0, "plain");
+    let early = node.member(0, "plain");
     node.bus_comes();
     assert_eq!(node.told(early), gap(), "the others were not heard before");
-    let late = join(&mut node, 1, "plain");
-    let other = join(&mut node, 1, "another");
+    let late = node.member(1, "plain");
+    let other = node.member(1, "another");
     for client in [early, late, other] {
         assert_eq!(node.told(client), [] as [Value; 0]);
     }
@@ -76,7 +68,7 @@ fn who_joined_while_the_bus_was_away_is_told_and_who_joins_when_it_is_back_is_no
 fn who_waits_for_the_bus_to_confirm_missed_nothing() {
     let mut node = Node::on_bus(2);
     node.bus_comes();
-    let member = join(&mut node, 0, "plain");
+    let member = node.member(0, "plain");
     node.bus_says(&BusEvent::Down);
     node.bus_says(&BusEvent::Up);
     let (waits, told) = node.join(1, "plain", json!({}));
@@ -90,12 +82,12 @@ fn who_waits_for_the_bus_to_confirm_missed_nothing() {
 fn a_topic_that_everybody_left_has_no_gap_for_who_comes_later() {
     let mut node = Node::on_bus(2);
     node.bus_comes();
-    let gone = join(&mut node, 0, "plain");
+    let gone = node.member(0, "plain");
     node.bus_says(&BusEvent::Down);
     node.close(gone);
     node.settle();
     node.bus_comes();
-    join(&mut node, 1, "plain");
+    node.member(1, "plain");
     assert_eq!(gaps(&node), (0, 0));
 }
 
@@ -103,7 +95,7 @@ fn a_topic_that_everybody_left_has_no_gap_for_who_comes_later() {
 fn a_recoverable_topic_that_missed_nothing_has_no_gap() {
     let mut node = Node::on_bus(2);
     node.bus_comes();
-    let member = join(&mut node, 1, "kept:a");
+    let member = node.member(1, "kept:a");
     node.bus_says(&BusEvent::Down);
     node.bus_comes();
     assert_eq!(node.told(member), [] as [Value; 0]);
@@ -113,7 +105,7 @@ fn a_recoverable_topic_that_missed_nothing_has_no_gap() {
 #[test]
 fn without_a_bus_nobody_is_told_of_one() {
     let mut node = Node::new(2, node::retention(), &hub::Limits::default());
-    let member = join(&mut node, 1, "plain");
+    let member = node.member(1, "plain");
     node.settle();
     assert_eq!(node.told(member), [] as [Value; 0]);
     assert!(node.wanted.is_empty());
@@ -137,7 +129,7 @@ fn severed(node: &mut Node, topic: &str) {
 fn with_a_full_queue() -> (Node, Client) {
     let mut node = Node::on_bus(1);
     node.bus_comes();
-    let member = join(&mut node, 0, "plain");
+    let member = node.member(0, "plain");
     fill(&mut node, "plain");
     (node, member)
 }
@@ -200,7 +192,7 @@ fn a_topic_that_ends_owes_nothing_to_the_one_in_its_place() {
     severed(&mut node, "plain");
     node.close(member);
     assert_eq!(node.counters()[0].topics, 0);
-    let other = join(&mut node, 0, "plain");
+    let other = node.member(0, "plain");
     fill(&mut node, "plain");
     node.settle();
     assert_eq!((gaps_of(&mut node, other).0, gaps(&node)), (0, (1, 0)));

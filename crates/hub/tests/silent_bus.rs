@@ -21,9 +21,7 @@ fn wait_for_deadline(node: &mut Node) {
 fn what_was_acknowledged_and_does_not_come_back_is_missed_within_two_seconds() {
     let mut node = Node::on_bus(1);
     node.bus_comes();
-    let (member, _) = node.join(0, "kept:room", json!({}));
-    node.confirm();
-    node.told(member);
+    let member = node.member(0, "kept:room");
     node.say(member, "kept:room", "say", json!({}));
     node.settle();
     let appended = std::mem::take(&mut node.wanted).into_iter().find_map(|wanted| match wanted {
@@ -50,8 +48,7 @@ fn what_was_acknowledged_and_does_not_come_back_is_missed_within_two_seconds() {
 fn people_of_other_nodes_are_gone_when_the_bus_is_away_for_as_long_as_a_lease_stands() {
     let mut node = Node::on_bus(1);
     node.bus_comes();
-    let (member, _) = node.join(0, "room", json!({}));
-    node.confirm();
+    let member = node.member(0, "room");
     node.say(member, "room", "here", json!({}));
     node.settle();
     node.bus_says(&BusEvent::Leases(vec![NodeId(2)]));

@@ -120,6 +120,15 @@ impl Node {
         (client, told)
     }
 
+    /// Opens and joins, of a node whose bus confirms what it is asked for: a member that is told nothing but the join's reply.
+    pub fn member(&mut self, shard: usize, topic: &str) -> Client {
+        let (client, mut told) = self.join(shard, topic, json!({}));
+        self.confirm();
+        told.extend(self.told(client));
+        assert_eq!(told.iter().map(|message| &message[0]).collect::<Vec<_>>(), ["phx_reply"], "{told:?}");
+        client
+    }
+
     pub fn say(&mut self, client: Client, topic: &str, event: &str, payload: Value) {
         let text = json!(["1", "1", topic, event, payload]).to_string();
         let (key, bytes) = (client.key, text.as_bytes());
