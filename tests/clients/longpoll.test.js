@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import WebSocket from "ws";
 import { answer, Inbox, joined } from "./harness/answers.js";
 import { connect, newest, pollingClients } from "./harness/clients.js";
-import { startFixture } from "./harness/process.js";
+import { startFixture, startThrong } from "./harness/process.js";
 
 let fixture;
 before(async () => { fixture = await startFixture(); });
@@ -96,6 +96,22 @@ test("a client whose WebSockets are refused falls back", async (t) => {
   await joined(socket, "room:a");
   assert.equal(socket.transport, newest.LongPoll);
 });
+
+for (const client of pollingClients) {
+  test(`a polling ${client.name} that found the server full comes in when there is room again`, async (t) => {
+    // Whoever polls has two: one that waits for messages, one that sends.
+    const throng = await startThrong({ THRONG_LIMITS_CONNECTIONS: "2" });
+    t.after(() => throng.end());
+    const others = [1, 2].map(() => connect(t, newest, throng.socket));
+    await Promise.all(others.map((other) => joined(other, "rooms:lobby")));
+    const refused = new Inbox("refused");
+    const socket = connect(t, client, throng.socket, { transport: client.LongPoll });
+    socket.onError(() => refused.add());
+    for (let refusals = 0; refusals < 3; refusals += 1) await refused.next();
+    for (const other of others) other.disconnect();
+    await joined(socket, "rooms:lobby");
+  });
+}
 
 class Memory {
   #items = new Map();

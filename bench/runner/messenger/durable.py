@@ -18,10 +18,11 @@ BARE, BARE_AGAIN = "bare loop", "bare loop, again"
 STORE_ONE, STORE_MANY = "store, one sender", "store, many senders"
 CHANNELS_ONE, CHANNELS_MANY = "channels, one sender", "channels, many senders"
 CHANNELS_PACED = "channels, many senders, so many a second"
-# A row of text, and all the rows of a message.
+BARE_CLIENT, POSTGRES_MANY = "bare client, messages, pipelined", "PostgreSQL store, many senders"
+POSTGRES_ONE = "PostgreSQL store, one sender"
+# Of rows that the database makes up itself: a row of text, and all the rows of a message.
 BARE_TEXTS, BARE_TEXT_EACH = "pgbench, texts, pipelined", "pgbench, texts, a commit each"
-BARE_CLIENT, POSTGRES_MANY = "pgbench, messages, pipelined", "PostgreSQL store, many senders"
-BARE_EACH, POSTGRES_ONE = "pgbench, messages, a commit each", "PostgreSQL store, one sender"
+BARE_ROWS, BARE_EACH = "pgbench, messages, pipelined", "pgbench, messages, a commit each"
 
 # What the program calls them.
 OF_PROGRAM = {"bare loop": BARE, "bare loop, again": BARE_AGAIN, "one sender": STORE_ONE, "many senders": STORE_MANY}
@@ -83,7 +84,7 @@ class OnPostgres:
     senders: int
     messages: int
     seconds: float
-    subjects: tuple = (BARE_TEXT_EACH, BARE_TEXTS, BARE_EACH, BARE_CLIENT, POSTGRES_ONE, POSTGRES_MANY)
+    subjects: tuple = (BARE_TEXT_EACH, BARE_TEXTS, BARE_EACH, BARE_ROWS, BARE_CLIENT, POSTGRES_ONE, POSTGRES_MANY)
     connections: int = 1
 
     def repeats(self, wanted: int) -> int:
@@ -92,24 +93,28 @@ class OnPostgres:
     def measure(self, tools: Tools) -> Outcome:
         # A server for each: what one wrote makes the other's tables larger.
         with postgres.running() as server:
-            by_name = {measured["what"]: measured for measured in self._of_program(tools, server, self.senders, self.messages)}
+            of_store = self._of_program(tools, server, self.senders, self.messages)
+        with postgres.running() as server:
+            [bare_client] = self._of_program(tools, server, self.senders, self.messages, "--bare")
         with postgres.running() as server, tempfile.TemporaryDirectory(prefix="pgbench-") as folder:
             self._of_program(tools, server, senders=2, messages=2)  # it makes the tables
             bare = {
                 # As many as the store has waiting while it commits, at most.
-                (BARE_CLIENT, self.senders): pgbench.messages_per_second,
+                (BARE_ROWS, self.senders): pgbench.messages_per_second,
                 (BARE_EACH, 1): pgbench.messages_per_second,
                 (BARE_TEXTS, self.senders): pgbench.inserts_per_second,
                 (BARE_TEXT_EACH, 1): pgbench.inserts_per_second,
             }
             rates = {name: rate(server, many, self.seconds, Path(folder)) for (name, many), rate in bare.items()}
         found = {name: {"messages_per_second": rate} for name, rate in rates.items()}
-        found |= {POSTGRES_ONE: figures(by_name["one sender"]), POSTGRES_MANY: figures(by_name["many senders"])}
+        by_name = {measured["what"]: figures(measured) for measured in [*of_store, bare_client]}
+        found[POSTGRES_ONE], found[POSTGRES_MANY] = by_name["one sender"], by_name["many senders"]
+        found[BARE_CLIENT] = by_name["bare client"]
         return Outcome({subject: Measurement(values, []) for subject, values in found.items()})
 
     @staticmethod
-    def _of_program(tools: Tools, server: postgres.Postgres, senders: int, messages: int) -> list[dict]:
-        return of_program(tools, "--messages", messages, "--senders", senders, "--postgres", server.url)
+    def _of_program(tools: Tools, server: postgres.Postgres, senders: int, messages: int, *more: str) -> list[dict]:
+        return of_program(tools, "--messages", messages, "--senders", senders, "--postgres", server.url, *more)
 
 
 def of_program(tools: Tools, *arguments) -> list[dict]:

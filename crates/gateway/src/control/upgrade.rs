@@ -88,8 +88,8 @@ fn switching_protocols(accepted: &Accepted) -> Response<Body> {
 fn refuse(control: &Control, rejection: &Rejection) -> Response<Body> {
     control.reject(rejection.reason);
     let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::FORBIDDEN);
-    let mut response = plain(status, rejection.document(status.canonical_reason().unwrap_or_default()));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(rejection.content_type()));
+    let mut response = plain(status, rejection.body.clone());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     if rejection.is_temporary() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
     }

@@ -12,7 +12,7 @@ use proto::handshake::{
 };
 use proto::phoenix::Version;
 use proto::ws::deflate::{Agreed, DeflateConfig, negotiate};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The mounts of a gateway.
@@ -46,19 +46,17 @@ pub(crate) enum Protocol {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) status: u16,
-    /// Text; where `is_problem`, the detail of a problem document (RFC 9457).
+    /// Text, never JSON: who is refused may poll, and phoenix.js takes any JSON for an answer to its poll, and polls no more
+    /// when the `status` in it is none that it knows. After a text it comes back.
     pub(crate) body: String,
-    pub(crate) is_problem: bool,
     /// What the counter of refused connections calls it.
     pub(crate) reason: &'static str,
 }
 
 impl Rejection {
-    /// The gateway drains. Text: who polled comes back by a new connection just now, and phoenix.js takes any JSON for an
-    /// answer to its poll, and polls no more when the `status` in it is none that it knows.
+    /// The gateway drains.
     pub(crate) fn draining() -> Rejection {
-        let body = "the server is shutting down".to_owned();
-        Rejection { status: 503, body, is_problem: false, reason: "draining" }
+        Rejection::overload(503, "the server is shutting down", "draining")
     }
 
     /// There are as many connections as there may be, or as there are descriptors for.
@@ -77,18 +75,13 @@ impl Rejection {
     }
 
     pub(crate) fn head_too_large() -> Rejection {
-        Rejection {
-            status: 431,
-            body: "the request's head is too large".to_owned(),
-            is_problem: false,
-            reason: "header_bytes",
-        }
+        Rejection { status: 431, body: "the request's head is too large".to_owned(), reason: "header_bytes" }
     }
 
     /// The request's head did not come in time.
     pub(crate) fn late() -> Rejection {
         let body = "the request's head did not arrive in time".to_owned();
-        Rejection { status: 408, body, is_problem: false, reason: "timeout" }
+        Rejection { status: 408, body, reason: "timeout" }
     }
 
     /// One address has or makes too many connections.
@@ -101,8 +94,8 @@ impl Rejection {
     }
 
     /// Somebody who may come back later.
-    fn overload(status: u16, detail: &str, reason: &'static str) -> Rejection {
-        Rejection { status, body: detail.to_owned(), is_problem: true, reason }
+    fn overload(status: u16, body: &str, reason: &'static str) -> Rejection {
+        Rejection { status, body: body.to_owned(), reason }
     }
 
     /// Whether trying again later may help, so that the answer says when.
@@ -110,26 +103,12 @@ impl Rejection {
         matches!(self.status, 429 | 503)
     }
 
-    /// The media type of the answer's body.
-    pub(crate) fn content_type(&self) -> &'static str {
-        if self.is_problem { "application/problem+json" } else { "text/plain; charset=utf-8" }
-    }
-
-    /// The answer's body; `title` is the status in words.
-    pub(crate) fn document(&self, title: &str) -> String {
-        if self.is_problem {
-            json!({ "title": title, "status": self.status, "detail": self.body }).to_string()
-        } else {
-            self.body.clone()
-        }
-    }
-
     pub(crate) fn bad(body: &str) -> Rejection {
-        Rejection { status: 400, body: body.to_owned(), is_problem: false, reason: "bad_request" }
+        Rejection { status: 400, body: body.to_owned(), reason: "bad_request" }
     }
 
     fn forbidden(reason: &'static str) -> Rejection {
-        Rejection { status: 403, body: String::new(), is_problem: false, reason }
+        Rejection { status: 403, body: String::new(), reason }
     }
 }
 
@@ -242,7 +221,6 @@ fn subprotocol(mount: &Mount, head: &Head<'_>) -> Result<(Option<String>, Option
     let offered = auth_token_and_protocols(Some(header)).map_err(|_| Rejection {
         status: 400,
         body: "the auth token in sec-websocket-protocol is not base64".to_owned(),
-        is_problem: false,
         reason: "auth_token",
     })?;
     let chosen =
@@ -282,12 +260,7 @@ fn connect(
         tracing::error!(mount = mount.path, "a connect callback panicked; its client is answered 500");
         Err(Refusal::with(500, ""))
     });
-    decision.map_err(|Refusal { status, body }| Rejection {
-        status,
-        body,
-        is_problem: false,
-        reason: "connect",
-    })
+    decision.map_err(|Refusal { status, body }| Rejection { status, body, reason: "connect" })
 }
 
 /// RFC 6455 section 4.2.1.

@@ -38,14 +38,13 @@ pub(crate) fn refusal(rejection: &Rejection) -> Vec<u8> {
         503 => "Service Unavailable",
         _ => "Refused",
     };
-    let Rejection { status, .. } = rejection;
-    let (body, content_type) = (rejection.document(reason), rejection.content_type());
+    let Rejection { status, body, .. } = rejection;
     let retry = match rejection.is_temporary() {
         true => format!("Retry-After: {RETRY_AFTER_SECONDS}\r\n"),
         false => String::new(),
     };
     format!(
-        "HTTP/1.1 {status} {reason}\r\nConnection: close\r\n{retry}Content-Type: {content_type}\r\n\
+        "HTTP/1.1 {status} {reason}\r\nConnection: close\r\n{retry}Content-Type: text/plain; charset=utf-8\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )

@@ -2,11 +2,13 @@
 //!
 //! `cargo run --release --package store --example durable -- --messages 20000 --senders 1000`. It prints a line of JSON for
 //! each thing that it measured, and judges nothing; `bench/run messenger` does. Figures of different runs are of different
-//! disks: compare ratios. With `--postgres URL` the store is that database, which has to be empty, and no file.
+//! disks: compare ratios. With `--postgres URL` the store is that database, which has to be empty, and no file; with `--bare`
+//! besides, a client without any rule writes the same rows into the tables that the store has made.
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 mod bare;
+mod bare_postgres;
 mod measured;
 mod senders;
 
@@ -21,6 +23,11 @@ fn main() {
     let alone = (messages / 10).max(100);
     if let Some(url) = argument("--postgres") {
         let open = || Arc::new(PostgresStore::open(PostgresOptions::new(&url)).expect("it can be opened"));
+        if std::env::args().any(|argument| argument == "--bare") {
+            let pairs = senders::pairs("bare", &*open(), senders);
+            bare_postgres::run(&url, "bare", &pairs, messages).print("bare client");
+            return;
+        }
         senders::one("postgres", &*open(), alone).print("one sender");
         senders::many("postgres", open(), senders, messages).print("many senders");
         return;

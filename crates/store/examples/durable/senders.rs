@@ -9,6 +9,12 @@ use std::time::Instant;
 
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 
+/// Two people and their conversation.
+pub(crate) struct Pair {
+    pub(crate) people: [String; 2],
+    pub(crate) conversation: ConversationId,
+}
+
 /// Where one run happens: a community of its own.
 #[derive(Clone, Copy)]
 struct Scene<'a>(&'a str);
@@ -59,6 +65,14 @@ pub(crate) fn many(kind: &str, store: Arc<dyn Store>, senders: usize, messages: 
     let took = begun.elapsed();
     let acks = acks.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Measured { acks, took }
+}
+
+/// Lets so many people meet in a community, two by two, for somebody else to write what they say.
+pub(crate) fn pairs(community: &str, store: &dyn Store, senders: usize) -> Vec<Pair> {
+    let names: Vec<String> = (0..senders).map(|nth| format!("p{nth}")).collect();
+    let conversations = Scene(community).conversations(store, &names);
+    let pairs = names.chunks_exact(2).zip(conversations.into_iter().step_by(2));
+    pairs.map(|(two, conversation)| Pair { people: [two[0].clone(), two[1].clone()], conversation }).collect()
 }
 
 impl Scene<'_> {
