@@ -205,7 +205,7 @@ impl GatewayBuilder {
         let prepared =
             engine::prepare::<ShardDriver>(self.engine_config(shards)).map_err(StartError::Engine)?;
         let shared = Arc::new(self.shared(shards, prepared.population())?);
-        let relay = Relay::start().map_err(StartError::System)?;
+        let relay = Relay::start(self.tables).map_err(StartError::System)?;
         let (control_sender, inbox) = mpsc::unbounded_channel();
         let mailboxes = prepared.mailboxes();
         let nodes = Arc::new(Nodes::new(shared.node).map_err(StartError::System)?);

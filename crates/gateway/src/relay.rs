@@ -1,36 +1,46 @@
 //! From shards to the control plane.
 //!
 //! A shard with a descriptor table of its own must not wake the control plane's runtime itself: the descriptor that
-//! wakes it means another file there. So what shards have for the control plane goes through a thread in the main
-//! table, which they wake without descriptors.
+//! wakes it means another file there. So what such shards have for the control plane goes through a thread in the main
+//! table, which they wake without descriptors. Where all threads have one table, it goes there at once.
 
+use engine::Tables;
 use std::sync::mpsc;
 use std::thread;
 use tokio::sync::oneshot;
 
 type Errand = Box<dyn FnOnce() + Send>;
 
-/// Runs closures on a thread in the main descriptor table, in order.
+/// Runs closures that wake the control plane, those of one shard in order. They never wait.
 #[derive(Clone)]
-pub(crate) struct Relay {
-    errands: mpsc::Sender<Errand>,
+pub(crate) enum Relay {
+    /// On the thread that has them.
+    AtOnce,
+    /// On a thread in the main descriptor table.
+    Thread(mpsc::Sender<Errand>),
 }
 
 impl Relay {
-    /// Starts the thread; it ends with the last relay.
-    pub(crate) fn start() -> std::io::Result<Relay> {
+    /// Starts the thread, if one is needed; it ends with the last relay.
+    pub(crate) fn start(tables: Tables) -> std::io::Result<Relay> {
+        if tables == Tables::Shared {
+            return Ok(Relay::AtOnce);
+        }
         let (errands, inbox) = mpsc::channel::<Errand>();
         thread::Builder::new().name("relay".to_owned()).stack_size(256 << 10).spawn(move || {
             for errand in inbox {
                 errand();
             }
         })?;
-        Ok(Relay { errands })
+        Ok(Relay::Thread(errands))
     }
 
     pub(crate) fn run(&self, errand: impl FnOnce() + Send + 'static) {
-        // Refused only when the thread is gone, which is the process's end.
-        let _ = self.errands.send(Box::new(errand));
+        match self {
+            Relay::AtOnce => errand(),
+            // Refused only when the thread is gone, which is the process's end.
+            Relay::Thread(errands) => drop(errands.send(Box::new(errand))),
+        }
     }
 
     /// Where a shard answers one question of the control plane.

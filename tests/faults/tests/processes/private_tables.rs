@@ -2,7 +2,7 @@
 
 use crate::{CROWD, HOST, SOCKET};
 use faults::{CROWD_TOPIC, Client, Crowd, Host, HostOptions, upgrade_request, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const DESCRIPTORS: u64 = 256;
 const SHARDS: usize = 4;
@@ -20,6 +20,21 @@ fn assert_serves(client: &mut Client) {
         client.ask("2", "room:few", "echo", &json!({ "is": "heard" }))["response"],
         json!({ "is": "heard" })
     );
+}
+
+/// What a shard has for the control plane gets there, and comes back: what a task brings, and a poll's answer.
+fn assert_reaches_the_control_plane(host: &Host) {
+    let mut client = Client::connect(host.address);
+    client.send(&upgrade_request(SOCKET, ""));
+    assert_eq!(client.answer().status, 101);
+    client.join("room:task");
+    client.push("2", "room:task", "panic_in_task", &json!({}));
+    client.event("room:task", "phx_error");
+
+    let mut polling = Client::connect(host.address);
+    polling.send(b"GET /socket/longpoll?vsn=2.0.0 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let opened: Value = serde_json::from_str(&polling.answer().body).expect("JSON");
+    assert_eq!(opened["status"], 410, "a new session is announced so");
 }
 
 #[test]
@@ -53,6 +68,8 @@ fn more_sockets_than_one_table_holds_come_and_go_by_every_road() {
     for client in &mut clients {
         assert_eq!(client.event("room:few", "said"), json!({ "to": "all" }));
     }
+
+    assert_reaches_the_control_plane(&host);
 
     let mut survivor = clients.swap_remove(1);
     survivor.join(CROWD_TOPIC);
