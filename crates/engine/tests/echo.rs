@@ -130,17 +130,16 @@ fn a_peer_that_says_much_does_not_keep_the_others_from_their_turn() {
         ..EngineLimits::default()
     };
     let fixture = Fixture::start_with(EngineConfig { limits, ..config() }, Options::default());
-    let (release, until) = mpsc::channel();
     let mut loud = fixture.connect();
     let mut quiet = fixture.connect();
     wait_until(&fixture.counters().open, 2);
     // The shard is held until both have spoken, so that both are ready in one tick.
-    fixture.mailboxes.post(ShardIndex(0), Post::Hold(until));
+    let held = fixture.hold();
     let text = "0123456789abcde\n".repeat(16 * 1024);
     let mut stream = loud.stream().try_clone().unwrap();
     let speaker = std::thread::spawn(move || stream.write_all(text.as_bytes()).unwrap());
     quiet.say("me too\n");
-    drop(release);
+    drop(held);
     assert_eq!(quiet.hear(), "me too");
     for _ in 0..16 * 1024 {
         assert_eq!(loud.hear(), "0123456789abcde");

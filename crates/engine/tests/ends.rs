@@ -5,7 +5,6 @@ mod line;
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -107,14 +106,13 @@ fn cut_crowd(fixture: &Fixture, crowd: u64) -> line::Client {
     let clients: Vec<_> = (0..crowd).map(|_| fixture.connect()).collect();
     let mut stayer = fixture.connect();
     wait_until(&counters.open, crowd + 1);
-    let (release, hold) = mpsc::channel();
-    fixture.mailboxes.post(ShardIndex(0), Post::Hold(hold));
+    let held = fixture.hold();
     for client in &clients {
         socket2::SockRef::from(client.stream()).set_linger(Some(Duration::ZERO)).unwrap();
     }
     drop(clients);
     stayer.say("hello\n");
-    drop(release);
+    drop(held);
     stayer
 }
 

@@ -165,7 +165,7 @@ impl Driver for LineDriver {
         let everyone: Vec<_> = (0..io.slots()).filter_map(|slot| io.id_of(slot)).collect();
         match mail {
             Post::Number(number) => self.tell(Seen::Mail(number)),
-            Post::Hold(until) => drop(until.recv()),
+            Post::Hold(until) => while until.recv().is_ok() {},
             Post::Broadcast(bytes) => {
                 for id in everyone {
                     io.deliver(id, &bytes);
@@ -234,6 +234,14 @@ impl Fixture {
         let handoff = Box::new(move |connection| drop(handed_off_sender.send(connection)));
         let engine = prepared.start(make, handoff).unwrap();
         (Self { engine, address, mailboxes, handed_off, seen }, done)
+    }
+
+    /// Holds the first shard until what this gives is dropped. It is held when this returns.
+    pub fn hold(&self) -> mpsc::SyncSender<()> {
+        let (held, until) = mpsc::sync_channel(0);
+        self.mailboxes.post(ShardIndex(0), Post::Hold(until));
+        held.send(()).expect("the shard takes its mail");
+        held
     }
 
     pub fn connect(&self) -> Client {
