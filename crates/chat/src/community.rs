@@ -25,7 +25,8 @@ pub struct Community {
 pub struct Settings {
     /// Its name for people.
     pub name: String,
-    /// From which pages people may connect: `https://example.org`, without a path. None: from every one.
+    /// From which pages people may connect: `https://example.org`, without a path, each by its whole name. None: from every one
+    /// that the server lets in.
     #[serde(default)]
     pub origins: Vec<String>,
     /// How much it may use.
@@ -45,7 +46,7 @@ pub struct Settings {
     pub look: Look,
 }
 
-/// How much a community may use. Whoever holds the connections enforces the first three.
+/// How much a community may use. Whoever holds the connections enforces the first three, who applies retention the fourth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommunityLimits {
@@ -58,7 +59,7 @@ pub struct CommunityLimits {
     pub community_messages_per_minute: Option<u32>,
     /// Messages older than so many days are dropped; none: kept.
     pub history_days: Option<u32>,
-    /// A file, in bytes.
+    /// A file, in bytes: for whoever takes the files, of which the messenger knows references only.
     pub upload_bytes: u64,
 }
 
@@ -183,7 +184,7 @@ fn origin_is_sound(origin: &str) -> Result<(), Problem> {
     let sound = origin.len() <= URL_BYTES_MAX
         && host.is_some_and(|host| {
             !host.is_empty()
-                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]*".contains(&byte))
+                && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte))
         });
     if sound { Ok(()) } else { Err(Problem::new("form", "must be like https://example.org, without a path")) }
 }

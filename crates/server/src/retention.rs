@@ -6,27 +6,33 @@ use chat::{By, CommunityId, Failure};
 use messenger::Messenger;
 use std::time::Duration;
 
-/// From one round to the next; the first is that long after the start, so that a restart is not slowed.
+/// From the start to the first round: a restart is not slowed, and a server that is restarted often has rounds all the same.
+const FIRST: Duration = Duration::from_secs(60);
+/// From one round to the next.
 const ROUND: Duration = Duration::from_secs(60 * 60);
 /// From one part to the next: people who write go before.
 const BREATH: Duration = Duration::from_millis(50);
 
 /// Goes round until the process ends.
 pub(crate) async fn apply(messenger: Messenger) {
+    tokio::time::sleep(FIRST).await;
     loop {
-        tokio::time::sleep(ROUND).await;
         if let Err(failure) = go_round(&messenger).await {
             tracing::warn!(%failure, "what is too old was not dropped; the next round tries again");
         }
+        tokio::time::sleep(ROUND).await;
     }
 }
 
+/// A community of which it fails keeps the others from nothing.
 async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
     let mut after = None;
     loop {
         let listed = messenger.perform(Communities { after, limit: PAGE_MAX }).await?;
         for community in &listed.rows {
-            expire(messenger, &community.id).await?;
+            if let Err(failure) = expire(messenger, &community.id).await {
+                tracing::warn!(%failure, community = %community.id, "what is too old was not dropped; the next round tries again");
+            }
         }
         after = listed.next;
         if after.is_none() {

@@ -13,6 +13,13 @@ pub enum OpenError {
         /// The newest that this program knows.
         known: i64,
     },
+    /// It was written by an older version of this program, and what was asked for changes no tables.
+    Older {
+        /// The version of its tables.
+        found: i64,
+        /// That of this program.
+        known: i64,
+    },
     /// It is a database of something else.
     Foreign,
     /// The database server is too old.
@@ -39,6 +46,11 @@ impl fmt::Display for OpenError {
                 f,
                 "the store has tables of version {found}, and this program knows versions up to {known}: it was used by a \
                  newer program. Run that one, or restore a backup from before"
+            ),
+            Self::Older { found, known } => write!(
+                f,
+                "the store has tables of version {found}, and this program makes version {known} of them when its server \
+                 starts: start that first, or use the program that used the store last"
             ),
             Self::Foreign => {
                 f.write_str("it is a database of another program: give the store one of its own")

@@ -124,6 +124,33 @@ fn a_backup_is_one_moments_state_and_begins_a_new_epoch() {
 }
 
 #[test]
+fn who_only_copies_changes_no_table_of_an_older_program() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (path, to) = (folder.path().join("file.sqlite3"), folder.path().join("copy.sqlite3"));
+    let store = open(&path);
+    let room = prepare(&store);
+    send(&store, room, "before");
+    drop(store);
+    let version_of = |path| -> i64 {
+        let connection = rusqlite::Connection::open(path).expect("it is a file");
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("it is ours")
+    };
+    let known = version_of(&path);
+    let connection = rusqlite::Connection::open(&path).expect("it is a file");
+    connection.pragma_update(None, "user_version", known - 1).expect("it is ours");
+    drop(connection);
+    SqliteStore::backup_of(&SqliteOptions::new(&path), &to).expect("it is written");
+    let refused = SqliteStore::open_current(SqliteOptions::new(&path)).map(drop);
+    assert_eq!(refused, Err(OpenError::Older { found: known - 1, known }));
+    assert_eq!((version_of(&path), version_of(&to)), (known - 1, known - 1));
+    let connection = rusqlite::Connection::open(&path).expect("it is a file");
+    connection.pragma_update(None, "user_version", known).expect("it is ours");
+    drop(connection);
+    let store = SqliteStore::open_current(SqliteOptions::new(&path)).expect("it is this program's");
+    assert_eq!(texts(&store, room), ["before"]);
+}
+
+#[test]
 fn a_backup_can_be_made_while_others_write() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let store = open(&folder.path().join("file.sqlite3"));

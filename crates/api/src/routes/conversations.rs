@@ -58,7 +58,7 @@ async fn change(
 /// Who is present in a conversation.
 #[derive(Serialize, JsonSchema)]
 struct InConversation {
-    /// How many are online, without the invisible.
+    /// How many are online, without the invisible; where they are more than 500, with them.
     count: u64,
     /// Who they are, unless they are too many.
     #[serde(skip_serializing_if = "Option::is_none")]

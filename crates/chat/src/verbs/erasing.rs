@@ -116,15 +116,21 @@ impl Erase {
                     rows.remove(community, &Target::Sanction { person, conversation, kind })?;
                 } else {
                     sanction.by = PersonId::erased();
+                    sanction.reason.clear();
                     rows.put(community, &sanction.into())?;
                 }
             }
             Record::Report(mut row) => {
                 report.records += 1;
-                self.anonymise(&mut row.author);
-                self.anonymise(&mut row.by);
-                if let Some(settled) = &mut row.settled {
-                    self.anonymise(&mut settled.by);
+                // What they wrote, and what others wrote of them.
+                let is_author = self.anonymise(&mut row.author);
+                if self.anonymise(&mut row.by) || is_author {
+                    row.reason.clear();
+                }
+                if let Some(settled) = &mut row.settled
+                    && (self.anonymise(&mut settled.by) || is_author)
+                {
+                    settled.note.clear();
                 }
                 rows.put(community, &row.into())?;
             }
@@ -156,18 +162,18 @@ impl Erase {
         Ok(())
     }
 
-    fn anonymise(&self, person: &mut PersonId) {
-        if *person == self.person {
+    /// Says whether it was them.
+    fn anonymise(&self, person: &mut PersonId) -> bool {
+        let is_theirs = *person == self.person;
+        if is_theirs {
             *person = PersonId::erased();
         }
+        is_theirs
     }
 
     fn anonymous(&self, mut audit: Audit) -> Audit {
-        self.anonymise(&mut audit.by);
-        if let Some(person) = &mut audit.person
-            && *person == self.person
-        {
-            *person = PersonId::erased();
+        let is_theirs = self.anonymise(&mut audit.by);
+        if audit.person.as_mut().is_some_and(|person| self.anonymise(person)) || is_theirs {
             audit.note.clear();
         }
         audit

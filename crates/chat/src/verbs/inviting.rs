@@ -82,10 +82,14 @@ impl Command for Invite {
             return Err(problem.at("uses").into());
         }
         let into = Some(self.conversation);
-        let open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;
+        let mut open = rows.invitations(&call.community, into, self.person.as_ref(), PAGE_MAX)?;
+        // Those that are over would count, and hide others, for ever.
+        for over in open.extract_if(.., |invitation| !is_open(invitation, call.now)) {
+            rows.remove(&call.community, &Target::Invitation(over.id))?;
+        }
         if let Some(person) = &self.person {
             super::people::approachable(rows, call, person)?;
-            if let Some(invitation) = open.into_iter().find(|invitation| is_open(invitation, call.now)) {
+            if let Some(invitation) = open.into_iter().next() {
                 return Ok(Invited { invitation, repeated: true });
             }
         } else if open.len() >= PAGE_MAX {

@@ -331,12 +331,11 @@ impl Seen {
         let Some(since) = recover.revision.filter(|known| *known < conversation_now.revision) else {
             return Ok(whole(missed, Some(true), None));
         };
-        let read = ReadPage { conversation, around: Around::Changed(since), limit: PAGE_MAX };
-        let changed = messenger.ask(&me.community, me.by(), read).await?;
+        let changed = messenger.changed(&me.community, conversation, me.id(), since, PAGE_MAX).await?;
         if changed.more {
             return Ok(whole(newest().await?, Some(false), Some("too_many")));
         }
-        Ok(Self { page: missed, recovered: Some(true), reason: None, changed: changed.messages })
+        Ok(Self { page: missed, recovered: Some(true), reason: None, changed: changed.messages.clone() })
     }
 }
 

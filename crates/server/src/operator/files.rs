@@ -116,7 +116,7 @@ pub(crate) fn run(config: &Config, command: &StoreCommand) -> Result<String, Fil
 
 /// Makes a backup, and says so.
 pub(crate) fn back_up(config: &Config, command: &BackupCommand) -> Result<String, FilesError> {
-    existing(config)?.backup(&command.file)?;
+    SqliteStore::backup_of(&existing_file(config)?, &command.file)?;
     Ok(format!("{}: one moment's state, complete and on disk\n", command.file.display()))
 }
 
@@ -153,8 +153,12 @@ fn import(config: &Config, file: &Path) -> Result<String, FilesError> {
     Ok(format!("{count} records were read\n"))
 }
 
-/// A command that copies must not make what it copies.
+/// A command that copies must not make what it copies, nor change its tables: a server of an older version may use it.
 fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
+    Ok(SqliteStore::open_current(existing_file(config)?)?)
+}
+
+fn existing_file(config: &Config) -> Result<SqliteOptions, FilesError> {
     if config.store.url.is_some() {
         return Err(FilesError::Database);
     }
@@ -162,7 +166,7 @@ fn existing(config: &Config) -> Result<SqliteStore, FilesError> {
     if !path.exists() {
         return Err(FilesError::NoFile { path });
     }
-    Ok(SqliteStore::open(SqliteOptions::new(path))?)
+    Ok(SqliteOptions::new(path))
 }
 
 /// Who has the folder keeps in memory what an import changes. Until the file is closed, no server starts there.

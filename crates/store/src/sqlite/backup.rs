@@ -2,7 +2,10 @@
 
 use super::connection::{Purpose, make_private, open};
 use super::errors::trouble;
+use super::migrations;
+use super::options::SqliteOptions;
 use super::store::SqliteStore;
+use crate::open_error::OpenError;
 use chat::{Trouble, TroubleKind};
 use rusqlite::Connection;
 use std::fs::File;
@@ -18,31 +21,17 @@ impl SqliteStore {
     /// # Errors
     /// `to` exists already, or cannot be written. What was written of it is removed then.
     pub fn backup(&self, to: &Path) -> Result<(), Trouble> {
-        if to.exists() {
-            return Err(Trouble::new(TroubleKind::Io, format!("{} exists already", to.display())));
-        }
-        let written = self.write_copy(to);
-        if written.is_err() {
-            // What is left of a copy must not be taken for one; the first error is the one to tell.
-            let _ = std::fs::remove_file(to);
-        }
-        written
+        copy(&open(self.options(), Purpose::Read)?, to)
     }
 
-    fn write_copy(&self, to: &Path) -> Result<(), Trouble> {
-        let connection = open(self.options(), Purpose::Read)?;
-        // `VACUUM INTO` writes nothing in this file, but `query_only` knows nothing of that.
-        connection.pragma_update(None, "query_only", false).map_err(trouble)?;
-        let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
-        make_private(to)?;
-        connection.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
-        let copy = Connection::open(to).map_err(trouble)?;
-        copy.execute("UPDATE store SET epoch = ''", []).map_err(trouble)?;
-        copy.close().map_err(|(_, error)| trouble(error))?;
-        let io = |error: std::io::Error| Trouble::new(TroubleKind::Io, format!("{}: {error}", to.display()));
-        File::open(to).and_then(|file| file.sync_all()).map_err(io)?;
-        let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
+    /// The same of a file that need not be open, as it is: an older program's tables stay what they are, there and in the copy.
+    ///
+    /// # Errors
+    /// The file is newer than this program, is no store, or cannot be read; as [`backup`](Self::backup).
+    pub fn backup_of(options: &SqliteOptions, to: &Path) -> Result<(), OpenError> {
+        let connection = open(options, Purpose::Read)?;
+        migrations::check(&connection)?;
+        Ok(copy(&connection, to)?)
     }
 
     /// Writes the file anew without what was deleted, which until then may still lie in free pages of it: after an erasure,
@@ -58,4 +47,31 @@ impl SqliteStore {
         let truncated = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         truncated.map_err(trouble)
     }
+}
+
+fn copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
+    if to.exists() {
+        return Err(Trouble::new(TroubleKind::Io, format!("{} exists already", to.display())));
+    }
+    let written = write_copy(of, to);
+    if written.is_err() {
+        // What is left of a copy must not be taken for one; the first error is the one to tell.
+        let _ = std::fs::remove_file(to);
+    }
+    written
+}
+
+fn write_copy(of: &Connection, to: &Path) -> Result<(), Trouble> {
+    // `VACUUM INTO` writes nothing in this file, but `query_only` knows nothing of that.
+    of.pragma_update(None, "query_only", false).map_err(trouble)?;
+    let path = to.to_str().ok_or_else(|| Trouble::new(TroubleKind::Io, "the path is not UTF-8"))?;
+    make_private(to)?;
+    of.execute("VACUUM INTO ?1", [path]).map_err(trouble)?;
+    let copy = Connection::open(to).map_err(trouble)?;
+    copy.execute("UPDATE store SET epoch = ''", []).map_err(trouble)?;
+    copy.close().map_err(|(_, error)| trouble(error))?;
+    let io = |error: std::io::Error| Trouble::new(TroubleKind::Io, format!("{}: {error}", to.display()));
+    File::open(to).and_then(|file| file.sync_all()).map_err(io)?;
+    let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
 }

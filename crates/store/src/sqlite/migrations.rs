@@ -31,6 +31,17 @@ pub(super) fn check(connection: &Connection) -> Result<(), OpenError> {
     if version > known { Err(OpenError::Newer { found: version, known }) } else { Ok(()) }
 }
 
+/// Whether the file has this program's tables already.
+///
+/// # Errors
+/// It has not: they are older or newer, or of another program.
+pub(super) fn require_current(connection: &Connection) -> Result<(), OpenError> {
+    check(connection)?;
+    let (version, _) = versions(connection)?;
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    if version < known { Err(OpenError::Older { found: version, known }) } else { Ok(()) }
+}
+
 /// Brings the file to this program's version.
 ///
 /// # Errors

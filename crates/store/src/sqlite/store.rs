@@ -1,6 +1,7 @@
 //! The store: its connections at work.
 
 use super::connection::{Purpose, Reopening, open, open_first};
+use super::migrations;
 use super::options::SqliteOptions;
 use crate::open_error::OpenError;
 use crate::workers::Workers;
@@ -29,6 +30,15 @@ impl SqliteStore {
             workers.start_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
         }
         Ok(Self { options, epoch, workers })
+    }
+
+    /// Opens a file that has this program's tables already: whoever only looks at it changes no table of a server that uses it.
+    ///
+    /// # Errors
+    /// Its tables are older or newer, it is no store, or it cannot be read and written.
+    pub fn open_current(options: SqliteOptions) -> Result<Self, OpenError> {
+        migrations::require_current(&open(&options, Purpose::Read)?)?;
+        Self::open(options)
     }
 
     /// How it was opened.

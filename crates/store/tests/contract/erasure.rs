@@ -28,6 +28,8 @@ fn leave_traces(scene: &Scene) -> ConversationId {
         .expect("she may");
     let report = ReportMessage { conversation: room, seq: Seq(2), reason: "rude".into() };
     scene.ask("bob", report).expect("he may");
+    let report = ReportMessage { conversation: direct, seq: Seq(2), reason: "hersay: reported".into() };
+    scene.ask("zoe", report).expect("she may");
     let mute = Punish {
         person: person("zoe"),
         conversation: Some(room),
@@ -41,6 +43,19 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     let hers = CreateRoom::public(RoomName::parse("hers").expect("a name"), "Hers");
     let hers = scene.ask("zoe", hers).expect("people may").id;
     scene.join("bob", hers);
+    let mute = Punish {
+        person: person("bob"),
+        conversation: Some(hers),
+        kind: SanctionKind::Mute,
+        until: None,
+        reason: "hersay: punished".into(),
+    };
+    scene.ask("zoe", mute).expect("it is her room");
+    scene.send("zoe", hers, "well");
+    let report = ReportMessage { conversation: hers, seq: Seq(1), reason: "hearsay: rude".into() };
+    let reported = scene.ask("bob", report).expect("he may");
+    let settle = Settle { report: reported.report.id, note: "hersay: settled".into() };
+    scene.ask("zoe", settle).expect("it is her room");
     let invite = Invite { conversation: hers, person: Some(person("bob")), until: None, uses: 1 };
     scene.ask("zoe", invite).expect("she may");
     // Whom one blocks one does not invite.
@@ -55,12 +70,12 @@ pub(crate) const CASES: &[Case] = &[
         assert!(json(&scene.export(Some("zoe"))).contains("with a file"));
         let before = scene.page("bob", room, Around::Newest, 1).conversation;
         let report = scene.erase(&By::Service, "zoe");
-        assert_eq!(report.messages, limits::PAGE_MAX as u64 + 5);
+        assert_eq!(report.messages, limits::PAGE_MAX as u64 + 6);
         assert_eq!((report.mentions, report.reactions, report.blocks), (1, 1, 2));
-        assert_eq!((report.memberships, report.invitations, report.sanctions), (3, 1, 1));
+        assert_eq!((report.memberships, report.invitations, report.sanctions), (3, 1, 2));
         assert_eq!(report.attachments, ["file-1"]);
         let all = json(&scene.export(None));
-        for trace in ["zoe", "something", "with a file", "else"] {
+        for trace in ["zoe", "something", "with a file", "else", "hersay", "hearsay"] {
             assert!(!all.contains(trace), "`{trace}` is left in {all}");
         }
         assert_eq!(scene.export(Some("zoe")), []);

@@ -99,6 +99,22 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.ask("cid", Join { conversation: den, invitation: Some(late.invitation.id) }), over);
         scene.service(Withdraw { invitation: late.invitation.id }).expect("a key may");
     }),
+    ("invitations that are over make room for others", |scene| {
+        let den = scene.room(Kind::Private, "den", &[]);
+        let invite = |until| scene.service(Invite { conversation: den, person: None, until, uses: 2 });
+        let until = Some(scene.now().after_ms(3_600_000));
+        for _ in 0..limits::PAGE_MAX {
+            invite(until).expect("a key may");
+        }
+        let Err(Failure::Refused(Refusal::LimitReached { .. })) = invite(None) else {
+            panic!("they are many")
+        };
+        scene.wait_ms(3_600_000);
+        let stands = invite(None).expect("the others are over").invitation;
+        assert_eq!(scene.service(Invitations { conversation: Some(den) }), Ok(vec![stands.clone()]));
+        let of_rooms = |record: &rows::Record| matches!(record, rows::Record::Invitation(_));
+        assert_eq!(scene.export(None).into_iter().filter(of_rooms).collect::<Vec<_>>(), [stands.into()]);
+    }),
     ("the last owner stays while others are there", |scene| {
         scene.people(&["ann", "bob"]);
         let settings = Settings { people_make_rooms: true, ..Settings::named("A community") };
