@@ -6,7 +6,7 @@ mod throng;
 use client::Client;
 use nix::sys::signal::Signal;
 use std::time::Instant;
-use throng::{DEADLINE, Throng};
+use throng::{DEADLINE, Throng, request};
 
 const SOCKET: &str = "/socket/websocket?vsn=2.0.0";
 /// The Origin of an old load generator: a host without a scheme.
@@ -152,6 +152,43 @@ fn the_log_is_quiet_under_load_and_keeps_the_token_secret() {
         let entry: serde_json::Value = serde_json::from_str(line).expect("a JSON object");
         assert_eq!(entry["level"], "INFO");
     }
+}
+
+/// A token that nobody trusts, a key that there is not, a guest's own, and the operator's: whatever is made of them.
+#[test]
+fn no_token_that_anybody_shows_is_in_the_log_however_much_it_says() {
+    let mut server = Throng::start(&["--set", "log.level=trace", "--set", "shutdown.spread=0s"]);
+    let shown = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2VjcmV0";
+    let key = "thr_0123456789abcdef_secretsecretsecretsecret";
+    let with_token = format!("/socket/websocket?vsn=2.0.0&community=default&token={shown}");
+    let mut stranger = Client::open(server.address, &with_token);
+    stranger.send(r#"["1","1","person:default/secret","phx_join",{}]"#);
+    let refused = stranger.hear_text();
+    assert!(refused.contains("token_invalid"), "{refused}");
+    let mut guest = Client::open(server.address, "/socket/websocket?vsn=2.0.0&community=default&name=Ann");
+    guest.send(r#"["1","1","room:default/lobby","phx_join",{}]"#);
+    let came: serde_json::Value = serde_json::from_str(&guest.hear_text()).expect("a message");
+    let own = came[4]["response"]["me"]["token"].as_str().expect("a guest has a token").to_owned();
+    for credential in [shown, key, &own] {
+        let answer = request(
+            server.address,
+            &format!(
+                "GET /api/v1/rooms HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {credential}\r\n\r\n",
+                server.address
+            ),
+        );
+        assert!([200, 401, 403, 404].contains(&answer.status), "{}", answer.body);
+    }
+    server.api("GET", "/api/topics", "");
+    drop((stranger, guest));
+    server.signal(Signal::SIGTERM);
+    server.exit_status();
+    for line in &server.last_lines {
+        for secret in [shown, key, &own, &server.token()] {
+            assert!(!line.contains(secret), "{line}");
+        }
+    }
+    assert!(server.last_lines.len() > 3, "it says much: {:?}", server.last_lines);
 }
 
 #[test]
