@@ -14,9 +14,10 @@ export const ways = [
 ];
 
 /** A device of somebody, in the lobby and on their own topic: `params` say who they are. */
-export async function comeIn(t, throng, params, { client, polls } = { client: newest, polls: false }) {
+export async function comeIn(t, throng, params, { client = newest, polls = false, options = {} } = {}) {
   const transport = polls ? { transport: client.LongPoll } : {};
-  const socket = connect(t, client, throng.socket, { params: { community: COMMUNITY, ...params }, ...transport });
+  const given = { params: { community: COMMUNITY, ...params }, ...transport, ...options };
+  const socket = connect(t, client, throng.socket, given);
   const room = await join(socket, LOBBY);
   const me = room.response.me;
   const person = await join(socket, `person:${COMMUNITY}/${me.id}`);
