@@ -9,19 +9,24 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+/// What a read weighs, at least, that may take long: a search, a page of an export. Such ones have a thread of their own, so
+/// that no number of them keeps anybody from reading a page.
+const LONG_READ_WEIGHT: u32 = 10;
+
 /// Takes requests and has them done. Dropping it waits for what was submitted before; but not where one of its own threads
 /// drops it, if an answer held the last of the store.
 pub(crate) struct Workers {
     writes: Arc<Queue<Request>>,
     reads: Arc<Queue<Request>>,
+    long_reads: Arc<Queue<Request>>,
     handles: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
-    /// None yet; up to `queue_max` requests wait for the writer, and as many for the readers.
+    /// None yet; up to `queue_max` requests wait for the writer, as many for the readers, and as many for the one of long reads.
     pub(crate) fn new(queue_max: usize) -> Self {
-        let (writes, reads) = (Arc::new(Queue::new(queue_max)), Arc::new(Queue::new(queue_max)));
-        Self { writes, reads, handles: Vec::new() }
+        let queue = || Arc::new(Queue::new(queue_max));
+        Self { writes: queue(), reads: queue(), long_reads: queue(), handles: Vec::new() }
     }
 
     /// Starts the thread that writes to that database: what has queued meanwhile is one transaction.
@@ -84,6 +89,17 @@ impl Workers {
         self.start("store-reader", self.reads.clone(), 1, run_on(database))
     }
 
+    /// The same for reads that may take long.
+    ///
+    /// # Errors
+    /// The system has no thread left.
+    pub(crate) fn start_long_reader(
+        &mut self,
+        database: impl Database + Send + 'static,
+    ) -> Result<(), OpenError> {
+        self.start("store-long", self.long_reads.clone(), 1, run_on(database))
+    }
+
     /// Starts a thread that takes what weighs up to `weight_max` at once from the queue and does it, until it is closed.
     fn start(
         &mut self,
@@ -111,6 +127,7 @@ impl Workers {
     pub(crate) fn submit(&self, request: Request) {
         let queue = match request {
             Request::Append(_) | Request::Write(_) => &self.writes,
+            Request::Read(_) if request.weight() >= LONG_READ_WEIGHT => &self.long_reads,
             Request::Read(_) => &self.reads,
         };
         if let Err((request, trouble)) = queue.push(request) {
@@ -144,6 +161,7 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.writes.close();
         self.reads.close();
+        self.long_reads.close();
         let own = std::thread::current().id();
         if self.handles.iter().any(|handle| handle.thread().id() == own) {
             return;

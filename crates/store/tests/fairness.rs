@@ -5,7 +5,8 @@ use chat::verbs::{Append, CreateCommunity, CreateRoom, Erase, Join, Meet, ReadPa
 use chat::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::{SqliteOptions, SqliteStore};
 
@@ -180,4 +181,58 @@ fn reading_is_shared_as_well() {
     }
     assert_eq!(flooded, 1_000);
     assert!(ahead.is_some_and(|ahead| ahead < 20), "it waited behind {ahead:?} of 1000");
+}
+
+/// Reads nothing until the test lets it, and may take as long as a search.
+struct LongRead {
+    community: CommunityId,
+    entered: Sender<()>,
+    may_go_on: Arc<Mutex<Receiver<()>>>,
+}
+
+impl Verb for LongRead {
+    type Answer = ();
+    const WRITES: bool = false;
+
+    fn community(&self) -> Option<&CommunityId> {
+        Some(&self.community)
+    }
+
+    fn weight(&self) -> u32 {
+        10
+    }
+
+    fn run(&self, _: &mut dyn Rows) -> Result<(), Failure> {
+        self.entered.send(()).expect("the test waits");
+        let may_go_on = self.may_go_on.lock().unwrap_or_else(PoisonError::into_inner);
+        // An error is the sender's end.
+        let _ = may_go_on.recv();
+        Ok(())
+    }
+}
+
+#[test]
+fn who_reads_a_page_waits_for_no_search() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let store = open(&folder.path().join("fair.sqlite3"));
+    let (_, quiet) = (community(&store, "flood"), community(&store, "quiet"));
+    let ((entered, has_entered), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel());
+    let may_go_on = Arc::new(Mutex::new(may_go_on));
+    let (answer, answers) = mpsc::channel();
+    for _ in 0..100 {
+        let community = CommunityId::parse("flood").expect("it is a name");
+        let verb = LongRead { community, entered: entered.clone(), may_go_on: may_go_on.clone() };
+        let answer = answer.clone();
+        store.submit_verb(verb, move |outcome| answer.send(outcome).expect("the test waits"));
+    }
+    has_entered.recv_timeout(DEADLINE).expect("one has begun");
+    for by in [By::Service, ann()] {
+        let read = ReadPage { conversation: quiet, around: verbs::Around::Newest, limit: 9 };
+        store.ask(call("quiet", by).ask(read)).expect("it is read");
+    }
+    assert!(answers.try_recv().is_err(), "none of them is over");
+    drop(go_on);
+    for _ in 0..100 {
+        answers.recv_timeout(DEADLINE).expect("all are answered").expect("they may");
+    }
 }

@@ -13,7 +13,7 @@ pub struct PostgresOptions {
     pub url: String,
     /// A PEM file with the certificates by which the server is known; without one, the system's.
     pub certificate_authority: Option<PathBuf>,
-    /// Connections that read; two more write.
+    /// Connections that read; one more does what may take long, and two write.
     pub readers: usize,
     /// Requests that wait, for the writer and for the readers each; see [`SqliteOptions`](crate::SqliteOptions).
     pub queue_max: usize,

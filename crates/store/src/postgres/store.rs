@@ -38,6 +38,7 @@ impl PostgresStore {
             // It connects when it is first asked.
             workers.start_reader(Reconnecting::new(options.clone(), None))?;
         }
+        workers.start_long_reader(Reconnecting::new(options.clone(), None))?;
         Ok(Self { epoch, workers })
     }
 }

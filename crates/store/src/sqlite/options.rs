@@ -9,9 +9,9 @@ pub struct SqliteOptions {
     pub path: PathBuf,
     /// The largest that the file may become; none: as large as the disk. Beyond it, writing is refused as on a full disk.
     pub bytes_max: Option<u64>,
-    /// Threads that read.
+    /// Threads that read. One more does what may take long.
     pub readers: usize,
-    /// Requests that wait, for the writer and for the readers each. Beyond it they are refused as
+    /// Requests that wait, for the writer, the readers, and the one that reads long each. Beyond it they are refused as
     /// [`Busy`](chat::TroubleKind::Busy); and those of a community that has as many waiting as places are left.
     pub queue_max: usize,
     /// Messages, the newest, whose words are not in the search index yet, at most: they are put there together, and until then

@@ -29,6 +29,8 @@ impl SqliteStore {
             let connection = open(&options, Purpose::Read)?;
             workers.start_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
         }
+        let connection = open(&options, Purpose::Read)?;
+        workers.start_long_reader(Reopening::new(options.clone(), Purpose::Read, connection))?;
         Ok(Self { options, epoch, workers })
     }
 
