@@ -14,8 +14,8 @@ use std::time::Duration;
 /// that it is not long.
 pub const WEIGHT_MAX: u32 = 1_000;
 const _: () = assert!(chat::WEIGHT_MAX <= WEIGHT_MAX, "any request fits into a transaction");
-/// How often a request is tried alone after another writer was faster. Two servers that change one conversation all the time
-/// stand in each other's way half of the time.
+/// How often a request is tried alone after another writer was faster, the first time excepted with nobody else writing. Only a
+/// server of an older version, which does not know of that, is faster again.
 const ATTEMPTS_MAX: u32 = 32;
 /// Longest wait before it is tried again: with each attempt longer up to here, and by chance, so that two who wait do not meet
 /// again. Whoever else wants to write waits, too.
@@ -45,13 +45,16 @@ pub enum Kind {
     Appends,
     /// Reads and writes anything.
     Writes,
+    /// The same, while nobody else writes, where several may: who was behind others before is not again.
+    WritesAlone,
 }
 
 /// Does all of them, and answers.
 pub fn run(database: &mut impl Database, requests: Vec<Request>) {
     let alone = requests.len() == 1;
     let mut group = Group::new(requests);
-    match attempt(database, &mut group) {
+    let kind = group.kind();
+    match attempt(database, &mut group, kind) {
         Err(Trouble { kind: TroubleKind::Contended, .. }) => each_alone(database, group),
         Err(Trouble { kind: TroubleKind::Corrupt, .. }) if !alone => each_alone(database, group),
         outcome => group.settle(outcome),
@@ -67,14 +70,15 @@ fn each_alone(database: &mut impl Database, group: Group) {
 
 fn run_alone(database: &mut impl Database, request: Request) {
     let mut group = Group::new(vec![request]);
-    let mut outcome = attempt(database, &mut group);
+    let kind = group.kind();
+    let mut outcome = attempt(database, &mut group, kind);
     for tried in 1..ATTEMPTS_MAX {
         let again = outcome.as_ref().is_err_and(|trouble| trouble.kind == TroubleKind::Contended);
         if !again {
             break;
         }
         std::thread::sleep(wait_after(tried));
-        outcome = attempt(database, &mut group);
+        outcome = attempt(database, &mut group, if kind == Kind::Reads { kind } else { Kind::WritesAlone });
     }
     group.settle(outcome);
 }
@@ -86,8 +90,8 @@ fn wait_after(tried: u32) -> Duration {
     longest.mul_f64(f64::from(chance) / f64::from(u32::MAX))
 }
 
-fn attempt(database: &mut impl Database, group: &mut Group) -> Found<()> {
-    let run = AssertUnwindSafe(|| database.transaction(group.kind(), &mut |rows| group.run(rows)));
+fn attempt(database: &mut impl Database, group: &mut Group, kind: Kind) -> Found<()> {
+    let run = AssertUnwindSafe(|| database.transaction(kind, &mut |rows| group.run(rows)));
     let outcome = catch_unwind(run).unwrap_or_else(|_| {
         database.take_back();
         Err(Trouble::new(TroubleKind::Corrupt, "a rule has panicked"))

@@ -63,12 +63,17 @@ impl Reconnecting {
 }
 
 impl Database for Reconnecting {
+    /// Of two who change one row the later one has to begin anew, and would be the later one again and again where the other
+    /// goes on and on. So whoever writes holds a lock that is in nobody's way but of who wants to write alone: they wait until
+    /// all are done who write, and who comes then waits for them. What a transaction sees is decided by its first question,
+    /// behind the lock (PostgreSQL's manual, LOCK).
     fn transaction(&mut self, kind: Kind, run: &mut dyn FnMut(&mut dyn Rows) -> Found<()>) -> Found<()> {
         let begin = match kind {
             Kind::Reads => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             // They lock the conversations first, and then have to see what those became who held the locks before.
-            Kind::Appends => "BEGIN ISOLATION LEVEL READ COMMITTED",
-            Kind::Writes => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+            Kind::Appends => "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE store IN ROW SHARE MODE",
+            Kind::Writes => "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE store IN ROW SHARE MODE",
+            Kind::WritesAlone => "BEGIN ISOLATION LEVEL SERIALIZABLE; LOCK TABLE store IN EXCLUSIVE MODE",
         };
         let is_new = self.connect()?;
         let Attempt { outcome, has_begun } = self.attempt(begin, run);
