@@ -142,7 +142,7 @@ impl Drop for Fixture {
 }
 
 /// Looks until `is_so`: numbers that other threads write tell nobody that they changed.
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !is_so() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
