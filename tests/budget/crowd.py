@@ -11,6 +11,9 @@ from harness.websocket import FINAL, MASKED, TEXT, Refused, WebSocket
 # anything.
 SEGMENT = (socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1400)
 SMALL_WINDOW = (socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+# What the client's own side of the connection keeps: the kernel tells the buffers of all the machine's sockets only, and half of
+# what a hundred clients had yet to send would be taken for the server's.
+SMALL_QUEUE = (socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 # Together less than what a server without a budget keeps for one who does not read: nearly a mebibyte.
 ECHO_BYTES = 32 << 10
 ECHOES = 30
@@ -51,7 +54,7 @@ def slow_readers(port: int, count: int) -> list[WebSocket]:
 
 def beginners(port: int, count: int) -> list[WebSocket]:
     """Each begins a long message and does not end it. The server may end them before."""
-    clients = [member(port, "rooms:begun") for _ in range(count)]
+    clients = [member(port, "rooms:begun", SEGMENT, SMALL_QUEUE) for _ in range(count)]
     head = bytes([FINAL | TEXT, MASKED | 127, *MESSAGE_BYTES.to_bytes(8, "big"), 0, 0, 0, 0])
     for client in clients:
         with contextlib.suppress(OSError):
