@@ -12,9 +12,9 @@ use super::stage::Why;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
 /// Users that are told in one turn.
-const USERS_PER_TURN_MAX: u32 = 512;
-/// Closes of one shard that wait for their answer at the end. Of a million that leave at one moment the last would wait
-/// for longer than an answer may take, however fast the server is.
+const USERS_PER_TURN_MAX: usize = 512;
+/// Closes of all shards together that wait for their answer at the end. Of a million that leave at one moment the last would
+/// wait for longer than an answer may take, however fast the server is.
 const CLOSES_UNANSWERED_MAX: usize = 10_000;
 
 /// How far a shard's part of the run is.
@@ -99,7 +99,7 @@ impl Shard {
         match self.phase {
             Phase::Playing => self.look_for_the_end(now),
             Phase::Quieting { place, why } => {
-                let (next, _) = self.tell_some(io, place, Self::quiet);
+                let (next, _) = self.tell_some(io, place, USERS_PER_TURN_MAX, Self::quiet);
                 let until = now.saturating_add(nanos(self.stage.plan.drain));
                 self.phase = match next {
                     Some(place) => Phase::Quieting { place, why },
@@ -114,16 +114,21 @@ impl Shard {
                 }
                 is_over
             }
-            Phase::Closing { untold, .. } if self.closes_unanswered(untold) >= CLOSES_UNANSWERED_MAX => false,
             Phase::Closing { place, untold, why } => {
-                let (next, told) = self.tell_some(io, place, Self::close_at_end);
+                let room =
+                    closes_unanswered_max(self.stage.shards).saturating_sub(self.closes_unanswered(untold));
+                if room == 0 {
+                    return false;
+                }
+                let most = room.min(USERS_PER_TURN_MAX);
+                let (next, told) = self.tell_some(io, place, most, Self::close_at_end);
                 let untold = untold.saturating_sub(told);
                 self.phase =
                     next.map_or(Phase::Leaving { why }, |place| Phase::Closing { place, untold, why });
                 next.is_some() || self.clients.len() == 0
             }
             Phase::Cutting { place } => {
-                let (next, _) = self.tell_some(io, place, Self::cut_at_end);
+                let (next, _) = self.tell_some(io, place, USERS_PER_TURN_MAX, Self::cut_at_end);
                 self.phase =
                     next.map_or(Phase::Leaving { why: Why::Aborted }, |place| Phase::Cutting { place });
                 true
@@ -235,14 +240,15 @@ impl Shard {
         self.clients.len().saturating_sub(untold)
     }
 
-    /// Does something to some users; returns from where on the rest are, and to how many.
+    /// Does something to some users, at most so many; returns from where on the rest are, and to how many.
     fn tell_some(
         &mut self,
         io: &mut Io<'_, Self>,
         place: u32,
+        most: usize,
         tell: fn(&mut Self, &mut Io<'_, Self>, u32, Nanos),
     ) -> (Option<u32>, usize) {
-        let end = self.clients.places().min(place.saturating_add(USERS_PER_TURN_MAX));
+        let end = self.clients.places().min(place.saturating_add(u32::try_from(most).unwrap_or(u32::MAX)));
         let now = self.now();
         let mut told = 0;
         for place in place..end {
@@ -323,4 +329,9 @@ impl Shard {
         }
         self.settle_all(place, Outcome::Ok, now);
     }
+}
+
+/// See [`CLOSES_UNANSWERED_MAX`]: of one of so many shards, which has one at least.
+fn closes_unanswered_max(shards: u16) -> usize {
+    (CLOSES_UNANSWERED_MAX / usize::from(shards.max(1))).max(1)
 }
