@@ -24,4 +24,9 @@ impl Witness for ApiWitness {
     fn erased(&self, community: &CommunityId, person: &PersonId) {
         self.idempotency.forget(community, person);
     }
+
+    fn closed(&self, community: &CommunityId) {
+        self.webhooks.keys_changed(community, None);
+        self.idempotency.close(community);
+    }
 }

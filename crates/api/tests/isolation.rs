@@ -45,6 +45,7 @@ fn rows(ids: &Ids) -> BTreeMap<&'static str, Row> {
         ("server_stats", row("/stats".into(), None)),
         ("read_community", get("")),
         ("change_community", with("", json!({ "name": "Changed" }))),
+        ("erase_community", get("")),
         ("community_stats", get("/stats")),
         ("list_keys", get("/keys")),
         ("create_key", with("/keys", json!({ "name": "one more", "purpose": server }))),
@@ -160,6 +161,12 @@ async fn furnish(house: &House) -> Ids {
         message =
             house.ask_with("POST", &messages, &as_ann, Some(json!({ "text": text }).to_string())).await.ok();
     }
+    let first = at(&format!("/conversations/{room}/messages/1"));
+    let edit = json!({ "text": "said otherwise" });
+    house.ask_with("PATCH", &first, &as_ann, Some(edit.to_string())).await.ok();
+    house.ask_with("PUT", &format!("{first}/reactions/x"), &as_ann, None).await.ok();
+    let mute = json!({ "reason": "noise" });
+    house.ask("PUT", &at("/sanctions/mute/bob"), &key, Some(mute)).await.ok();
     let path = at(&format!("/conversations/{room}/messages/1/reports"));
     let report =
         house.ask_with("POST", &path, &as_ann, Some(json!({ "reason": "said" }).to_string())).await.ok();
@@ -212,13 +219,22 @@ fn copy_with_mark(house: &House) {
                 audit.note = MARK.to_owned();
                 Record::Audit(audit)
             }
+            Record::Sanction(mut sanction) => {
+                sanction.reason = MARK.to_owned();
+                Record::Sanction(sanction)
+            }
+            Record::Edit(mut edit) => {
+                edit.text = format!("{} {MARK}", edit.text);
+                Record::Edit(edit)
+            }
+            Record::Reaction(mut reaction) => {
+                reaction.emoji = MARK.to_owned();
+                Record::Reaction(reaction)
+            }
             same @ (Record::Block(_)
             | Record::Revocation(_)
             | Record::Member(_)
             | Record::Invitation(_)
-            | Record::Sanction(_)
-            | Record::Edit(_)
-            | Record::Reaction(_)
             | Record::Mention(_)) => same,
         })
     });
@@ -282,6 +298,29 @@ async fn what_is_answered_and_changed_is_of_ones_own_community() {
     }
     assert!(reached > documented().len() / 2, "only {reached} requests did anything");
     assert_eq!(house.export("other"), before, "nothing of the other community has changed");
+}
+
+#[tokio::test]
+async fn of_two_communities_one_is_erased_and_the_other_stays() {
+    let house = House::new();
+    furnish(&house).await;
+    copy_with_mark(&house);
+    let key = house.key("acme", &SCOPES).await;
+    let before = house.export("other");
+    let report = house.operate("DELETE", "/api/v1/communities/acme", None).await.ok();
+    assert_eq!((&report["done"], &report["messages"]), (&json!(true), &json!(2)), "{report}");
+    for bearer in [&key, &token_with("acme", "ann", &json!({ "roles": ["owner"] }))] {
+        let answer = house.ask("GET", "/api/v1/communities/acme/people", bearer, None).await;
+        let nowhere = house.ask("GET", "/api/v1/communities/nowhere/people", bearer, None).await;
+        assert!(answer.status.is_client_error());
+        assert_eq!((answer.status, answer.text), (nowhere.status, nowhere.text));
+    }
+    assert_eq!(house.operate("DELETE", "/api/v1/communities/acme", None).await.status.as_u16(), 404);
+    assert_eq!(house.export("other"), before, "nothing of the other community is gone");
+    house.community("acme").await;
+    let is_new = |record: &Record| matches!(record, Record::Community(_) | Record::Key(_) | Record::Audit(_));
+    let left = house.export("acme");
+    assert!(left.iter().all(is_new) && left.len() == 3, "itself, a key, and who made that: {left:?}");
 }
 
 #[tokio::test]

@@ -204,9 +204,10 @@ pub(crate) fn passes<T>(outcome: Result<T, Failure>) -> Result<bool, Failure> {
 /// The community of the call.
 ///
 /// # Errors
-/// There is none.
+/// There is none, or it is being erased.
 pub(crate) fn community(rows: &mut dyn Rows, call: &Call) -> Result<Community, Failure> {
-    rows.community(&call.community)?.ok_or(Failure::Absent(Thing::Community))
+    let community = rows.community(&call.community)?.filter(|community| community.erasing.is_none());
+    community.ok_or(Failure::Absent(Thing::Community))
 }
 
 fn guest_policy(rows: &mut dyn Rows, call: &Call) -> Result<GuestPolicy, Failure> {

@@ -246,6 +246,11 @@ impl<'a> Bulletin<'a> {
         self.pin(community, &Notice::CommunityStale);
     }
 
+    /// A community is there for nobody any more: the connections of all its people end.
+    pub(crate) fn close_community(&mut self, community: &CommunityId) {
+        self.pin(community, &Notice::CommunityClosed);
+    }
+
     fn pin(&mut self, community: &CommunityId, notice: &Notice<'_>) {
         self.here.apply(community, notice);
         self.pass_on(community, notice);

@@ -1,5 +1,16 @@
 //! The messenger's numbers, for metrics.
 
+/// The numbers of a community at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommunityCounts {
+    /// People with a connection, on all nodes.
+    pub people: u64,
+    /// Connections that have joined a topic of their person, on this node.
+    pub devices: u64,
+    /// Rooms that somebody has open, on this node.
+    pub rooms_open: u64,
+}
+
 /// The numbers of one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts {

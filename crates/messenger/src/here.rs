@@ -79,6 +79,7 @@ impl Here<'_> {
             }
             Notice::PagesStale => self.cache.forget_pages(community),
             Notice::CommunityStale => self.cache.forget_community(community),
+            Notice::CommunityClosed => self.closed(community),
         }
     }
 
@@ -261,6 +262,14 @@ impl Here<'_> {
         for socket in self.entrance.sockets_of(community, person) {
             self.out.close(&socket, identity::CLOSE_TOKEN_REVOKED);
         }
+    }
+
+    /// A community is there for nobody any more: the connections of its people end by and by, as their tokens' expiry would
+    /// end them.
+    pub(crate) fn closed(&mut self, community: &CommunityId) {
+        self.cache.forget_community(community);
+        self.out.closed(community);
+        self.entrance.close_community(community);
     }
 
     /// What somebody may follow is read again, by and by.

@@ -62,13 +62,13 @@ pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
 pub use clock::now;
-pub use counters::Counts;
+pub use counters::{CommunityCounts, Counts};
 pub use entrance::{
     Admitted, AllowedRooms, AskedAction, AuthorizerKey, Credentials, InstallationSecret, PublishedKeys,
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
-pub use limited::TooManyMessages;
+pub use limited::{AddressLimits, TooManyMessages};
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger};
 pub use news::News;
 pub use outlet::Outlet;

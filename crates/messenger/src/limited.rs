@@ -1,5 +1,5 @@
-//! What is refused because there was too much of it in a minute, by whatever way it came: messages, other requests, tokens
-//! that are none.
+//! What is refused because there was too much of it in a minute, by whatever way it came: messages, other requests, new guests,
+//! tokens that are none.
 
 use crate::address::network;
 use crate::budgets::Budgets;
@@ -19,11 +19,23 @@ pub(crate) const UNITS_PER_MINUTE: u32 = 6_000;
 /// clients with old ones behind one address.
 const TOKENS_PER_MINUTE: u32 = 600;
 
+/// What one address may do by channels in a minute, all its people together; none: as much as they may each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AddressLimits {
+    /// Messages, edits and reactions.
+    pub messages_per_minute: Option<u32>,
+    /// New guests.
+    pub guests_per_minute: Option<u32>,
+}
+
 /// See the module.
 pub(crate) struct Limited {
+    of_addresses: AddressLimits,
     people: Budgets<(CommunityId, PersonId)>,
     communities: Budgets<CommunityId>,
     requests: Budgets<(CommunityId, PersonId)>,
+    addresses: Budgets<IpAddr>,
+    guests: Budgets<IpAddr>,
     tokens: Budgets<IpAddr>,
     refused: [AtomicU64; Limit::ALL.len()],
 }
@@ -33,19 +45,30 @@ pub(crate) struct Limited {
 enum Limit {
     Messages,
     CommunityMessages,
+    AddressMessages,
     Requests,
+    Guests,
     Tokens,
 }
 
 impl Limit {
-    const ALL: [Self; 4] = [Self::Messages, Self::CommunityMessages, Self::Requests, Self::Tokens];
+    const ALL: [Self; 6] = [
+        Self::Messages,
+        Self::CommunityMessages,
+        Self::AddressMessages,
+        Self::Requests,
+        Self::Guests,
+        Self::Tokens,
+    ];
 
     /// As metrics call it.
     const fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
             Self::CommunityMessages => "community_messages",
+            Self::AddressMessages => "address_messages",
             Self::Requests => "requests",
+            Self::Guests => "guests",
             Self::Tokens => "tokens",
         }
     }
@@ -54,12 +77,21 @@ impl Limit {
 /// Too many messages in a minute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyMessages {
-    /// The name of the limit, among the community's.
+    /// The name of the limit: one of the community's, or the server's for an address.
     pub limit: &'static str,
     /// Its value, in messages a minute.
     pub max: u32,
     /// How many milliseconds to wait.
     pub wait_ms: u64,
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy)]
+struct Sender<'a> {
+    /// None: a key.
+    person: Option<&'a PersonId>,
+    /// From where, by channels.
+    remote: Option<IpAddr>,
 }
 
 impl fmt::Display for TooManyMessages {
@@ -78,11 +110,14 @@ impl From<TooManyMessages> for Fault {
 }
 
 impl Limited {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(of_addresses: AddressLimits) -> Self {
         Self {
+            of_addresses,
             people: Budgets::new(),
             communities: Budgets::new(),
             requests: Budgets::new(),
+            addresses: Budgets::new(),
+            guests: Budgets::new(),
             tokens: Budgets::new(),
             refused: Default::default(),
         }
@@ -93,12 +128,12 @@ impl Limited {
         Limit::ALL.iter().map(|limit| (limit.name(), self.refused[*limit as usize].load(Relaxed)))
     }
 
-    /// Takes one message of this minute's: of the community's, and of a person's where a person sends it. Says how many the
-    /// community may send, if that is limited.
+    /// Takes one message of this minute's: of the community's, of a person's where a person sends it, and of an address's
+    /// where it is known. Says how many the community may send, if that is limited.
     fn message(
         &self,
         community: &CommunityId,
-        person: Option<&PersonId>,
+        Sender { person, remote }: Sender<'_>,
         limits: &CommunityLimits,
         now: Instant,
     ) -> Result<Option<u32>, TooManyMessages> {
@@ -109,12 +144,22 @@ impl Limited {
         {
             return Err(self.too_many_of_all(max, wait_ms));
         }
+        let address = remote.map(network).zip(self.of_addresses.messages_per_minute);
+        if let Some((address, max)) = address
+            && let Some(wait_ms) = self.addresses.wait(address, max, now)
+        {
+            return Err(self.too_many_of_address(max, wait_ms));
+        }
         if let Some(person) = person {
             let key = (community.clone(), person.clone());
             self.people.spend(key, 1, messages_per_minute, now).map_err(|wait_ms| {
                 self.refuse(Limit::Messages);
                 TooManyMessages { limit: "messages_per_minute", max: messages_per_minute, wait_ms }
             })?;
+        }
+        if let Some((address, max)) = address {
+            let spent = self.addresses.spend(address, 1, max, now);
+            spent.map_err(|wait_ms| self.too_many_of_address(max, wait_ms))?;
         }
         let Some(max) = community_messages_per_minute else {
             return Ok(None);
@@ -131,6 +176,25 @@ impl Limited {
     fn too_many_of_all(&self, max: u32, wait_ms: u64) -> TooManyMessages {
         self.refuse(Limit::CommunityMessages);
         TooManyMessages { limit: "community_messages_per_minute", max, wait_ms }
+    }
+
+    fn too_many_of_address(&self, max: u32, wait_ms: u64) -> TooManyMessages {
+        self.refuse(Limit::AddressMessages);
+        TooManyMessages { limit: "messages_per_minute_per_ip", max, wait_ms }
+    }
+
+    /// Takes one new guest of an address's minute, where that is known.
+    ///
+    /// # Errors
+    /// As many came from there as may.
+    pub(crate) fn guest(&self, remote: Option<IpAddr>) -> Result<(), Fault> {
+        let Some((remote, max)) = remote.zip(self.of_addresses.guests_per_minute) else { return Ok(()) };
+        self.guests.spend(network(remote), 1, max, Instant::now()).map_err(|wait_ms| {
+            self.refuse(Limit::Guests);
+            too_soon("too many new guests came from this address in a minute", wait_ms)
+                .with("limit", "guests_per_minute_per_ip")
+                .with("max", max)
+        })
     }
 
     /// Takes so many units of a person's minute.
@@ -191,28 +255,29 @@ impl Messenger {
             By::Person(person) => Some(person),
             By::Service => None,
         };
-        Ok(self.spend_of(community, person, &limits))
+        Ok(self.spend_of(community, Sender { person, remote: None }, &limits))
     }
 
-    /// The same for a person, with the limits as far as they are known without asking.
+    /// The same for a person by channels, with the limits as far as they are known without asking; and of their address.
     pub(crate) fn spend_message_now(
         &self,
         community: &CommunityId,
         person: &PersonId,
+        remote: Option<IpAddr>,
     ) -> Result<Spent, TooManyMessages> {
         let known = self.inner.cache.known_community(community);
         let limits = known.map_or_else(CommunityLimits::default, |known| known.community.settings.limits);
-        self.spend_of(community, Some(person), &limits)
+        self.spend_of(community, Sender { person: Some(person), remote }, &limits)
     }
 
     fn spend_of(
         &self,
         community: &CommunityId,
-        person: Option<&PersonId>,
+        sender: Sender<'_>,
         limits: &CommunityLimits,
     ) -> Result<Spent, TooManyMessages> {
         let now = Instant::now();
-        let max = self.inner.limited.message(community, person, limits, now)?;
+        let max = self.inner.limited.message(community, sender, limits, now)?;
         Ok(Spent::new(self, community, max, now))
     }
 }
@@ -224,11 +289,12 @@ mod tests {
 
     #[test]
     fn a_community_says_as_much_as_it_may_whoever_says_it_and_others_do_not_notice() {
-        let (limited, now) = (Limited::new(), Instant::now());
+        let (limited, now) = (Limited::new(AddressLimits::default()), Instant::now());
         let limits = CommunityLimits { community_messages_per_minute: Some(3), ..CommunityLimits::default() };
         let say = |community, person: Option<&str>| {
             let person = person.map(somebody);
-            let said = limited.message(&id(community), person.as_ref(), &limits, now);
+            let sender = Sender { person: person.as_ref(), remote: None };
+            let said = limited.message(&id(community), sender, &limits, now);
             said.map(drop).map_err(|refused| refused.limit)
         };
         assert_eq!([say("one", Some("ann")), say("one", Some("bob")), say("one", None)], [Ok(()); 3]);
@@ -241,14 +307,16 @@ mod tests {
 
     #[test]
     fn who_waits_for_the_community_loses_none_of_their_own_and_who_waits_alone_takes_none_of_its() {
-        let (limited, now) = (Limited::new(), Instant::now());
+        let (limited, now) = (Limited::new(AddressLimits::default()), Instant::now());
         let say = |person, own, all| {
             let limits = CommunityLimits {
                 messages_per_minute: own,
                 community_messages_per_minute: all,
                 ..CommunityLimits::default()
             };
-            let said = limited.message(&id("one"), Some(&somebody(person)), &limits, now);
+            let person = somebody(person);
+            let sender = Sender { person: Some(&person), remote: None };
+            let said = limited.message(&id("one"), sender, &limits, now);
             said.map(drop).map_err(|refused| refused.limit)
         };
         assert_eq!(say("ann", 1, Some(2)), Ok(()));
@@ -259,8 +327,42 @@ mod tests {
     }
 
     #[test]
+    fn the_people_of_an_address_say_as_much_as_it_may_and_lose_none_of_their_own_when_it_waits() {
+        let of_addresses = AddressLimits { messages_per_minute: Some(2), guests_per_minute: None };
+        let (limited, now) = (Limited::new(of_addresses), Instant::now());
+        let say = |person, remote: Option<&str>| {
+            let limits = CommunityLimits { messages_per_minute: 1, ..CommunityLimits::default() };
+            let (person, remote) = (somebody(person), remote.map(|text| text.parse().expect("an address")));
+            let said = limited.message(&id("one"), Sender { person: Some(&person), remote }, &limits, now);
+            said.map(drop).map_err(|refused| refused.limit)
+        };
+        let (here, there) = (Some("2001:db8::1"), Some("2001:db8:0:1::1"));
+        assert_eq!([say("ann", here), say("bob", Some("2001:db8::2"))], [Ok(()); 2]);
+        assert_eq!(say("cat", here), Err("messages_per_minute_per_ip"));
+        assert_eq!(say("cat", there), Ok(()), "she has hers still");
+        assert_eq!(say("dan", None), Ok(()), "nobody knows from where");
+        let counts: Vec<_> = limited.counts().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(counts, [("address_messages", 1)]);
+    }
+
+    #[test]
+    fn so_many_new_guests_come_from_an_address() {
+        let of_addresses = AddressLimits { messages_per_minute: None, guests_per_minute: Some(1) };
+        let limited = Limited::new(of_addresses);
+        let from = |text: &str| Some(text.parse().expect("an address"));
+        assert!(limited.guest(from("192.0.2.1")).is_ok() && limited.guest(from("192.0.2.2")).is_ok());
+        let refused = limited.guest(from("::ffff:192.0.2.1")).expect_err("it is the second");
+        assert_eq!(
+            (refused.code, &refused.details["limit"]),
+            ("rate_limited", &"guests_per_minute_per_ip".into())
+        );
+        assert!(refused.details["retry_after_ms"].as_u64().is_some_and(|wait_ms| wait_ms > 0));
+        assert!(limited.guest(None).is_ok());
+    }
+
+    #[test]
     fn an_address_that_shows_too_many_tokens_that_are_none_waits_and_others_do_not() {
-        let limited = Limited::new();
+        let limited = Limited::new(AddressLimits::default());
         let from = |text: &str| Some(text.parse().expect("an address"));
         let mut shown = 0;
         // What the minute brings meanwhile comes on top.

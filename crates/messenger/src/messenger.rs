@@ -4,11 +4,11 @@ use crate::audience::Audience;
 use crate::bulletin::Bulletin;
 use crate::cache::Cache;
 use crate::clock::now;
-use crate::counters::Counts;
+use crate::counters::{CommunityCounts, Counts};
 use crate::entrance::{Entrance, InstallationSecret};
 use crate::erasures::DoubtedErasures;
 use crate::here::Here;
-use crate::limited::Limited;
+use crate::limited::{AddressLimits, Limited};
 use crate::news::News;
 use crate::nodes::Nodes;
 use crate::outlet::{Outlet, WayOut};
@@ -36,11 +36,18 @@ pub struct Settings {
     pub secret: InstallationSecret,
     /// The way to host sites; without one published keys are not fetched, and no site is asked.
     pub outbound: Option<Outbound>,
+    /// What one address may do by channels.
+    pub address_limits: AddressLimits,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { cache_bytes_max: 64 << 20, secret: InstallationSecret::fleeting(), outbound: None }
+        Self {
+            cache_bytes_max: 64 << 20,
+            secret: InstallationSecret::fleeting(),
+            outbound: None,
+            address_limits: AddressLimits::default(),
+        }
     }
 }
 
@@ -83,7 +90,7 @@ impl Messenger {
     pub fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let inner = Inner {
             audience: Audience::new(),
-            limited: Limited::new(),
+            limited: Limited::new(settings.address_limits),
             cache: Cache::new(settings.cache_bytes_max),
             entrance: Entrance::new(settings.secret, settings.outbound),
             erasures: DoubtedErasures::default(),
@@ -192,6 +199,12 @@ impl Messenger {
     /// Memory of what is kept of those who are here, in bytes: their number, times what one was measured to take.
     pub fn people_bytes(&self) -> u64 {
         self.inner.entrance.sessions() as u64 * SESSION_BYTES
+    }
+
+    /// The numbers of a community at this moment.
+    pub fn counts_in(&self, community: &CommunityId) -> CommunityCounts {
+        let [_, devices, rooms_open] = self.inner.audience.counts_in(community);
+        CommunityCounts { people: self.inner.entrance.people_in(community), devices, rooms_open }
     }
 
     /// The numbers of this moment.

@@ -98,4 +98,6 @@ pub(crate) enum Notice<'a> {
     PagesStale,
     /// Everything of a community is stale.
     CommunityStale,
+    /// A community is there for nobody any more.
+    CommunityClosed,
 }

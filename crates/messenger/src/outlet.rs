@@ -106,6 +106,13 @@ impl WayOut {
         }
     }
 
+    /// A community is there for nobody any more.
+    pub(crate) fn closed(&self, community: &CommunityId) {
+        if let Some(witness) = self.witness.get() {
+            witness.closed(community);
+        }
+    }
+
     pub(crate) fn tell(&self, topic: &str, event: &str, payload: &str) {
         debug_assert!(
             !topic.starts_with(PERSON) || TOLD_TO_PEOPLE.contains(&event),

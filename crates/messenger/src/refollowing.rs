@@ -5,7 +5,7 @@ use crate::following::Reading;
 use crate::messenger::Messenger;
 use chat::limits::{MEMBERSHIPS_MAX, MEMBERSHIPS_PEOPLE_MAX};
 use chat::verbs::{MembershipsOf, Readable};
-use chat::{By, CommunityId, Failure, PersonId};
+use chat::{By, CommunityId, Failure, PersonId, Thing};
 use std::collections::HashMap;
 
 /// What was read of some people.
@@ -74,6 +74,9 @@ impl Messenger {
             people.iter().for_each(|person| self.inner.audience.follow_again(community, person));
         } else {
             tracing::info!(%failure, %community, "people's conversations are not theirs to read any more");
+            if *failure == Failure::Absent(Thing::Community) {
+                self.inner.here().closed(community);
+            }
         }
     }
 
@@ -100,7 +103,7 @@ mod tests {
     use crate::audience::DeviceId;
     use crate::entrance::Credentials;
     use crate::scene::{self, by, claims, id, run, somebody, token};
-    use chat::verbs::{CreateRoom, Join, Leave, Punish};
+    use chat::verbs::{CreateRoom, EraseCommunity, Join, Leave, Punish};
     use chat::{Conversation, RoomName, SanctionKind};
 
     /// Somebody is here and follows what they are in.
@@ -169,19 +172,50 @@ mod tests {
         });
     }
 
+    /// Ann's connection to a messenger in whose community she is.
+    async fn connection(messenger: &Messenger) -> String {
+        let lobby = scene::community(messenger, "one").await;
+        scene::trust_site(messenger, "one").await;
+        welcome(messenger, "ann", &lobby).await;
+        let shown = Some(token(&claims("one", "ann")));
+        let credentials = Credentials { community: id("one"), token: shown, name: None };
+        let admitted = messenger.admit(&credentials).await.expect("Ann is in");
+        let entrance = &messenger.inner.entrance;
+        let socket = entrance.socket();
+        entrance.stand(socket, &id("one"), &somebody("ann"), &admitted.verified, None).expect("it counts");
+        socket.text()
+    }
+
+    #[test]
+    fn whose_community_is_erased_is_out_wherever_that_was_done() {
+        run(async {
+            for elsewhere in [false, true] {
+                let (messenger, told) = scene::messenger();
+                let socket = connection(&messenger).await;
+                drop(told.take());
+                let (one, other) = (id("one"), beside(&messenger));
+                let by = if elsewhere { &other } else { &messenger };
+                by.ask(&one, By::Service, EraseCommunity).await.expect("the first part");
+                if elsewhere {
+                    messenger.tick();
+                    assert_eq!(told.events(), [], "it did not hear of that");
+                    messenger.inner.audience.follow_again(&one, &somebody("ann"));
+                    messenger.catch_up().await;
+                }
+                messenger.tick();
+                assert_eq!(told.events(), [(socket, "close".to_owned())], "elsewhere: {elsewhere}");
+                messenger.tick();
+                assert_eq!(told.events(), [], "once");
+            }
+        });
+    }
+
     #[test]
     fn who_was_banned_from_the_community_meanwhile_is_out() {
         run(async {
             let (messenger, told) = scene::messenger();
-            let lobby = scene::community(&messenger, "one").await;
-            scene::trust_site(&messenger, "one").await;
-            welcome(&messenger, "ann", &lobby).await;
-            let shown = Some(token(&claims("one", "ann")));
-            let credentials = Credentials { community: id("one"), token: shown, name: None };
-            let admitted = messenger.admit(&credentials).await.expect("Ann is in");
-            let (one, ann, entrance) = (id("one"), somebody("ann"), &messenger.inner.entrance);
-            let socket = entrance.socket();
-            entrance.stand(socket, &one, &ann, &admitted.verified, None).expect("it counts");
+            let socket = connection(&messenger).await;
+            let (one, ann) = (id("one"), somebody("ann"));
             let ban = Punish {
                 person: ann.clone(),
                 conversation: None,
@@ -193,7 +227,7 @@ mod tests {
             messenger.inner.audience.follow_again(&one, &ann);
             drop(told.take());
             messenger.catch_up().await;
-            assert_eq!(told.events(), [(socket.text(), "close".to_owned())]);
+            assert_eq!(told.events(), [(socket, "close".to_owned())]);
         });
     }
 }

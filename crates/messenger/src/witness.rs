@@ -57,6 +57,9 @@ pub trait Witness: Send + Sync + 'static {
 
     /// A person is no more: nothing that names them is to be kept in memory. Also if another node says so.
     fn erased(&self, community: &CommunityId, person: &PersonId);
+
+    /// A community is there for nobody any more: nothing of it is to be kept in memory. Also if another node says so.
+    fn closed(&self, community: &CommunityId);
 }
 
 impl<W: Witness + ?Sized> Witness for Arc<W> {
@@ -70,5 +73,9 @@ impl<W: Witness + ?Sized> Witness for Arc<W> {
 
     fn erased(&self, community: &CommunityId, person: &PersonId) {
         (**self).erased(community, person);
+    }
+
+    fn closed(&self, community: &CommunityId) {
+        (**self).closed(community);
     }
 }

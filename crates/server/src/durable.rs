@@ -2,7 +2,7 @@
 
 use crate::config::StoreConfig;
 use identity::Outbound;
-use messenger::{InstallationSecret, Messenger, Settings};
+use messenger::{AddressLimits, InstallationSecret, Messenger, Settings};
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -85,11 +85,13 @@ pub(crate) fn open(
     config: &StoreConfig,
     data_dir: &Path,
     outbound: Outbound,
+    address_limits: AddressLimits,
 ) -> Result<Durable, DurableError> {
     let (lock, secret, node) = (lock(data_dir)?, secret(data_dir)?, node(data_dir)?);
     let store = store::open(config.database(), data_dir).map_err(DurableError::Store)?;
     let cache_bytes_max = config.cache as u64;
-    let messenger = Messenger::new(store, Settings { cache_bytes_max, secret, outbound: Some(outbound) });
+    let settings = Settings { cache_bytes_max, secret, outbound: Some(outbound), address_limits };
+    let messenger = Messenger::new(store, settings);
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(DurableError::System)?;
     runtime.block_on(messenger.prepare_default()).map_err(DurableError::Default)?;
     messenger.keep_house().map_err(DurableError::System)?;

@@ -1,8 +1,9 @@
-//! What is older than a community keeps is dropped, now and then.
+//! What is older than a community keeps is dropped, now and then; and what is left of communities whose erasure was not
+//! brought to its end.
 
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Communities, Expire};
-use chat::{By, CommunityId, Failure};
+use chat::verbs::{Communities, EraseCommunity, Expire};
+use chat::{By, CommunityId, Failure, Thing};
 use messenger::Messenger;
 use std::time::Duration;
 
@@ -30,7 +31,11 @@ async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
     loop {
         let listed = messenger.perform(Communities { after, limit: PAGE_MAX }).await?;
         for community in &listed.rows {
-            if let Err(failure) = expire(messenger, &community.id).await {
+            let done = match community.erasing {
+                Some(_) => erase(messenger, &community.id).await,
+                None => expire(messenger, &community.id).await,
+            };
+            if let Err(failure) = done {
                 tracing::warn!(%failure, community = %community.id, "what is too old was not dropped; the next round tries again");
             }
         }
@@ -54,6 +59,21 @@ async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Fa
     }
 }
 
+/// Goes on where whoever erases it has stopped, or beside them.
+async fn erase(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
+    loop {
+        match messenger.ask(community, By::Service, EraseCommunity).await {
+            Ok(part) if !part.done => tokio::time::sleep(BREATH).await,
+            Ok(_) => {
+                tracing::info!(%community, "a community is erased");
+                return Ok(());
+            }
+            Err(Failure::Absent(Thing::Community)) => return Ok(()),
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +81,20 @@ mod tests {
     use chat::{Asked, Call, Draft, Entropy, MemoryStore, Moment, RoomName, verbs};
     use messenger::Settings;
     use std::sync::Arc;
+
+    #[test]
+    fn a_round_brings_an_erasure_to_its_end() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
+            messenger.prepare_default().await.expect("the default community");
+            let community = CommunityId::parse("default").expect("a community");
+            messenger.ask(&community, By::Service, EraseCommunity).await.expect("the first part");
+            go_round(&messenger).await.expect("a round");
+            let listed = messenger.perform(Communities { after: None, limit: 1 }).await.expect("a list");
+            assert_eq!(listed.rows, []);
+        });
+    }
 
     #[test]
     fn a_round_drops_what_is_too_old_and_nothing_else() {

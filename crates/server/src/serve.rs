@@ -82,7 +82,8 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
         .transpose()
         .map_err(ServeError::Certificate)?;
     let outbound = rest::outbound(&config.sites_networks).map_err(ServeError::Rest)?;
-    let durable = durable::open(&config.store, &config.data_dir, outbound.clone());
+    let of_addresses = config.limits.of_addresses;
+    let durable = durable::open(&config.store, &config.data_dir, outbound.clone(), of_addresses);
     let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
     let rest = Rest::new(messenger.clone(), outbound, durable.node.clone());

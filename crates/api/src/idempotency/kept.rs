@@ -210,6 +210,14 @@ impl Kept {
         });
     }
 
+    /// What was asked in a community is forgotten, and what is under way is answered once.
+    pub(super) fn close(&mut self, community: &CommunityId) {
+        self.change(&Some(community.clone()), |shelf| {
+            shelf.records.retain(Record::is_under_way);
+            shelf.records.iter_mut().for_each(Record::forget_answer);
+        });
+    }
+
     /// Forgets what is too old.
     pub(super) fn sweep(&mut self, now: Moment) {
         let communities: Vec<_> = self.shelves.keys().cloned().collect();
@@ -402,6 +410,23 @@ mod tests {
         assert_eq!(begin(&mut kept, asked("acme", "/key", "of-anna"), at(0)), "again");
         assert_eq!(begin(&mut kept, asked("umbrella", "ann", "own"), at(0)), "again");
         assert_eq!(begin(&mut kept, asked("acme", "ann", "own"), at(0)), "first");
+    }
+
+    #[test]
+    fn who_has_the_name_of_an_erased_community_is_answered_nothing_of_it() {
+        let mut kept = Kept::default();
+        let acme = CommunityId::parse("acme").expect("an id");
+        for community in ["acme", "umbrella"] {
+            done(&mut kept, asked(community, "ann", "k"), answer("{}"), at(0));
+        }
+        let Ok(Begun::First(number)) = kept.begin(asked("acme", "ann", "l"), at(0)) else {
+            panic!("it is new")
+        };
+        kept.close(&acme);
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "k"), at(0)), "first");
+        assert_eq!(begin(&mut kept, asked("umbrella", "ann", "k"), at(0)), "again");
+        kept.finish(&Some(acme), number, answer("theirs"), at(0));
+        assert_eq!(begin(&mut kept, asked("acme", "ann", "l"), at(0)), "answer_gone");
     }
 
     #[test]

@@ -101,6 +101,11 @@ impl Idempotency {
         self.kept().forget(community, person);
     }
 
+    /// A community is no more: nobody who has its name later is answered what was asked in it.
+    pub(crate) fn close(&self, community: &CommunityId) {
+        self.kept().close(community);
+    }
+
     /// Drops what is too old, for ever: secrets must not wait for somebody to ask.
     pub(crate) async fn age(&self) {
         loop {

@@ -76,7 +76,12 @@ async fn community_stats(desk: Desk, _: Input) -> Result<Found<CommunityStats>, 
     desk.ask(ReadCommunity).await?;
     let ring = desk.shared.keyring.of(desk.community()?, desk.now).await?;
     let webhooks_dead = desk.ask_as(By::Service, CountDeadLetters).await?;
+    let messenger::CommunityCounts { people, devices, rooms_open } =
+        desk.shared.messenger.counts_in(desk.community()?);
     Ok(Found(CommunityStats {
+        people_online: people,
+        devices_online: devices,
+        rooms_open,
         keys: ring.servers_count() as u64,
         webhooks: ring.endpoints().len() as u64,
         webhooks_dead,

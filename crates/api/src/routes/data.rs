@@ -7,12 +7,14 @@ use crate::input::Input;
 use crate::operation::{Group, operation};
 use crate::problem::Problem;
 use crate::reply::{Found, Lines};
-use crate::shapes::{Erasure, Scope};
+use crate::shapes::{CommunityErasure, Erasure, Scope};
 use axum::http::Method;
 use bytes::Bytes;
 use chat::rows::Record;
-use chat::verbs::{Erase, ErasureReport, Expire, Export, ExportPosition, Exported, ReadPerson};
-use chat::{By, PersonId};
+use chat::verbs::{
+    Erase, EraseCommunity, ErasureReport, Expire, Export, ExportPosition, Exported, ReadPerson,
+};
+use chat::{By, PersonId, verbs};
 use identity::{Revoked, UnixSeconds};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,6 +49,12 @@ pub(super) fn group() -> Group {
                      says that it is not done, send it again: people with a newer token.",
                 )
                 .runs(erase),
+            operation(Method::DELETE, "/communities/{community}", "erase_community", "Erase a community")
+                .about(
+                    "With everything in it: its keys and people's connections first. From then on it is there for nobody, and its \
+                     name is free when nothing is left. Where the answer says that it is not done, send it again.",
+                )
+                .runs(erase_community),
             operation(
                 Method::POST,
                 "/communities/{community}/retention",
@@ -133,6 +141,17 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
     let mut report = ErasureReport::default();
     for _ in 0..STEPS_MAX {
         report.add(desk.ask_as(by.clone(), Erase { person: person.clone() }).await?);
+        if report.done {
+            break;
+        }
+    }
+    Ok(Found(report.into()))
+}
+
+async fn erase_community(desk: Desk, _: Input) -> Result<Found<CommunityErasure>, Problem> {
+    let mut report = verbs::CommunityErasure::default();
+    for _ in 0..STEPS_MAX {
+        report.add(desk.ask_as(By::Service, EraseCommunity).await?);
         if report.done {
             break;
         }

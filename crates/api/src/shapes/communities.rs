@@ -13,8 +13,43 @@ pub(crate) struct Community {
     id: CommunityId,
     /// When it was made.
     created: u64,
+    /// Since when it is being erased, in the operator's list alone: elsewhere it is there no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    erasing: Option<u64>,
     #[serde(flatten)]
     settings: Settings,
+}
+
+/// What was erased of a community.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CommunityErasure {
+    /// Messages, with former texts, reactions and mentions, and in the search index.
+    messages: u64,
+    /// Rooms, groups and conversations of two.
+    conversations: u64,
+    /// People.
+    people: u64,
+    /// Everything else: memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    records: u64,
+    /// Ids of files that messages referred to.
+    attachments: Vec<String>,
+    /// Whether nothing is left; otherwise send the request again. The server goes on by itself within the hour, too.
+    done: bool,
+}
+
+impl From<chat::verbs::CommunityErasure> for CommunityErasure {
+    fn from(report: chat::verbs::CommunityErasure) -> Self {
+        let chat::verbs::CommunityErasure {
+            messages,
+            conversations,
+            people,
+            records,
+            attachments,
+            keys: _,
+            done,
+        } = report;
+        Self { messages, conversations, people, records, attachments, done }
+    }
 }
 
 /// A community that is to be made.
@@ -107,6 +142,12 @@ struct Appearance {
 /// What goes on in a community.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CommunityStats {
+    /// People with a connection, on all servers.
+    pub(crate) people_online: u64,
+    /// Connections of theirs that have joined a topic of their own, on this server.
+    pub(crate) devices_online: u64,
+    /// Rooms that somebody has open, on this server.
+    pub(crate) rooms_open: u64,
     /// Server keys that count.
     pub(crate) keys: u64,
     /// Endpoints of webhooks.
@@ -117,7 +158,13 @@ pub(crate) struct CommunityStats {
 
 impl From<chat::Community> for Community {
     fn from(community: chat::Community) -> Self {
-        Self { id: community.id, created: community.created.millis(), settings: community.settings.into() }
+        let chat::Community { id, created, erasing, settings } = community;
+        Self {
+            id,
+            created: created.millis(),
+            erasing: erasing.map(chat::Moment::millis),
+            settings: settings.into(),
+        }
     }
 }
 

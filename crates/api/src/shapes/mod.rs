@@ -14,7 +14,7 @@ mod people;
 mod webhooks;
 
 pub(crate) use authorizer::{Authorizer, NewAuthorizer};
-pub(crate) use communities::{Community, CommunityStats, NewCommunity, Settings};
+pub(crate) use communities::{Community, CommunityErasure, CommunityStats, NewCommunity, Settings};
 pub(crate) use conversations::{
     Conversation, Describe, Invitation, Member, NewInvitation, NewRoom, Receipts, Tab,
 };

@@ -45,12 +45,17 @@ impl Shelf {
     }
 
     fn put_conversation(&mut self, row: &Conversation) {
-        if let Some(old) = self.conversations.insert(row.id, row.clone()) {
+        self.remove_conversation(row.id);
+        self.conversations.insert(row.id, row.clone());
+        row.name.clone().map(|name| self.rooms.insert(name, row.id));
+        row.pair.clone().map(|pair| self.pairs.insert(pair, row.id));
+    }
+
+    fn remove_conversation(&mut self, id: ConversationId) {
+        if let Some(old) = self.conversations.remove(&id) {
             old.name.map(|name| self.rooms.remove(&name));
             old.pair.map(|pair| self.pairs.remove(&pair));
         }
-        row.name.clone().map(|name| self.rooms.insert(name, row.id));
-        row.pair.clone().map(|pair| self.pairs.insert(pair, row.id));
     }
 
     pub(super) fn put(&mut self, record: &Record) {
@@ -85,6 +90,7 @@ impl Shelf {
 
     pub(super) fn remove(&mut self, target: &Target) {
         match target.clone() {
+            Target::Community => self.community = None,
             Target::Key(id) => drop(self.keys.remove(&id)),
             Target::Person(id) => drop(self.people.remove(&id)),
             Target::Block { by, person } => drop(self.blocks.remove(&(by, person))),
@@ -95,7 +101,10 @@ impl Shelf {
                 self.memberships.remove(&(person.clone(), conversation));
                 self.members.remove(&(conversation, person));
             }
+            Target::Conversation(id) => self.remove_conversation(id),
             Target::Invitation(id) => drop(self.invitations.remove(&id)),
+            Target::Report(id) => drop(self.reports.remove(&id)),
+            Target::Audit(id) => drop(self.audit.remove(&id)),
             Target::Sanction { person, conversation, kind } => {
                 self.sanctions.remove(&(person, conversation, kind));
             }

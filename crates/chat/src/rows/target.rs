@@ -1,6 +1,6 @@
 //! What can be removed, by its key.
 
-use crate::ids::{ConversationId, DeliveryId, InvitationId, KeyId, PersonId, Seq};
+use crate::ids::{AuditId, ConversationId, DeliveryId, InvitationId, KeyId, PersonId, ReportId, Seq};
 use crate::message::Message;
 use crate::moderation::SanctionKind;
 use crate::moment::Moment;
@@ -8,6 +8,8 @@ use crate::moment::Moment;
 /// The key of something to be removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
+    /// The community itself: of what is in it nothing goes along.
+    Community,
     /// A key.
     Key(KeyId),
     /// A person.
@@ -31,8 +33,14 @@ pub enum Target {
         /// Who.
         person: PersonId,
     },
+    /// A conversation: of what is in it nothing goes along.
+    Conversation(ConversationId),
     /// An invitation.
     Invitation(InvitationId),
+    /// A report.
+    Report(ReportId),
+    /// An entry of the audit log.
+    Audit(AuditId),
     /// A sanction.
     Sanction {
         /// Whose.

@@ -12,7 +12,7 @@ use crate::{Call, Command, Conflict, Failure, Verb};
 
 /// Makes the call's community. For keys only; whoever hands on such a call has made sure that it is the operator's.
 ///
-/// Fails with [`Conflict::NameTaken`].
+/// Fails with [`Conflict::NameTaken`], also while one of that name is being erased.
 #[derive(Clone, Debug)]
 pub struct CreateCommunity {
     /// What its owner chooses.
@@ -29,7 +29,8 @@ impl Command for CreateCommunity {
         if rows.community(&call.community)?.is_some() {
             return Err(Conflict::NameTaken.into());
         }
-        let community = Community { id: call.community.clone(), created: call.now, settings };
+        let id = call.community.clone();
+        let community = Community { id, created: call.now, erasing: None, settings };
         rows.put(&call.community, &community.clone().into())?;
         Ok(community)
     }
@@ -79,7 +80,7 @@ impl Command for ReadCommunity {
     }
 }
 
-/// All communities by id: for the operator. It is the one verb without a community, and never to be offered to anybody
+/// All communities by id, also those that are being erased: for the operator. It is the one verb without a community, and never to be offered to anybody
 /// else.
 #[derive(Clone, Debug)]
 pub struct Communities {

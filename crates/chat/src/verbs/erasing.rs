@@ -1,7 +1,9 @@
 //! Erasure of a person: what they wrote and did is forgotten, and the report says what that was.
 
+mod community;
 mod report;
 
+pub use community::{CommunityErasure, EraseCommunity};
 pub use report::{ErasureReport, Vanished};
 
 use super::changing::{revise, strip, tallies};

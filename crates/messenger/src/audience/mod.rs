@@ -440,6 +440,11 @@ impl Audience {
         counts
     }
 
+    /// People, devices and open rooms of a community, on this node.
+    pub(crate) fn counts_in(&self, community: &CommunityId) -> [u64; 3] {
+        self.part(community).get(community).map_or([0; 3], Gathered::counts)
+    }
+
     /// The heads of all open rooms, for those who may have missed something.
     pub(crate) fn heads(&self) -> Vec<(Arc<str>, ConversationId, Seq)> {
         let mut heads = Vec::new();

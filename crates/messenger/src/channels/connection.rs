@@ -39,6 +39,8 @@ pub(super) struct Me {
     pub(super) rooms: AllowedRooms,
     /// For a guest: what to come back with.
     token: Option<Token>,
+    /// The address that they come from.
+    pub(super) remote: Option<IpAddr>,
 }
 
 impl Me {
@@ -58,7 +60,8 @@ impl Me {
     /// Somebody, without their having come in.
     #[cfg(test)]
     pub(super) fn somebody(community: &CommunityId, person: Person, rooms: AllowedRooms) -> Arc<Self> {
-        Arc::new(Self { community: community.clone(), person: Arc::new(person), rooms, token: None })
+        let person = Arc::new(person);
+        Arc::new(Self { community: community.clone(), person, rooms, token: None, remote: None })
     }
 
     /// As each join tells it.
@@ -106,6 +109,9 @@ impl Connection {
             *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
         self.messenger.inner.limited.admit_token(self.remote)?;
         self.check_origin(origin.as_deref()).await?;
+        if credentials.token.is_none() {
+            self.messenger.inner.limited.guest(self.remote)?;
+        }
         let admitted = self.admit(&credentials).await?;
         self.stand(&admitted).await?;
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -114,6 +120,7 @@ impl Connection {
             person: admitted.person,
             rooms: admitted.rooms,
             token: admitted.token,
+            remote: self.remote,
         }))
     }
 

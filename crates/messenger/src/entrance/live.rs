@@ -31,6 +31,8 @@ pub(super) struct Live {
     people: HashMap<SocketId, (CommunityId, PersonId)>,
     sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
     places: HashMap<CommunityId, Places>,
+    /// Those whose community is closed, and who were not told yet.
+    closing: Vec<SocketId>,
     last: u64,
 }
 
@@ -41,6 +43,7 @@ impl Live {
             people: HashMap::new(),
             sockets: HashMap::new(),
             places: HashMap::new(),
+            closing: Vec::new(),
             // What is to be closed is told to all nodes by these ids: another node's are others.
             last: RandomState::new().hash_one(()),
         }
@@ -129,6 +132,10 @@ impl Live {
         self.sockets.get(&(community.clone(), person.clone())).into_iter().flatten().copied()
     }
 
+    pub(super) fn people_in(&self, community: &CommunityId) -> u64 {
+        self.places.get(community).map_or(0, Places::taken) as u64
+    }
+
     pub(super) fn communities(&self) -> HashSet<CommunityId> {
         let here = self.places.iter().filter(|(_, places)| places.is_anybody_here());
         here.map(|(community, _)| community.clone()).collect()
@@ -136,6 +143,23 @@ impl Live {
 
     pub(super) fn expire(&mut self, now: UnixSeconds, max: usize) -> Vec<Ended> {
         self.sessions.expire(now, max)
+    }
+
+    /// Their places are taken until they have ended.
+    pub(super) fn close_community(&mut self, community: &CommunityId) {
+        let of_it = self.people.iter().filter(|(_, (of, _))| of == community);
+        self.closing.extend(of_it.map(|(socket, _)| *socket));
+    }
+
+    /// Some of those whose community is closed: each is named once, unless it is closed once more.
+    pub(super) fn closed(&mut self, max: usize) -> impl Iterator<Item = SocketId> {
+        let rest = self.closing.len().saturating_sub(max);
+        let some = self.closing.split_off(rest);
+        if self.closing.is_empty() {
+            // As large as a community was, for the one time.
+            self.closing = Vec::new();
+        }
+        some.into_iter().filter(|socket| self.people.contains_key(socket))
     }
 
     pub(super) fn revoke(

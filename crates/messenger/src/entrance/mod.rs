@@ -27,8 +27,8 @@ pub(crate) use live::SocketId;
 use crate::audience::DeviceId;
 use chat::{CommunityId, PersonId};
 use identity::{
-    Ended, GuestBook, GuestSecret, Outbound, Refusal, Revocation, RevocationsFull, Rules, UnixSeconds,
-    Verified,
+    CLOSE_TOKEN_REVOKED, Ended, GuestBook, GuestSecret, Outbound, Refusal, Revocation, RevocationsFull,
+    Rules, UnixSeconds, Verified,
 };
 use live::Live;
 use std::collections::HashSet;
@@ -117,9 +117,19 @@ impl Entrance {
         self.live().communities()
     }
 
-    /// Connections whose tokens have expired, with the code to close them with; a part of them, if they are many.
+    /// Connections whose tokens have expired or whose community is closed, with the code to close them with; a part of them,
+    /// if they are many.
     pub(crate) fn expire(&self) -> Vec<(String, u16)> {
-        named(self.live().expire(seconds(), EXPIRED_PER_SECOND_MAX))
+        let mut live = self.live();
+        let mut ended = named(live.expire(seconds(), EXPIRED_PER_SECOND_MAX));
+        let closed = live.closed(EXPIRED_PER_SECOND_MAX - ended.len());
+        ended.extend(closed.map(|socket| (socket.text(), CLOSE_TOKEN_REVOKED)));
+        ended
+    }
+
+    /// The connections of everybody in a community are to end.
+    pub(crate) fn close_community(&self, community: &CommunityId) {
+        self.live().close_community(community);
     }
 
     /// When nobody need remember a revocation any more.
@@ -138,6 +148,11 @@ impl Entrance {
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
     pub(crate) fn judge(&self, verified: &Verified) -> Result<(), Refusal> {
         self.live().judge(verified, seconds())
+    }
+
+    /// How many people of a community have a connection, on all nodes.
+    pub(crate) fn people_in(&self, community: &CommunityId) -> u64 {
+        self.live().people_in(community)
     }
 
     /// How many connections stand on a token.

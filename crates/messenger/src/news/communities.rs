@@ -1,11 +1,14 @@
-//! A community, its keys or what it keeps changed: what was read of it is stale.
+//! A community, its keys or what it keeps changed, or it is erased: what was read of it is stale.
 
 use super::{News, Told, news};
 use crate::bulletin::Bulletin;
-use chat::verbs::{ChangeCommunity, CreateCommunity, CreateKey, Expire, Expired, Resettled, RevokeKey};
+use chat::verbs::{
+    ChangeCommunity, CommunityErasure, CreateCommunity, CreateKey, EraseCommunity, Expire, Expired,
+    Resettled, RevokeKey,
+};
 use chat::{Asked, Community, CommunityId, Key};
 
-news! { CreateCommunity ChangeCommunity CreateKey RevokeKey }
+news! { CreateCommunity ChangeCommunity EraseCommunity CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
     fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
@@ -20,6 +23,23 @@ impl Told for ChangeCommunity {
         if answer.guests_changed {
             bulletin.judge_everybody(&asked.call.community);
         }
+    }
+}
+
+impl Told for EraseCommunity {
+    /// Once more at the end: somebody may have been on the way in.
+    fn told(asked: Asked<Self>, answer: &CommunityErasure, bulletin: &mut Bulletin<'_>) {
+        let community = &asked.call.community;
+        for key in answer.keys.iter().flatten() {
+            bulletin.keys_changed(community, Some(*key));
+        }
+        if answer.keys.is_some() || answer.done {
+            bulletin.close_community(community);
+        }
+    }
+
+    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        bulletin.close_community(&asked.call.community);
     }
 }
 

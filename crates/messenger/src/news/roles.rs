@@ -64,6 +64,8 @@ mod tests {
         fn keys_changed(&self, _: &CommunityId, _: Option<KeyId>) {}
 
         fn erased(&self, _: &CommunityId, _: &PersonId) {}
+
+        fn closed(&self, _: &CommunityId) {}
     }
 
     #[test]

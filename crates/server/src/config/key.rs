@@ -223,6 +223,16 @@ pub(crate) static KEYS: &[Key] = &[
         about: "New connections of one address a second; past it a new one is answered 429.",
     },
     Key {
+        path: "limits.messages_per_minute_per_ip",
+        default: "60000",
+        about: "Messages, edits and reactions a minute in the messenger's rooms from one address, all its people together; past it\nthey are answered `rate_limited`. \"off\" is as many as they may each.",
+    },
+    Key {
+        path: "limits.guests_per_minute_per_ip",
+        default: "6000",
+        about: "New guests a minute from one address; past it they are answered `rate_limited`. \"off\" is as many as come.",
+    },
+    Key {
         path: "limits.connections_per_second",
         default: r#""off""#,
         about: "New connections a second, all together; past it a new one is answered 503. \"off\" is as many as come.",

@@ -3,6 +3,7 @@
 use super::profile::Profile;
 use bus::Address;
 use gateway::{Network, OriginRule, Retention, Tables};
+use messenger::AddressLimits;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -91,6 +92,7 @@ pub(crate) struct LimitsConfig {
     pub(crate) longpoll_sessions: usize,
     pub(crate) connections_per_ip: u32,
     pub(crate) connections_per_second_per_ip: u32,
+    pub(crate) of_addresses: AddressLimits,
     /// `None`: as many as come.
     pub(crate) connections_per_second: Option<u32>,
     pub(crate) connections_burst: u32,

@@ -33,6 +33,8 @@ impl Profile {
                 ("socket.origins", r#""any""#),
                 ("socket.lenient_origin", "true"),
                 ("echo.path", r#""/echo""#),
+                ("limits.messages_per_minute_per_ip", r#""off""#),
+                ("limits.guests_per_minute_per_ip", r#""off""#),
             ],
         }
     }

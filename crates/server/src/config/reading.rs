@@ -19,6 +19,7 @@ use super::shape::{
 };
 use super::written::Written;
 use gateway::Tables;
+use messenger::AddressLimits;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -195,6 +196,7 @@ impl<'a> Reader<'a> {
             longpoll_sessions: self.read("limits.longpoll_sessions", &Whole(1..=100_000_000)) as usize,
             connections_per_ip: self.read("limits.connections_per_ip", &per_ip) as u32,
             connections_per_second_per_ip: self.read("limits.connections_per_second_per_ip", &per_ip) as u32,
+            of_addresses: self.of_addresses(),
             connections_per_second: self
                 .read("limits.connections_per_second", &Or("off", per_ip.clone()))
                 .map(|connections| connections as u32),
@@ -209,6 +211,15 @@ impl<'a> Reader<'a> {
             outbox_bytes: self.read("limits.outbox_bytes", &Bytes(4 * KIB..=GIB)),
             mailbox_messages: self.read("limits.mailbox_messages", &Whole(64..=16_777_216)) as usize,
             presence_people: self.read("limits.presence_people", &Whole(0..=1_000_000)) as usize,
+        }
+    }
+
+    fn of_addresses(&mut self) -> AddressLimits {
+        let mut some =
+            |path| self.read(path, &Or("off", Whole(1..=u64::from(u32::MAX)))).map(|most| most as u32);
+        AddressLimits {
+            messages_per_minute: some("limits.messages_per_minute_per_ip"),
+            guests_per_minute: some("limits.guests_per_minute_per_ip"),
         }
     }
 

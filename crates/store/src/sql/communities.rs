@@ -13,7 +13,7 @@ pub(super) fn read_communities(
     limit: usize,
 ) -> Found<Vec<Community>> {
     let sql = format!(
-        "SELECT community, created_ms, settings FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
+        "SELECT community, created_ms, settings, erasing_ms FROM communities WHERE {condition} ORDER BY community LIMIT {limit}"
     );
     let mut found = Vec::new();
     session.query(&sql, params, &mut |row: &dyn Columns| {

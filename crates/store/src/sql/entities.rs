@@ -14,11 +14,15 @@ use std::borrow::Cow;
 /// Without the key, which is the community itself.
 impl Entity for Community {
     const TABLE: &'static str = "communities";
-    const COLUMNS: &'static [&'static str] = &["created_ms", "settings"];
+    const COLUMNS: &'static [&'static str] = &["created_ms", "settings", "erasing_ms"];
     const KEY: usize = 0;
 
     fn params(&self) -> Vec<Param<'_>> {
-        vec![Param::number(self.created.millis()), json(&self.settings)]
+        vec![
+            Param::number(self.created.millis()),
+            json(&self.settings),
+            Param::optional_number(self.erasing.map(Moment::millis)),
+        ]
     }
 
     fn read(_: &dyn Columns, _: usize) -> Found<Self> {
@@ -26,11 +30,12 @@ impl Entity for Community {
     }
 }
 
-/// `community, created_ms, settings`.
+/// `community, created_ms, settings, erasing_ms`.
 pub(super) fn read_community(row: &dyn Columns) -> Found<Community> {
     let mut reader = read_at(row, 0);
     let id = reader.parsed(CommunityId::parse)?;
-    Ok(Community { id, created: reader.moment()?, settings: reader.json::<Settings>()? })
+    let (created, settings) = (reader.moment()?, reader.json::<Settings>()?);
+    Ok(Community { id, created, settings, erasing: reader.optional_moment()? })
 }
 
 /// A key knows its community, which stands in a column of its own.

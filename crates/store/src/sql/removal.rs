@@ -7,14 +7,15 @@ use super::select::{Entity as _, Select};
 use super::session::{Param, Session};
 use chat::rows::{Found, Target};
 use chat::{
-    Block, CommunityId, Delivery, Edit, Invitation, Key, Member, Message, Person, Reaction, Revocation,
-    Sanction,
+    Audit, Block, Community, CommunityId, Conversation, Delivery, Edit, Invitation, Key, Member, Message,
+    Person, Reaction, Report, Revocation, Sanction,
 };
 
 /// See [`Rows::remove`](chat::Rows::remove).
 pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target: &Target) -> Found<()> {
     let of = Select::of(community);
     match target {
+        Target::Community => of.delete(session, Community::TABLE),
         Target::Key(key) => of.and("t.id = ?", [Param::id(key.0)]).delete(session, Key::TABLE),
         Target::Person(person) => of.and("t.id = ?", [person.as_str().into()]).delete(session, Person::TABLE),
         Target::Block { by, person } => {
@@ -29,6 +30,9 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
             let params = [id(*conversation), person.as_str().into()];
             of.and("t.conversation = ? AND t.person = ?", params).delete(session, Member::TABLE)
         }
+        Target::Conversation(conversation) => {
+            of.and("t.id = ?", [id(*conversation)]).delete(session, Conversation::TABLE)
+        }
         Target::Invitation(invitation) => {
             of.and("t.id = ?", [Param::id(invitation.0)]).delete(session, Invitation::TABLE)
         }
@@ -37,6 +41,8 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
             let condition = "t.person = ? AND t.conversation = ? AND t.kind = ?";
             of.and(condition, params).delete(session, Sanction::TABLE)
         }
+        Target::Report(report) => of.and("t.id = ?", [Param::id(report.0)]).delete(session, Report::TABLE),
+        Target::Audit(audit) => of.and("t.id = ?", [Param::id(audit.0)]).delete(session, Audit::TABLE),
         Target::Message(message) => {
             session.forget_words(community, message)?;
             forget_mentions(session, community, message)?;

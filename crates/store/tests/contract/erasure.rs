@@ -64,6 +64,42 @@ fn leave_traces(scene: &Scene) -> ConversationId {
     room
 }
 
+/// What a person leaves no trace in: a key, what it waits for, a revocation.
+fn furnish(scene: &Scene) {
+    let create = CreateKey { name: "site".into(), purpose: serde_json::json!({}), hash: vec![] };
+    let endpoint = scene.service(create).expect("a key may").id;
+    let delivery = Delivery {
+        endpoint,
+        id: DeliveryId(Ulid::new(scene.now(), Entropy([7; 16]), 0)),
+        person: person("zoe"),
+        holder: scene.community.to_string(),
+        body: "{}".into(),
+        queued: scene.now(),
+        attempts: 0,
+        given_up: None,
+    };
+    scene.service(KeepDelivery { delivery }).expect("a key may");
+    let ends_s = scene.now().millis() / 1_000 + 3_600;
+    let revoke =
+        Revoke { person: person("zoe"), token: None, until_s: 1, ends: Moment::from_millis(ends_s * 1_000) };
+    scene.service(revoke).expect("a key may");
+}
+
+/// What waits for the community's endpoints.
+fn waiting(scene: &Scene) -> usize {
+    let asked =
+        Undelivered { holder: scene.community.to_string(), abandoned_before: Moment::default(), after: None };
+    scene.store.ask(asked).expect("it can be read").len()
+}
+
+fn assert_is_absent(scene: &Scene) {
+    assert_eq!(scene.service(ReadCommunity), Err(Failure::Absent(Thing::Community)));
+    let meet = Meet { profile: crate::scene::profile("Carl") };
+    assert_eq!(scene.ask("carl", meet), Err(Failure::Absent(Thing::Community)));
+    assert_eq!(scene.service(Keys).expect("a key may"), []);
+    assert_eq!(waiting(scene), 0);
+}
+
 pub(crate) const CASES: &[Case] = &[
     ("nothing of an erased person is left, and the report says what went", |scene| {
         let room = leave_traces(scene);
@@ -134,6 +170,67 @@ pub(crate) const CASES: &[Case] = &[
         scene.erase(&By::Person(person("ann")), "ann");
         assert_eq!(scene.service(Erase { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
         assert_eq!(scene.service(ReadPerson { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
+    }),
+    ("nothing of an erased community is left, its name is free, and what is beside it stays", |scene| {
+        let beside = scene.beside();
+        for scene in [scene, &beside] {
+            leave_traces(scene);
+            furnish(scene);
+        }
+        let before = beside.export(None);
+        let begun = scene.service(EraseCommunity).expect("a key may");
+        assert_eq!((begun.keys.as_ref().map(Vec::len), begun.done), (Some(1), false));
+        assert_is_absent(scene);
+        assert_eq!(
+            scene.service(CreateCommunity { settings: Settings::named("Again") }),
+            Err(Failure::Conflict(Conflict::NameTaken))
+        );
+        let mut report = begun;
+        while !report.done {
+            report.add(scene.service(EraseCommunity).expect("a key may"));
+        }
+        assert_eq!((report.messages, report.people), (limits::PAGE_MAX as u64 + 9, 2));
+        assert_eq!((report.conversations, report.attachments), (3, vec!["file-1".to_owned()]));
+        assert_is_absent(scene);
+        assert_eq!(scene.service(EraseCommunity), Err(Failure::Absent(Thing::Community)));
+        assert_eq!(beside.export(None), before, "nothing of the other one is gone");
+        assert_eq!(waiting(&beside), 1);
+
+        scene.service(CreateCommunity { settings: Settings::named("Again") }).expect("its name is free");
+        assert_eq!(scene.export(None).len(), 1, "it is there alone");
+        let room = scene.lobby(&["zoe", "bob"]);
+        assert_eq!(scene.send("zoe", room, "something").message.seq, Seq(1));
+        let search = SearchMessages { query: "something".into(), conversation: None, before: None, limit: 9 };
+        assert_eq!(scene.service(search).expect("a key may").rows.len(), 1);
+        assert_eq!(waiting(scene), 0);
+    }),
+    ("people and rooms of a community that is being erased can do nothing to keep it", |scene| {
+        let room = scene.lobby(&["ann"]);
+        scene.send("ann", room, "first");
+        for nth in 0.. {
+            let part = scene.service(EraseCommunity).expect("a key may");
+            if part.done {
+                break;
+            }
+            // Who is still connected may say something until the room is gone; that goes, too.
+            let _ = scene.try_send("ann", room, &format!("still here {nth}"));
+            assert!(nth < 100, "it ends");
+        }
+        assert!(scene.try_send("ann", room, "after all").is_err());
+        let ban = Punish {
+            person: person("ann"),
+            conversation: None,
+            kind: SanctionKind::Ban,
+            until: None,
+            reason: String::new(),
+        };
+        assert!(scene.service(ban).is_err());
+        assert_eq!(
+            scene.ask("ann", EraseCommunity),
+            Err(Failure::Refused(Refusal::NotPermitted(Action::Administer)))
+        );
+        scene.service(CreateCommunity { settings: Settings::named("Again") }).expect("its name is free");
+        assert_eq!(scene.export(None).len(), 1, "nothing of the former one is in it");
     }),
     ("people export what there is of them and nothing else", |scene| {
         let room = scene.lobby(&["ann", "bob"]);

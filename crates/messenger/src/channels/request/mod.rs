@@ -147,12 +147,13 @@ impl Asker<'_> {
         if self.me.rooms.are_all() { Ok(()) } else { Err(Fault::token_limited()) }
     }
 
-    /// Takes one of the person's messages of a minute, and of their community's, which has it back if nothing is sent.
+    /// Takes one of the person's messages of a minute, of their address's, and of their community's, which has it back if
+    /// nothing is sent.
     ///
     /// # Errors
     /// They have sent as many as they may, or all together have.
     pub(super) fn spend_message(&self) -> Result<Spent, Fault> {
-        Ok(self.messenger.spend_message_now(&self.me.community, self.me.id())?)
+        Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote)?)
     }
 
     /// Asks a command about a conversation, and writes its answer as JSON.

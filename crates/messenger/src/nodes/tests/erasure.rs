@@ -5,7 +5,7 @@ use crate::audience::ERASED_REACTIONS_TOLD_MAX;
 use crate::scene::{Held, by, id, run, somebody};
 use crate::witness::{Happening, Witness};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Append, Around, Erase, Punish, React, ReadPage, ReadPerson};
+use chat::verbs::{Append, Around, Erase, EraseCommunity, Punish, React, ReadPage, ReadPerson};
 use chat::{By, CommunityId, Draft, Failure, KeyId, PersonId, Revision, SanctionKind, Seq};
 use gateway::FromNodes;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ struct Mourner {
     noted: Arc<Mutex<Vec<PersonId>>>,
     /// How often somebody was erased on this node.
     happened: Arc<AtomicUsize>,
+    /// How often it was told that the community is closed.
+    closed: Arc<AtomicUsize>,
 }
 
 impl Witness for Mourner {
@@ -29,6 +31,10 @@ impl Witness for Mourner {
 
     fn erased(&self, _: &CommunityId, person: &PersonId) {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(person.clone());
+    }
+
+    fn closed(&self, _: &CommunityId) {
+        self.closed.fetch_add(1, Relaxed);
     }
 }
 
@@ -59,6 +65,22 @@ fn who_is_erased_on_one_node_is_forgotten_on_the_other_and_who_is_banned_is_not(
         there.hear(&here);
         assert_eq!((mine.noted(), theirs.noted()), (vec![somebody("ann")], vec![somebody("ann")]));
         assert_eq!(there.words().len(), 0, "what was heard is not said again");
+    });
+}
+
+#[test]
+fn a_community_that_is_erased_on_one_node_is_closed_on_the_other() {
+    run(async {
+        let (here, there, _) = begin().await;
+        let (mine, theirs) = (Mourner::of(&here), Mourner::of(&there));
+        let closed = || (mine.closed.load(Relaxed), theirs.closed.load(Relaxed));
+        let erase = || here.messenger.ask(&id("one"), By::Service, EraseCommunity);
+        assert!(!erase().await.expect("the first part").done);
+        there.hear(&here);
+        assert_eq!(closed(), (1, 1));
+        while !erase().await.expect("a further part").done {}
+        there.hear(&here);
+        assert_eq!(closed(), (2, 2), "once more at the end, and never between");
     });
 }
 

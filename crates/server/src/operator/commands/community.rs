@@ -33,6 +33,13 @@ pub(crate) enum CommunityCommand {
     Export { id: String },
     /// Drop what is older than the community keeps, now
     Expire { id: String },
+    /// Erase a community with everything in it: people, rooms, messages, keys
+    Erase {
+        id: String,
+        /// That you mean it
+        #[arg(long, required = true)]
+        yes: bool,
+    },
 }
 
 impl Commanded for CommunityCommand {
@@ -57,6 +64,7 @@ impl Commanded for CommunityCommand {
             }
             Self::Export { id } => Errand::new(Method::GET, &["communities", id, "export"], Form::Lines),
             Self::Expire { id } => Errand::new(Method::POST, &["communities", id, "retention"], Form::Fields),
+            Self::Erase { id, yes: _ } => one(Method::DELETE, id, Form::Fields),
         })
     }
 }

@@ -1,0 +1,155 @@
+//! Erasure of a whole community: nothing of it is left, and its name is free.
+
+use crate::access;
+use crate::community::Community;
+use crate::failure::{Failure, Thing};
+use crate::ids::KeyId;
+use crate::limits::PAGE_MAX;
+use crate::moment::Moment;
+use crate::rows::{Record, Rows, Table, Target};
+use crate::{Call, Command, WEIGHT_MAX};
+use serde::Serialize;
+
+/// Erases a part of the call's community: to be repeated until the report says `done`. For keys only; whoever hands on such a
+/// call has made sure that it is the operator's.
+///
+/// With the first part it is there for nobody any more: its keys are gone, and nobody comes in. Its name is free when nothing is
+/// left.
+#[derive(Clone, Copy, Debug)]
+pub struct EraseCommunity;
+
+/// What was erased.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct CommunityErasure {
+    /// Messages, with former texts, reactions and mentions, and in the search index.
+    pub messages: u64,
+    /// Rooms, groups and conversations of two.
+    pub conversations: u64,
+    /// People.
+    pub people: u64,
+    /// Everything else: memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    pub records: u64,
+    /// Ids of files that messages referred to, which are to be deleted.
+    pub attachments: Vec<String>,
+    /// Of the part with which it is there for nobody any more: its keys, which are gone.
+    #[serde(skip)]
+    pub keys: Option<Vec<KeyId>>,
+    /// Whether nothing is left.
+    pub done: bool,
+}
+
+impl CommunityErasure {
+    /// Adds what a further part has erased, except its [keys](Self::keys): they are told by that part.
+    pub fn add(&mut self, part: Self) {
+        self.messages += part.messages;
+        self.conversations += part.conversations;
+        self.people += part.people;
+        self.records += part.records;
+        self.attachments.extend(part.attachments);
+        self.done = part.done;
+    }
+}
+
+/// What there is beside keys, and what goes with messages. Conversations first: who is still connected could say something for
+/// ever.
+const TABLES: [Table; 10] = [
+    Table::Conversation,
+    Table::Person,
+    Table::Message,
+    Table::Member,
+    Table::Invitation,
+    Table::Sanction,
+    Table::Report,
+    Table::Block,
+    Table::Audit,
+    Table::Revocation,
+];
+
+impl Command for EraseCommunity {
+    type Answer = CommunityErasure;
+    const WRITES: bool = true;
+
+    /// It goes over a page of rows, and removes each.
+    fn weight(&self) -> u32 {
+        WEIGHT_MAX
+    }
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<CommunityErasure, Failure> {
+        access::key_or_self(call, None)?;
+        let community = rows.community(&call.community)?.ok_or(Failure::Absent(Thing::Community))?;
+        let mut report = CommunityErasure::default();
+        if community.erasing.is_none() {
+            begin(rows, call, community, &mut report)?;
+            return Ok(report);
+        }
+        for table in TABLES {
+            let found = rows.scan(&call.community, table, None, None, PAGE_MAX)?;
+            if !found.is_empty() {
+                for scanned in found {
+                    forget(rows, call, scanned.record, &mut report)?;
+                }
+                return Ok(report);
+            }
+        }
+        rows.remove(&call.community, &Target::Community)?;
+        report.done = true;
+        Ok(report)
+    }
+}
+
+/// The keys go first: whoever has one can do nothing more with it, and what waits for a webhook waits in vain.
+fn begin(
+    rows: &mut dyn Rows,
+    call: &Call,
+    community: Community,
+    report: &mut CommunityErasure,
+) -> Result<(), Failure> {
+    let keys: Vec<KeyId> = rows.keys(&call.community)?.iter().map(|key| key.id).collect();
+    for &key in &keys {
+        rows.remove(&call.community, &Target::Deliveries { endpoint: key })?;
+        rows.remove(&call.community, &Target::Key(key))?;
+    }
+    report.records += keys.len() as u64;
+    report.keys = Some(keys);
+    Ok(rows.put(&call.community, &Community { erasing: Some(call.now), ..community }.into())?)
+}
+
+fn forget(
+    rows: &mut dyn Rows,
+    call: &Call,
+    record: Record,
+    report: &mut CommunityErasure,
+) -> Result<(), Failure> {
+    let (count, target) = match record {
+        Record::Message(message) => {
+            report.attachments.extend(message.attachments.iter().map(|attachment| attachment.id.clone()));
+            (&mut report.messages, Target::Message(Box::new(message)))
+        }
+        Record::Member(row) => {
+            (&mut report.records, Target::Member { conversation: row.conversation, person: row.person })
+        }
+        Record::Invitation(row) => (&mut report.records, Target::Invitation(row.id)),
+        Record::Sanction(row) => {
+            let target =
+                Target::Sanction { person: row.person, conversation: row.conversation, kind: row.kind };
+            (&mut report.records, target)
+        }
+        Record::Report(row) => (&mut report.records, Target::Report(row.id)),
+        Record::Block(row) => (&mut report.records, Target::Block { by: row.by, person: row.person }),
+        Record::Audit(row) => (&mut report.records, Target::Audit(row.id)),
+        Record::Conversation(row) => (&mut report.conversations, Target::Conversation(row.id)),
+        Record::Person(row) => (&mut report.people, Target::Person(row.id)),
+        // Whether they have ended does not matter any more.
+        Record::Revocation(_) => (&mut report.records, Target::Revocations { ended_before: Moment::MAX }),
+        Record::Community(_)
+        | Record::Key(_)
+        | Record::Edit(_)
+        | Record::Reaction(_)
+        | Record::Mention(_) => {
+            debug_assert!(false, "these go with others");
+            return Ok(());
+        }
+    };
+    *count += 1;
+    Ok(rows.remove(&call.community, &target)?)
+}
