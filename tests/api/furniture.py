@@ -20,6 +20,7 @@ class Furniture:
         for person in ("ann", "bob"):
             self.ask("PUT", f"/people/{person}", {"name": person})
             self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
+        server.command("community", "create", "spare")
         first = self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello", "client_id": "first"})
         report = self.ask("POST", f"/conversations/room:lobby/messages/{self.send()['seq']}/reports", {"reason": "x"})
         self.ask("PUT", "/people/eve", {"name": "Eve"})
@@ -38,6 +39,7 @@ class Furniture:
         # With which the same request would leave nothing for the next one.
         self.spent: dict[str, dict[str, Any]] = {
             "erase_person": {"person": "eve"},
+            "erase_community": {"community": "spare"},
             "remove_member": {"person": "bob"},
             "delete_message": {"seq": 2},
         }

@@ -27,6 +27,18 @@ class Commands(unittest.TestCase):
             complaint = server.command("community", "create", "club", succeeds=False)
             self.assertIn("name_taken", complaint)
 
+    def test_a_community_is_erased_and_its_name_is_free(self) -> None:
+        with running() as server:
+            server.command("community", "create", "club")
+            server.command("room", "create", "club", "hall")
+            self.assertIn("--yes", server.command("community", "erase", "club", succeeds=False))
+            erased = server.command("community", "erase", "club", "--yes")
+            for line in ("conversations: 1", "done: true"):
+                self.assertIn(line, erased)
+            self.assertNotIn("club", server.command("community", "list"))
+            self.assertIn("not_found", server.command("community", "erase", "club", "--yes", succeeds=False))
+            self.assertIn("made the community club", server.command("community", "create", "club"))
+
     def test_settings_that_were_shown_are_given_back_changed(self) -> None:
         with running() as server:
             shown = json.loads(server.command("community", "show", "default", "--json"))

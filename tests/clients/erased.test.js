@@ -1,0 +1,64 @@
+// A community that is erased under the people who are in it, and what the people of one address may do together.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answer, Inbox } from "./harness/answers.js";
+import { connect, newest } from "./harness/clients.js";
+import { COMMUNITY, comeIn, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
+import { startThrong } from "./harness/process.js";
+
+/** The answer to the first join of a connection of its own. */
+async function come(t, throng, params) {
+  const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
+  return answer(socket.channel(LOBBY).join());
+}
+
+test("whose community is erased is told so, is let in no more, and finds nothing of it in one of its name", async (t) => {
+  const throng = await startThrong();
+  t.after(() => throng.end());
+  await trustSite(throng);
+  const people = [await comeIn(t, throng, { token: tokenOf("ann") }), await comeIn(t, throng, { name: "a guest" })];
+  await ok(people[0].room, "msg:new", { text: "the last word" });
+  const stats = await throng.operate("GET", `/communities/${COMMUNITY}/stats`);
+  assert.deepEqual([stats.people_online, stats.devices_online, stats.rooms_open], [2, 2, 1]);
+  const codes = people.map(({ socket }) => {
+    const closed = new Inbox("close codes");
+    socket.onClose(({ code }) => {
+      // The client would come back for ever.
+      socket.disconnect();
+      closed.add(code);
+    });
+    return closed;
+  });
+  const report = await throng.operate("DELETE", `/communities/${COMMUNITY}`);
+  assert.deepEqual([report.done, report.messages, report.people], [true, 1, 2]);
+  for (const closed of codes) assert.equal(await closed.next(), 4403);
+  for (const params of [{ token: tokenOf("ann") }, { name: "a guest" }, { token: people[1].me.token }]) {
+    isRefused(await come(t, throng, params), "not_found", JSON.stringify(Object.keys(params)));
+  }
+
+  await throng.operate("POST", "/communities", { id: COMMUNITY, settings: { name: "Anew" } });
+  await throng.operate("POST", `/communities/${COMMUNITY}/rooms`, { name: "lobby", kind: "public", title: "Lobby" });
+  isRefused(await come(t, throng, { token: tokenOf("ann") }), "token_invalid", "a token of the former one");
+  const guest = await comeIn(t, throng, { name: "a guest" });
+  assert.deepEqual([guest.lobby.messages, guest.lobby.conversation.last], [[], 0]);
+});
+
+test("the people of one address say as much, and are as many new guests, as an address may", async (t) => {
+  const throng = await startThrong({
+    THRONG_LIMITS_MESSAGES_PER_MINUTE_PER_IP: "3",
+    THRONG_LIMITS_GUESTS_PER_MINUTE_PER_IP: "2",
+  });
+  t.after(() => throng.end());
+  const [ann, bob] = [await comeIn(t, throng, { name: "Ann" }), await comeIn(t, throng, { name: "Bob" })];
+  const third = isRefused(await come(t, throng, { name: "Cat" }), "rate_limited", "the third guest");
+  assert.deepEqual([third.details.limit, third.details.max], ["guests_per_minute_per_ip", 2]);
+  assert.ok(third.details.retry_after_ms > 0);
+  // Who has been here is no new guest.
+  assert.equal((await come(t, throng, { token: ann.me.token })).status, "ok");
+
+  for (const { room } of [ann, bob, ann]) await ok(room, "msg:new", { text: "hi" });
+  const { details } = await refused(bob.room, "msg:new", { text: "one more" }, "rate_limited");
+  assert.deepEqual([details.limit, details.max], ["messages_per_minute_per_ip", 3]);
+  const metrics = await (await fetch(throng.metrics)).text();
+  assert.match(metrics, /throng_rate_limited_total\{limit="guests"\} [1-9]/);
+});
