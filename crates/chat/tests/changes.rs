@@ -96,8 +96,8 @@ impl World {
             .expect("it is new");
         let name = RoomName::parse("room").expect("it is a name");
         world.room = world.ask(By::Service, CreateRoom::public(name, "Room")).expect("it is new").id;
-        for who in 0..PEOPLE.len() {
-            let profile = Profile { name: PEOPLE[who].into(), avatar: None, guest: false, role: None };
+        for (who, name) in PEOPLE.iter().enumerate() {
+            let profile = Profile { name: (*name).into(), avatar: None, guest: false, role: None };
             world.ask(by(who), Meet { profile }).expect("they may come");
             world
                 .ask(by(who), Join { conversation: world.room, invitation: None })
