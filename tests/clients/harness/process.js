@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -37,7 +37,10 @@ export async function startThrong(settings = {}) {
   return {
     ...addresses(port),
     metrics: `http://127.0.0.1:${adminPort}/metrics`,
+    folder,
     operate: (method, path, body) => operate(adminPort, folder, method, path, body),
+    /** What a command of the operator's says. */
+    command: (...words) => execFileSync(THRONG, words, { env: own(environment), encoding: "utf8", stdio: "pipe" }),
     pid: () => server.pid,
     start: () => server.start(),
     stop: () => server.stop(),
@@ -92,7 +95,7 @@ class Server {
   async start() {
     this.#output = "";
     const child = spawn(this.#binary, this.#parameters, {
-      env: { ...withoutThrong(process.env), ...this.#environment },
+      env: own(this.#environment),
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
@@ -128,8 +131,9 @@ class Server {
 }
 
 /** The server takes each `THRONG_…` for a setting: those of the tests, and of whoever runs them, stay here. */
-function withoutThrong(environment) {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("THRONG_")));
+function own(environment) {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("THRONG_"));
+  return { ...Object.fromEntries(others), ...environment };
 }
 
 async function isHealthy(_server, port) {
