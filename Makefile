@@ -22,11 +22,11 @@ CARGO_DENY := $(CACHE_DIR)/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 SERVER ?= $(DEBUG_DIR)/throng
 
 # Knobs: `make sim SEEDS=10000`, `make fuzz FUZZ_SECONDS=600 FUZZ_TARGETS=frames`, `make bench BENCH=echo`,
-# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`, `make kills KILLS=100`,
+# `make bench-check BUDGETS=repeatable`, `make api-tests API_SECONDS=300`, `make kills KILLS=1000`,
 # `make rolling-restart CLIENTS=2000`.
 SEEDS ?= 500
 FUZZ_SECONDS ?= 60
-KILLS ?= 10
+KILLS ?= 100
 CLIENTS ?= 10000
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 BENCH ?= all
@@ -255,10 +255,9 @@ competition-smoke: programs-for-tests ## Let the competition's runner, its progr
 	bench/run competition --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) \
 		$(foreach name,$(SMOKE_ENTRANTS),--only $(name)) > /dev/null
 
-# 1 % would take two minutes.
 .PHONY: record-smoke
-record-smoke: programs-for-tests ## The record with 0.1 % of its people: judges counts
-	bench/record --scale 1000 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
+record-smoke: programs-for-tests ## The record with 1 % of its people: judges counts
+	bench/record --scale 100 --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
 .PHONY: seeds-smoke
 seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
@@ -281,11 +280,10 @@ messenger-smoke: programs-for-tests ## The messenger's benches in small: judges 
 bench-check-smoke: programs-for-tests ## Let the budgets' scenarios run with 1 % of their people: judges counts
 	bench/check measured --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
-# What takes seconds. `bench/run load --smoke` plays the other generators, too, waits for idle crowds to go, and looks for the
-# most that the machine can send: minutes.
+# `bench/run load --smoke` plays the other generators, too: minutes.
 .PHONY: bench-smoke
 bench-smoke: programs-for-tests ## Let bench/run measure 1 % of its numbers, of the server and of Stampede: judges counts
-	for group in all load-echo; do \
+	for group in all load; do \
 		bench/run "$$group" --smoke --without tsung --without k6 --without bun \
 			--bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
 	done

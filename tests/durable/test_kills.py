@@ -8,7 +8,7 @@ import unittest
 
 from environment import OnPostgres, Stored
 
-KILLS = int(os.environ.get("KILLS", "10"))
+KILLS = int(os.environ.get("KILLS", "100"))
 NAMES = ("ann", "bob", "cat")
 # A kill comes after so many more acknowledgements for each, at most.
 ACKS_MAX = 60

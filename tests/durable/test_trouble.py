@@ -1,11 +1,13 @@
 """What people see while the store cannot write, and that everything goes on when it can.
 
-Needs target/debug/throng (THRONG_BIN names another), PostgreSQL, and prlimit."""
+Needs target/debug/throng (THRONG_BIN names another), PostgreSQL, prlimit, and a C compiler."""
 
+import errno
 import os
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 from signal import SIGTERM
 
 from environment import OnPostgres, Stored
@@ -64,6 +66,52 @@ class FullDisk(Trouble):
             self.assertEqual(server.readiness()[0], 200)
             server.limit_files("unlimited")
             self.recover(talkers)
+
+
+class FaultyDisk(Trouble):
+    """Under a server that runs; `faulty_disk.c` says how."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        source, library = Path(__file__).with_name("faulty_disk.c"), self.folder / "faulty_disk.so"
+        options = ["-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        compiler = find("cc", "a C compiler is needed")
+        subprocess.run([compiler, *options, "-o", library, source], check=True, timeout=DEADLINE_SECONDS)
+        self.control = self.folder / "disk"
+        self.preloaded = {"LD_PRELOAD": str(library), "FAULTY_DISK": str(self.control)}
+
+    def store(self) -> dict[str, str]:
+        return self.preloaded
+
+    def fail(self, what: str, error: int) -> None:
+        """From now on the disk fails so. At once: half a word would be no fault."""
+        words = self.folder / "disk-next"
+        words.write_text(f"{what} {error}")
+        words.rename(self.control)
+
+    def assert_goes_on_after(self, what: str, error: int) -> None:
+        server = self.start_server()
+        talkers = self.talkers(server, "ann", "bob")
+        for _ in range(3):
+            for talker in talkers:
+                talker.talk()
+                talker.wait_for_acks(len(talker.acked) + 20)
+            self.fail(what, error)
+            for talker in talkers:
+                talker.stop()
+                talker.say_more()
+            self.assert_refused(talkers)
+            # What is there can be read, and who reads is not sent away.
+            self.assertGreaterEqual(len(talkers[0].history()), len(talkers[0].acked))
+            self.assertEqual(server.readiness()[0], 200)
+            self.control.unlink()
+            self.recover(talkers)
+
+    def test_nothing_is_acknowledged_while_the_disk_is_read_only_and_it_goes_on_with_it(self) -> None:
+        self.assert_goes_on_after("write", errno.EROFS)
+
+    def test_nothing_is_acknowledged_that_a_disk_may_have_lost_and_it_goes_on_with_it(self) -> None:
+        self.assert_goes_on_after("sync", errno.EIO)
 
 
 class ReadOnlyDisk(Stored):

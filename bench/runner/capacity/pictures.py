@@ -57,7 +57,8 @@ def _runs(group: Group, outcomes: dict[Search, Outcome], folder: Path) -> list[P
         found = outcomes[configuration.search].found
         for run, word in ((found.at_answer, ""), (found.beyond, " (too much)")) if found else ():
             if run is not None:
-                copy = folder / f"{configuration.name}, {run.load:,}{word}".replace("/", "∕")
+                # The load first: a plot cuts long names.
+                copy = folder / f"{run.load:,}{word}, {configuration.name}".replace("/", "∕")
                 shutil.copytree(run.folder, copy, ignore=shutil.ignore_patterns("plots", "report.html"))
                 copies.append(copy)
     return copies

@@ -51,6 +51,7 @@ class Search:
 
     scenario: str
     variables: tuple[tuple[str, str], ...]
+    # About half of what held last: each doubling before that is a run less between what holds and what fails.
     begin: int
     # Never beyond: what the connections allow.
     most: int
@@ -181,7 +182,7 @@ def _http(requests: int, begin: int) -> Configuration:
 DELIVERIES = 10 * 10 * 10.0
 
 # As it is in several groups, which compare it with one thing changed.
-USUAL = _chat(begin=40)
+USUAL = _chat(begin=150)
 
 GROUPS = (
     Group(
@@ -189,28 +190,28 @@ GROUPS = (
         "One channel with x users who send y messages",
         "messages a second, of all together",
         "deliveries a second",
-        (_one_channel(10, 2000), _one_channel(100, 300), _one_channel(1000, 30), _one_channel(10_000, 3)),
+        (_one_channel(10, 40_000), _one_channel(100, 5000), _one_channel(1000, 250), _one_channel(10_000, 40)),
     ),
     Group(
         "rooms-of-1000",
         "X channels of 1000 users",
         "channels",
         "deliveries a second",
-        (_rooms_of_1000(5, 6), _rooms_of_1000(10, 3)),
+        (_rooms_of_1000(5, 12), _rooms_of_1000(10, 8)),
     ),
     Group(
         "come-and-go",
         "People who come and go",
         "arrivals a second",
         "arrivals a second",
-        (_come_and_go(3, 1, 100), _come_and_go(1, 0.5, 200)),
+        (_come_and_go(3, 1, 500), _come_and_go(1, 0.5, 1000)),
     ),
     Group(
         "hot-rooms",
         "Hot rooms: members choose one of 1000 rooms by Zipf's law",
         "members, each of whom says something once a second",
         "members",
-        (_hot_rooms(0, 2000), _hot_rooms(0.8, 1000), _hot_rooms(1.1, 500), _hot_rooms(1.4, 250)),
+        (_hot_rooms(0, 6000), _hot_rooms(0.8, 3000), _hot_rooms(1.1, 1500), _hot_rooms(1.4, 1200)),
     ),
     Group(
         "sizes",
@@ -218,8 +219,8 @@ GROUPS = (
         "clients, each of whom sends ten messages a second",
         "messages a second, there and back",
         (
-            *(_echo(size, 3000) for size in (17, 64, 256)),
-            *(_echo(1024, 2000), _echo(4096, 1500), _echo(16_384, 600), _echo(65_536, 150)),
+            *(_echo(size, 5000) for size in (17, 64, 256)),
+            *(_echo(1024, 4500), _echo(4096, 3500), _echo(16_384, 2000), _echo(65_536, 600)),
         ),
     ),
     Group(
@@ -229,7 +230,7 @@ GROUPS = (
         "deliveries a second",
         tuple(
             Configuration(f"{size:,} B", search, DELIVERIES)
-            for size, search in ((128, USUAL), (1024, _chat(25, size=1024)), (8000, _chat(8, size=8000)))
+            for size, search in ((128, USUAL), (1024, _chat(130, size=1024)), (8000, _chat(80, size=8000)))
         ),
     ),
     Group(
@@ -238,9 +239,9 @@ GROUPS = (
         "rooms",
         "deliveries a second",
         (
-            Configuration("once a second", _chat(300, interval="1s"), DELIVERIES / 10),
+            Configuration("once a second", _chat(900, interval="1s"), DELIVERIES / 10),
             Configuration("10 times a second", USUAL, DELIVERIES),
-            Configuration("100 times a second", _chat(4, interval="10ms"), DELIVERIES * 10),
+            Configuration("100 times a second", _chat(16, interval="10ms"), DELIVERIES * 10),
         ),
     ),
     Group(
@@ -249,7 +250,7 @@ GROUPS = (
         "rooms",
         "deliveries a second",
         tuple(
-            Configuration(name, _chat(20, size=512, words=PROSE[:464], deflate=flag, setup=setup), DELIVERIES)
+            Configuration(name, _chat(80, size=512, words=PROSE[:464], deflate=flag, setup=setup), DELIVERIES)
             for name, flag, setup in (("off", "false", Setup()), ("on", "true", Setup(compression=True)))
         ),
     ),
@@ -258,14 +259,14 @@ GROUPS = (
         "TLS, rooms of ten",
         "rooms",
         "deliveries a second",
-        (Configuration("off", USUAL, DELIVERIES), Configuration("on", _chat(25, setup=Setup(tls=True)), DELIVERIES)),
+        (Configuration("off", USUAL, DELIVERIES), Configuration("on", _chat(110, setup=Setup(tls=True)), DELIVERIES)),
     ),
     Group(
         "http",
         "HTTP beside WebSocket: others fetch the page while rooms of ten talk",
         "rooms",
         "deliveries a second",
-        (Configuration("no requests", USUAL, DELIVERIES), _http(100, 30), _http(1000, 20)),
+        (Configuration("no requests", USUAL, DELIVERIES), _http(100, 130), _http(1000, 120)),
     ),
     Group(
         "shards",
@@ -275,7 +276,7 @@ GROUPS = (
         tuple(
             Configuration(f"{shards} shard{'s' if shards > 1 else ''}", search, DELIVERIES)
             for shards in (1, 2)
-            for search in [_chat(30, setup=Setup(shards=shards, shares_cores=True))]
+            for search in [_chat(120, setup=Setup(shards=shards, shares_cores=True))]
         ),
     ),
 )

@@ -43,7 +43,7 @@ class PlanTest(unittest.TestCase):
             self.assertEqual(scenarios(group), scenarios(large))
             for configuration in group.configurations:
                 self.assertEqual(configuration.search.begin, configuration.search.most)
-                self.assertLessEqual(configuration.search.begin, 40)
+                self.assertLessEqual(configuration.search.begin, 50)
 
     def test_a_smoke_run_has_every_setup_of_the_server(self):
         setups = lambda smoke: {one.setup for one in plan.searches(plan.plan([], smoke))}  # noqa: E731

@@ -5,9 +5,10 @@
 
 use crate::call::{By, Call};
 use crate::community::{Community, GuestPolicy};
-use crate::conversation::{Conversation, Kind, Member};
+use crate::conversation::{Conversation, Member};
 use crate::failure::{Failure, Refusal, Thing};
 use crate::ids::{ConversationId, PersonId};
+use crate::kind::Kind;
 use crate::moderation::{Sanction, SanctionKind};
 use crate::moment::Moment;
 use crate::permissions::{Action, Role, Standing, permits};

@@ -38,6 +38,7 @@ mod conversation;
 mod delivery;
 mod failure;
 mod ids;
+mod kind;
 pub mod limits;
 mod memory;
 mod message;
@@ -55,13 +56,14 @@ mod words;
 
 pub use call::{Asked, By, Call, Command};
 pub use community::{Community, CommunityLimits, GuestPolicy, Key, Look, Settings};
-pub use conversation::{Conversation, Invitation, Kind, Member, Pair};
+pub use conversation::{Conversation, Invitation, Member, Pair};
 pub use delivery::{Delivery, GivenUp};
 pub use failure::{Conflict, Failure, Refusal, Thing, Trouble, TroubleKind};
 pub use ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, Entropy, InvitationId, KeyId, MessageId,
     PersonId, ReportId, Revision, RoomName, Seq, Ulid,
 };
+pub use kind::Kind;
 pub use memory::{MemoryRows, MemoryStore};
 pub use message::{Attachment, Deletion, Draft, Edit, Mention, Message, Reaction, Shown, Tally};
 pub use moderation::{Audit, Deed, Report, Sanction, SanctionKind, Settlement};

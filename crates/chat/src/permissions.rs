@@ -3,7 +3,7 @@
 //! It owns that table, the order of the roles and what sort of thing an action is. It must never look at anything else: bans,
 //! mutes, slow mode, guest policy, blocks and roles in the whole community come on top, in [`crate::access`].
 
-use crate::conversation::Kind;
+use crate::kind::Kind;
 use serde::{Deserialize, Serialize};
 
 /// A member's role in a conversation. A later one has more to say.

@@ -3,47 +3,20 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::driver::ShardIndex;
-use crate::engine::{HandedOff, Handoff};
-use crate::mailbox::{Bell, Queue};
+use crate::desk::{ControlDesk, Errand};
+use crate::handoff::Handoff;
+use crate::mailbox::Bell;
 use crate::passage::{Departure, LINK_RETRY, report};
-use crate::transfer::{Link, Manifest, Token as Ticket};
+use crate::transfer::{Link, Manifest};
 
 const BELL: Token = Token(usize::MAX);
 const EVENTS_MAX: usize = 128;
-
-/// What other threads ask of the control thread.
-pub(crate) enum Errand {
-    /// Take this socket to a shard with a table of its own.
-    Carry {
-        shard: ShardIndex,
-        ticket: Ticket,
-        socket: OwnedFd,
-    },
-    /// A connection left a shard that shares the table.
-    Welcome(HandedOff),
-    Stop,
-}
-
-/// Where errands are left.
-pub(crate) struct ControlDesk {
-    errands: Queue<Errand>,
-    bell: Bell,
-}
-
-impl ControlDesk {
-    pub(crate) fn put(&self, errand: Errand) {
-        if self.errands.push(errand, usize::MAX).is_ok() {
-            self.bell.ring();
-        }
-    }
-}
 
 pub(crate) struct Control {
     poll: Poll,
@@ -62,7 +35,7 @@ impl Control {
             let directions = Interest::READABLE | Interest::WRITABLE;
             poll.registry().register(&mut SourceFd(&link.as_raw_fd()), Token(shard), directions)?;
         }
-        let desk = Arc::new(ControlDesk { errands: Queue::new(), bell });
+        let desk = Arc::new(ControlDesk::new(bell));
         Ok(Self { poll, desk, links, departures })
     }
 
@@ -79,8 +52,7 @@ impl Control {
             for event in &events {
                 self.welcome_from(event.token(), handoff);
             }
-            self.desk.errands.take_into(&mut errands);
-            self.desk.errands.handled(errands.len());
+            self.desk.take_into(&mut errands);
             for errand in errands.drain(..) {
                 match errand {
                     Errand::Carry { shard, ticket, socket } => {
@@ -97,8 +69,7 @@ impl Control {
     }
 
     fn wait(&mut self, events: &mut Events) {
-        self.desk.bell.announce_sleep();
-        let must_look = self.desk.errands.waiting() > 0;
+        let must_look = self.desk.announce_sleep();
         let must_retry = self.links.iter().any(Link::is_waiting);
         let patience = match (must_look, must_retry) {
             (true, _) => Some(std::time::Duration::ZERO),
@@ -110,7 +81,7 @@ impl Control {
         {
             panic!("the control thread cannot wait: {error}");
         }
-        self.desk.bell.announce_awake();
+        self.desk.announce_awake();
     }
 
     fn welcome_the_last(&self, handoff: &Handoff) {

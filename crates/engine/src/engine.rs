@@ -1,33 +1,16 @@
-//! The handle to the running shards, and what crosses between them and the control plane.
+//! The handle to the running shards.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crate::config::Tables;
-use crate::control::{ControlDesk, Errand};
 use crate::counters::ShardCounters;
-use crate::driver::{Driver, ListenerIndex, ShardIndex};
+use crate::desk::{ControlDesk, Errand};
+use crate::driver::{Driver, ShardIndex};
 use crate::mailbox::{Bell, Mailboxes, Queue};
 use crate::passage::{Arrival, Order};
 use crate::transfer::Manifest;
-
-/// Takes the connections that leave the shards. Called on a control thread, in the process's own descriptor table; it
-/// should hand them on and return.
-pub type Handoff = Box<dyn Fn(HandedOff) + Send + Sync>;
-
-/// A connection that left its shard by [`Io::hand_off`](crate::Io::hand_off).
-#[derive(Debug)]
-pub struct HandedOff {
-    /// The socket, non-blocking and without delay.
-    pub stream: TcpStream,
-    /// The peer's address.
-    pub remote: SocketAddr,
-    /// Where it came in; of an adopted connection, or one that went out, `u16::MAX`.
-    pub listener: ListenerIndex,
-    /// What was read from it and not used.
-    pub unread: Vec<u8>,
-}
 
 /// A connection for a shard: see [`Engine::adopt`].
 #[derive(Debug)]

@@ -73,10 +73,12 @@ mod connect;
 mod connection;
 mod control;
 mod counters;
+mod desk;
 mod dial;
 mod driver;
 mod engine;
 mod expire;
+mod handoff;
 mod held;
 mod inbound;
 mod io;
@@ -113,7 +115,8 @@ pub use dial::Dial;
 pub use driver::{
     Admission, ConnectionId, Delivery, Driver, EndCause, LEFTOVER_BYTES_MAX, ListenerIndex, ShardIndex,
 };
-pub use engine::{Adoption, Engine, HandedOff, Handoff};
+pub use engine::{Adoption, Engine};
+pub use handoff::{HandedOff, Handoff};
 pub use io::Io;
 pub use mailbox::Mailboxes;
 pub use prepare::{Prepared, prepare};

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use rustls::ServerConnection;
 
-use crate::control::{ControlDesk, Errand};
+use crate::desk::{ControlDesk, Errand};
 use crate::driver::ListenerIndex;
-use crate::engine::HandedOff;
+use crate::handoff::HandedOff;
 use crate::transfer::{Link, Manifest};
 
 /// How long to wait before sockets that the kernel did not take are tried again, should no edge tell.

@@ -13,7 +13,7 @@ use crate::config::STAGED_BYTES_MAX;
 use crate::connection::{Connection, Flags};
 use crate::counters::add;
 use crate::driver::{ConnectionId, Driver, EndCause, ListenerIndex};
-use crate::engine::HandedOff;
+use crate::handoff::HandedOff;
 use crate::io::Io;
 use crate::shard::Shard;
 use crate::sockets::Sockets;

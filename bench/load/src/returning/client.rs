@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use super::failure::Failure;
 use super::texts::Texts;
 use crate::wire;
 
@@ -11,17 +12,6 @@ const HEAD_START: &[u8] = b"HTTP/1.1 101";
 
 /// The longest answer to an upgrade that is waited for.
 const HEAD_BYTES_MAX: usize = 8192;
-
-/// Why a connection is of no more use.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Failure {
-    /// The server closed, or the connection broke.
-    Cut,
-    /// The upgrade or the join was refused.
-    Refused,
-    /// What came is no message of this protocol.
-    Nonsense,
-}
 
 /// What happened.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,6 +6,7 @@
 //! again: on servers that live, that is what there is to find.
 
 mod client;
+mod failure;
 mod tally;
 mod texts;
 mod worker;

@@ -1,7 +1,7 @@
 //! Whole texts out of a byte stream of server frames (RFC 6455, section 5.2), for clients that must know what they were
 //! told. It owns the bytes of a frame that has not come whole; fragmented messages are none that Throng sends, and an error.
 
-use super::client::Failure;
+use super::failure::Failure;
 
 const OPCODE_TEXT: u8 = 1;
 const OPCODE_CLOSE: u8 = 8;

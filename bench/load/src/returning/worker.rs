@@ -7,7 +7,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::Returning;
-use super::client::{Client, Failure, Happened};
+use super::client::{Client, Happened};
+use super::failure::Failure;
 use super::tally::Tally;
 use crate::sys::{self, Epoll, Ready};
 use crate::{CONNECTIONS_PER_THREAD_MAX, wire};

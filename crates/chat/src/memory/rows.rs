@@ -2,12 +2,13 @@
 
 use super::{MemoryRows, Shelf};
 use crate::community::{Community, Key};
-use crate::conversation::{Conversation, Invitation, Kind, Member, Pair};
+use crate::conversation::{Conversation, Invitation, Member, Pair};
 use crate::delivery::Delivery;
 use crate::ids::{
     AuditId, ClientId, CommunityId, ConversationId, DeliveryId, InvitationId, KeyId, MessageId, PersonId,
     ReportId, Revision, RoomName, Seq,
 };
+use crate::kind::Kind;
 use crate::message::{Edit, Message, Reaction, Tally};
 use crate::moderation::{Audit, Report, Sanction};
 use crate::moment::Moment;

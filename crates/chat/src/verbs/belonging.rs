@@ -3,8 +3,9 @@
 use super::listing::cut;
 use super::seeing::require_few;
 use crate::access::{self, Access};
-use crate::conversation::{Conversation, Kind};
+use crate::conversation::Conversation;
 use crate::ids::{ConversationId, PersonId, Revision, Seq};
+use crate::kind::Kind;
 use crate::limits::{MEMBERSHIPS_MAX, MEMBERSHIPS_PEOPLE_MAX};
 use crate::permissions::Action;
 use crate::rows::{Membership, Rows, SendingFacts};

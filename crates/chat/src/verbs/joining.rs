@@ -2,9 +2,10 @@
 
 use super::inviting::{find_invitation, use_up};
 use crate::access::Access;
-use crate::conversation::{Conversation, Kind, Member};
+use crate::conversation::{Conversation, Member};
 use crate::failure::{Conflict, Thing};
 use crate::ids::{ConversationId, InvitationId, PersonId};
+use crate::kind::Kind;
 use crate::limits::{CONVERSATIONS_MAX, GROUP_MAX};
 use crate::permissions::{Action, Role};
 use crate::rows::{Rows, Target};

@@ -3,9 +3,10 @@
 use super::joining::exit;
 use super::listing::{Listed, with_one_more};
 use crate::access::{self, Access};
-use crate::conversation::{Kind, Member};
+use crate::conversation::Member;
 use crate::failure::Thing;
 use crate::ids::{AuditId, ConversationId, PersonId, Seq};
+use crate::kind::Kind;
 use crate::limits::NOTE_BYTES_MAX;
 use crate::moderation::{Audit, Deed, Sanction, SanctionKind};
 use crate::moment::Moment;

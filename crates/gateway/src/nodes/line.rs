@@ -1,6 +1,6 @@
 //! The way to one node: a connection that all requests share, made when the first of them needs it.
 
-use super::peers::NodeAddress;
+use super::address::NodeAddress;
 use crate::longpoll::TOKEN_HEADER;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};

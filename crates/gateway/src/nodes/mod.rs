@@ -8,10 +8,11 @@
 //! It must hold no rule of long-polling: what is forwarded is what a client said, and what comes back what it is told.
 
 mod accept;
+mod address;
 mod line;
 mod peers;
 
 pub(crate) use accept::accept;
+pub use address::NodeAddress;
 pub(crate) use line::Forwarded;
-pub use peers::NodeAddress;
 pub(crate) use peers::Nodes;

@@ -1,5 +1,6 @@
 //! Which nodes there are, where they listen, and what is asked of them.
 
+use super::address::NodeAddress;
 use super::line::{Forwarded, Line, Unanswered};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,28 +8,11 @@ use bytes::Bytes;
 use hub::NodeId;
 use hyper::{Response, StatusCode};
 use std::collections::HashMap;
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use subtle::ConstantTimeEq as _;
-
-/// Where a node listens for the others, and what they have to show there.
-#[derive(Clone, PartialEq, Eq)]
-pub struct NodeAddress {
-    /// Where.
-    pub address: SocketAddr,
-    /// 256 random bits as text.
-    pub secret: Arc<str>,
-}
-
-/// The secret is not for logs.
-impl fmt::Debug for NodeAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NodeAddress").field("address", &self.address).finish_non_exhaustive()
-    }
-}
 
 /// Ways to the other nodes.
 pub(crate) struct Nodes {
