@@ -2,8 +2,8 @@
 //! the few, so that a driver can let crowds wait.
 
 use crate::ids::TopicId;
-use crate::memory::block_bytes;
 use crate::owners::OwnerId;
+use crate::sizes::block_bytes;
 use std::collections::VecDeque;
 
 /// Which publications a pump delivers.

@@ -7,8 +7,8 @@ use crate::history::History;
 use crate::ids::Micros;
 use crate::limits::{HEADS_INTERVAL_US, HISTORIES_EXPIRED_MAX, IDLE_STEP_US};
 use crate::link::Upstream;
-use crate::memory::{block_bytes, shared_text_bytes, table_bytes};
 use crate::place::{Epoch, Position};
+use crate::sizes::{block_bytes, shared_text_bytes, table_bytes};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

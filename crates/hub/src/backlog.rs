@@ -2,19 +2,15 @@
 //! backlog is there while there are some, and goes back to the shard then, for the next topic that needs one.
 
 use crate::frames::{DIALECTS, Dialect};
-use crate::ids::Micros;
+use crate::ids::{Micros, Sequence};
 use crate::limits::{TOPIC_QUEUE_BYTES_MAX, TOPIC_QUEUE_MAX, WALK_BATCH_BYTES_MAX, WALK_BATCH_MAX};
-use crate::memory::block_bytes;
+use crate::member::Member;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
-use crate::topic::Member;
+use crate::sizes::block_bytes;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Counts the publications of one topic on one shard.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Sequence(pub(crate) u64);
 
 /// A publication on its way, with what was encoded of it so far.
 pub(crate) struct Queued {

@@ -2,7 +2,8 @@
 //! part of its history, so that most of those who recover ask nobody else.
 
 use crate::bus::{AppendToken, BusEffect, BusHistory, Ordered, ReadToken, Span};
-use crate::effect::{Class, Effect, Effects};
+use crate::class::Class;
+use crate::effect::{Effect, Effects};
 use crate::event::{ShardMessage, Wanted};
 use crate::heads::Told;
 use crate::hub::Hub;

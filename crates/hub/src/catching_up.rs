@@ -1,7 +1,8 @@
 //! How a shard follows a recoverable topic's order: what comes is queued for the members in its order, and what is
 //! missing is fetched from the topic's home. What nobody has any more is told as a `gap`.
 
-use crate::effect::{Class, Effects};
+use crate::class::Class;
+use crate::effect::Effects;
 use crate::event::{ShardMessage, Wanted};
 use crate::follow::{Pace, Step};
 use crate::history::Excerpt;

@@ -3,7 +3,7 @@
 use crate::frames::Dialect;
 use crate::ids::{ConnectionKey, JoinInstance, MountIndex, SECOND_LANE, Ticket, TopicId};
 use crate::join::{Join, NOT_A_MEMBER};
-use crate::memory::block_bytes;
+use crate::sizes::block_bytes;
 use proto::phoenix::FrameKind;
 use std::any::Any;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! What a channel's handler may do.
 
 use crate::channel::Task;
-use crate::effect::{Class, Effect, Effects};
+use crate::class::Class;
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{JoinInstance, Micros, TopicId};
@@ -11,7 +12,6 @@ use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
 use crate::publication::{AppendOwner, Draft};
 use crate::publish::Publisher;
-use crate::splice::is_object;
 use crate::tasks::Purpose;
 use crate::tracking::tracked_bytes;
 use proto::phoenix::Ref;
@@ -215,7 +215,7 @@ impl Context<'_> {
         excluded: bool,
         owner: Option<AppendOwner>,
     ) {
-        if !is_object(&payload) {
+        if !payload.is_object() {
             self.outcome = Outcome::Fail;
             return;
         }

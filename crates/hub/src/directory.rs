@@ -3,8 +3,8 @@
 use crate::hashing::SecretHash;
 use crate::ids::{Micros, ShardIndex};
 use crate::link::Link;
-use crate::memory::{block_bytes, table_bytes};
 use crate::presence::Presence;
+use crate::sizes::{block_bytes, table_bytes};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -2,23 +2,13 @@
 
 use crate::bus::BusEffect;
 use crate::channel::Task;
+use crate::class::Class;
 use crate::event::ShardMessage;
 use crate::ids::{Micros, ShardIndex, Ticket};
 use crate::limits::{KEPT_BYTES_MAX, KEPT_EFFECTS_MAX};
 use crate::tasks::TaskOwner;
 use bytes::Bytes;
 use std::ops::Range;
-
-/// What may become of a message between shards when the receiver's mailbox is full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// May be dropped, and is then counted.
-    Ephemeral,
-    /// May be refused, and is then given back as [`Event::Refused`](crate::Event::Refused).
-    Durable,
-    /// Is never dropped and never blocks.
-    Control,
-}
 
 /// One thing to do. Slots name connections that are open at the moment of the effect.
 #[derive(Debug)]

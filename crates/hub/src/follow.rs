@@ -6,9 +6,9 @@
 //! comes, since the home will give that, too.
 
 use crate::ids::JoinInstance;
-use crate::memory::block_bytes;
 use crate::place::{Epoch, Place, Position, PublisherId};
 use crate::planted::PlantedBug;
+use crate::sizes::block_bytes;
 use std::collections::BTreeMap;
 
 /// Behind a pointer that ephemeral topics do not fill.

@@ -2,9 +2,9 @@
 
 use crate::histories::Retention;
 use crate::ids::Micros;
-use crate::memory::block_bytes;
 use crate::place::{Epoch, Place, Position};
 use crate::publication::Publication;
+use crate::sizes::block_bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

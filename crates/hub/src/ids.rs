@@ -22,6 +22,10 @@ pub struct ConnectionKey {
 /// Slots from here on are a range of their own, for a driver with two kinds of connections.
 pub const SECOND_LANE: u32 = 1 << 31;
 
+/// Counts the publications of one topic on one shard.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Sequence(pub(crate) u64);
+
 /// One join of one connection to one topic, from `phx_join` to its end. Unique within its shard.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct JoinInstance(pub u32);

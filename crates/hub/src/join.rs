@@ -2,9 +2,9 @@
 
 use crate::channel::Channel;
 use crate::ids::{JoinInstance, Ticket, TopicId};
-use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::presence::PhxRef;
+use crate::sizes::block_bytes;
 use proto::phoenix::Ref;
 
 /// No place among the members yet.

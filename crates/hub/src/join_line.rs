@@ -6,9 +6,9 @@
 
 use crate::ids::{ConnectionKey, JoinInstance, Micros, TopicId};
 use crate::limits::{JOIN_BURST_US, JOIN_CATCH_UP_US, JOIN_LINE_BYTES_MAX, JOIN_STEP_US, Limits};
-use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::planted::PlantedBug;
+use crate::sizes::block_bytes;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]

@@ -1,10 +1,11 @@
 //! A join from the request to its end, and the calls into its channel.
 
 use crate::channel::{Channel, ChannelFactory, Ended, Joining};
+use crate::class::Class;
 use crate::connection::Connections;
 use crate::context::{Context, Outcome};
 use crate::dispatch::UNMATCHED;
-use crate::effect::{Class, Effect, Effects};
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
 use crate::follow::Wish;
 use crate::guard;
@@ -12,9 +13,9 @@ use crate::hub::{Hub, Routes};
 use crate::ids::{ConnectionKey, InterestEpoch, JoinInstance, Ticket, TopicId};
 use crate::join::{Join, JoinState, NOT_A_MEMBER, channel_bytes};
 use crate::join_line::{LineFull, WaitingJoin};
-use crate::memory::shared_text_bytes;
 use crate::outgoing::Outgoing;
 use crate::recovery::Start;
+use crate::sizes::shared_text_bytes;
 use crate::splice::with_member;
 use crate::tasks::Purpose;
 use crate::topic::{Interest, Topic};

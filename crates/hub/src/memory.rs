@@ -5,9 +5,8 @@
 
 use crate::hub::Hub;
 use crate::ids::TopicId;
+use crate::sizes::{TopicBytes, list_bytes, shared_text_bytes, table_bytes};
 use crate::topic::Topic;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Memory of one shard's hub by component, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,48 +27,6 @@ pub struct Memory {
     pub presence: u64,
     /// The histories of recoverable topics, and what shards keep to follow them.
     pub histories: u64,
-}
-
-/// Memory that an allocator takes for a block: its header, and 16-byte steps from 32 on.
-pub(crate) const fn block_bytes(bytes: usize) -> usize {
-    match bytes {
-        0 => 0,
-        bytes if bytes <= 24 => 32,
-        bytes => (bytes + 8).next_multiple_of(16),
-    }
-}
-
-/// Blocks from this size on have pages of their own, of which those that were never filled take no memory.
-const PAGED_BYTES_MIN: usize = 128 << 10;
-
-/// Memory of a list with room for `capacity_bytes` that holds `filled_bytes` now and took `before` so far.
-pub(crate) fn list_bytes(capacity_bytes: usize, filled_bytes: usize, before: usize) -> usize {
-    if capacity_bytes < PAGED_BYTES_MIN {
-        return block_bytes(capacity_bytes);
-    }
-    filled_bytes.max(before.min(capacity_bytes))
-}
-
-/// The block of a text that is shared: its two counts stand in front.
-pub(crate) fn shared_text_bytes(text: &Arc<str>) -> usize {
-    block_bytes(2 * size_of::<usize>() + text.len())
-}
-
-/// A hash table's buckets, of which it fills seven eighths, with a byte of each for the hash.
-pub(crate) fn table_bytes<K, V, S>(table: &HashMap<K, V, S>) -> usize {
-    match table.capacity() {
-        0 => 0,
-        capacity => (capacity * 8 / 7).next_power_of_two() * (size_of::<(K, V)>() + 1),
-    }
-}
-
-/// What a topic takes beside its place in the table of topics.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct TopicBytes {
-    /// The list of its members.
-    pub(crate) members: usize,
-    /// Publications that wait, with the list that they wait in.
-    pub(crate) publications: usize,
 }
 
 impl Memory {
@@ -140,38 +97,5 @@ impl Hub {
         let places = list_bytes(self.topics.capacity() * place, self.topic_places * place, 0);
         let owners = self.owners.bytes() + self.active.bytes();
         places + table_bytes(&self.topic_ids) + owners + self.directory.table_bytes()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_block_has_a_header_and_comes_in_steps() {
-        let table = [(0, 0), (1, 32), (24, 32), (25, 48), (40, 48), (41, 64), (1000, 1008)];
-        for (bytes, expected) in table {
-            assert_eq!(block_bytes(bytes), expected, "{bytes}");
-        }
-    }
-
-    #[test]
-    fn a_large_list_takes_what_it_ever_filled() {
-        for (capacity, filled, before, expected) in [
-            (1000, 10, 0, 1008),
-            (1 << 20, 1000, 0, 1000),
-            (1 << 20, 1000, 500_000, 500_000),
-            (1 << 18, 1000, 500_000, 1 << 18),
-        ] {
-            assert_eq!(list_bytes(capacity, filled, before), expected, "{capacity} {filled} {before}");
-        }
-    }
-
-    #[test]
-    fn a_table_is_as_large_as_its_buckets() {
-        let mut table: HashMap<u64, u64> = HashMap::new();
-        assert_eq!(table_bytes(&table), 0);
-        table.extend((0..100).map(|number| (number, number)));
-        assert_eq!(table_bytes(&table), 128 * 17);
     }
 }

@@ -1,7 +1,8 @@
 //! The way of a publication on a recoverable topic: to the topic's home, which gives it its place and keeps it, and
 //! from there to every shard with members. The publisher hears that it was accepted if it asked to.
 
-use crate::effect::{Class, Effect, Effects};
+use crate::class::Class;
+use crate::effect::{Effect, Effects};
 use crate::event::{ShardMessage, Wanted};
 use crate::history::History;
 use crate::hub::Hub;
@@ -11,7 +12,6 @@ use crate::outgoing::Outgoing;
 use crate::place::{Epoch, Place, Position, PublisherId};
 use crate::presence::PhxRef;
 use crate::publication::{AppendError, AppendOwner, Draft};
-use crate::splice::is_object;
 use proto::phoenix::Ref;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Hub {
         if self.config.bus.is_some() {
             return self.append_to_bus(Box::new(draft), owner, out);
         }
-        let Some(history) = self.history(&draft.topic).filter(|_| is_object(&draft.payload)) else {
+        let Some(history) = self.history(&draft.topic).filter(|_| draft.payload.is_object()) else {
             // The shards of a node agree on what is recoverable, and contexts and handles take objects only.
             self.counters.appends_refused += 1;
             return;

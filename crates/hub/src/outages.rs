@@ -5,11 +5,12 @@
 //! publications is taken at once, so that it is for those who were members when the bus came back, and for nobody who
 //! joins after that.
 
-use crate::backlog::Sequence;
 use crate::bus::NodeId;
-use crate::effect::{Class, Effects};
+use crate::class::Class;
+use crate::effect::Effects;
 use crate::event::ShardMessage;
 use crate::hub::Hub;
+use crate::ids::Sequence;
 use crate::ids::TopicId;
 use std::collections::BTreeMap;
 use std::sync::Arc;

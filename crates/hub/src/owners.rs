@@ -4,7 +4,7 @@
 //! owner, and every topic of a driver without a rule, is [`OwnerId::NOBODY`]'s: those take turns among themselves.
 
 use crate::hashing::SecretHash;
-use crate::memory::{block_bytes, table_bytes};
+use crate::sizes::{block_bytes, table_bytes};
 use std::collections::HashMap;
 
 /// Reads from a topic's name who owns it; none: nobody.

@@ -8,8 +8,8 @@
 use crate::base64_id::Base64Id;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::limits::{PRESENCE_COUNT_INTERVAL_US, PRESENCE_DIFFS_PER_TICK_MAX};
-use crate::memory::{block_bytes, shared_text_bytes};
 use crate::people::RemotePeople;
+use crate::sizes::{block_bytes, shared_text_bytes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

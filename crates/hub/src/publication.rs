@@ -1,6 +1,6 @@
 //! One message to all members of a topic, before anyone encoded it.
 
-use crate::effect::Class;
+use crate::class::Class;
 use crate::ids::{ConnectionKey, JoinInstance, Micros, ShardIndex};
 use crate::outgoing::Outgoing;
 use crate::place::{Place, PublisherId};

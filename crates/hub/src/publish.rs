@@ -1,12 +1,14 @@
 //! The way of a publication: the publisher's own shard first, then the topic's home, then every shard with members.
 
-use crate::backlog::{Encoded, Sequence};
+use crate::backlog::Encoded;
+use crate::class::Class;
 use crate::dismissal::Dismissal;
-use crate::effect::{Class, Effect, Effects};
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
 use crate::frames::Dialect;
 use crate::guard;
 use crate::hub::Hub;
+use crate::ids::Sequence;
 use crate::ids::{ShardIndex, TopicId};
 use crate::outgoing::Outgoing;
 use crate::publication::{DISCONNECT_EVENT, Publication};

@@ -1,19 +1,11 @@
 //! Adds a member to a JSON object that nobody parses.
 
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, inside};
 use std::borrow::Cow;
 
 /// The key under which a publication's payload carries its offset. It has the prefix that Phoenix keeps for itself, as
 /// `phx_ref` in a presence's meta has, is a name in every language, and no client gives it a meaning.
 const OFFSET_KEY: &str = "phx_offset";
-
-/// Whether a payload is a JSON object, which alone can be given a further member.
-pub(crate) fn is_object(payload: &Outgoing<'_>) -> bool {
-    match payload {
-        Outgoing::Json(text) => inside(text).is_some(),
-        Outgoing::Binary(_) => false,
-    }
-}
 
 /// The payload with its offset; as it is if it is no object.
 pub(crate) fn with_offset(payload: Outgoing<'static>, offset: u64) -> Outgoing<'static> {
@@ -38,11 +30,6 @@ pub(crate) fn with_member<'a>(object: Outgoing<'a>, key: &str, value: &str) -> O
     Outgoing::Json(Cow::Owned(spliced))
 }
 
-/// What stands between an object's braces.
-fn inside(text: &str) -> Option<&str> {
-    text.trim().strip_prefix('{')?.strip_suffix('}').map(str::trim)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,7 +51,7 @@ mod tests {
     #[test]
     fn what_is_no_object_stays_as_it_is() {
         for text in ["[]", "null", "\"{}\"", "7", "{"] {
-            assert!(!is_object(&Outgoing::json(text)), "{text}");
+            assert!(!Outgoing::json(text).is_object(), "{text}");
             assert_eq!(with_offset(Outgoing::json(text), 7), Outgoing::json(text));
         }
         assert_eq!(with_offset(Outgoing::binary(b"{}"), 7), Outgoing::binary(b"{}"));

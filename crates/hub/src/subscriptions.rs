@@ -2,7 +2,8 @@
 //! for nothing.
 
 use crate::bus::{BusEffect, BusEvent, SubscriptionId};
-use crate::effect::{Class, Effect, Effects};
+use crate::class::Class;
+use crate::effect::{Effect, Effects};
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{InterestEpoch, ShardIndex};

@@ -5,36 +5,16 @@
 //! from it, and a removal before the cursor moves the last served member into the hole, so that nobody is passed
 //! over and nobody is served twice.
 
-use crate::backlog::{Backlog, Encoded, Pass, Queued, Sequence, SpareBacklogs};
+use crate::backlog::{Backlog, Encoded, Pass, Queued, SpareBacklogs};
 use crate::follow::Follow;
 use crate::frames::{DIALECTS, Dialect};
-use crate::ids::{InterestEpoch, JoinInstance, Micros};
-use crate::memory::{TopicBytes, list_bytes};
+use crate::ids::{InterestEpoch, JoinInstance, Micros, Sequence};
+use crate::member::Member;
 use crate::owners::OwnerId;
 use crate::planted::PlantedBug;
 use crate::publication::Publication;
+use crate::sizes::{TopicBytes, list_bytes};
 use std::sync::Arc;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Member {
-    pub(crate) slot: u32,
-    dialect: u8,
-    /// Whether this member's channel looks at some events itself.
-    pub(crate) intercepts: bool,
-    /// The newest publication at the time of the join; only later ones are for this member.
-    pub(crate) joined: Sequence,
-}
-
-impl Member {
-    pub(crate) fn dialect(self) -> Dialect {
-        Dialect::from_index(self.dialect_index())
-    }
-
-    /// [`Dialect::index`] of its dialect.
-    pub(crate) fn dialect_index(self) -> usize {
-        usize::from(self.dialect)
-    }
-}
 
 /// Whether the topic's home sends publications here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +85,7 @@ impl Topic {
 
     /// Adds a member for which only later publications are, and says its place.
     pub(crate) fn add_member(&mut self, slot: u32, dialect: Dialect, intercepts: bool) -> u32 {
-        let member = Member { slot, dialect: dialect.index() as u8, intercepts, joined: self.newest };
+        let member = Member::new(slot, dialect, intercepts, self.newest);
         self.members.push(member);
         (self.members.len() - 1) as u32
     }
@@ -261,11 +241,6 @@ mod tests {
         let mut walked = 0;
         topic.end_pass(&mut SpareBacklogs::default(), |_| walked += 1);
         walked
-    }
-
-    #[test]
-    fn a_member_is_sixteen_bytes() {
-        assert_eq!(size_of::<Member>(), 16);
     }
 
     #[test]

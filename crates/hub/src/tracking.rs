@@ -1,14 +1,15 @@
 //! Presence between the shard of a join and the home of its topic.
 
-use crate::effect::{Class, Effects};
+use crate::class::Class;
+use crate::effect::Effects;
 use crate::event::ShardMessage;
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, JoinInstance, TopicId};
 use crate::join::JoinExtra;
-use crate::memory::block_bytes;
 use crate::outgoing::Outgoing;
 use crate::presence::{Diff, PhxRef, Presence, PresenceOwner, STATE_EVENT, Tell};
 use crate::publication::Publication;
+use crate::sizes::block_bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -1,0 +1,42 @@
+//! A member of a topic, in as few bytes as will do: of a crowd there are millions.
+
+use crate::frames::Dialect;
+use crate::ids::Sequence;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) slot: u32,
+    dialect: u8,
+    /// Whether this member's channel looks at some events itself.
+    pub(crate) intercepts: bool,
+    /// The newest publication at the time of the join; only later ones are for this member.
+    pub(crate) joined: Sequence,
+}
+
+impl Member {
+    #[inline]
+    pub(crate) fn new(slot: u32, dialect: Dialect, intercepts: bool, joined: Sequence) -> Member {
+        Member { slot, dialect: dialect.index() as u8, intercepts, joined }
+    }
+
+    #[inline]
+    pub(crate) fn dialect(self) -> Dialect {
+        Dialect::from_index(self.dialect_index())
+    }
+
+    /// [`Dialect::index`] of its dialect.
+    #[inline]
+    pub(crate) fn dialect_index(self) -> usize {
+        usize::from(self.dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_sixteen_bytes() {
+        assert_eq!(size_of::<Member>(), 16);
+    }
+}
