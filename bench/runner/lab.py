@@ -81,7 +81,7 @@ class IdleMemory:
     def _resident_bytes(self, clients: int, generator, throng: Throng) -> int:
         """Of a run of its own for each number of clients: nothing is left of a larger crowd or of the coming."""
         with throng.start(self) as server, tempfile.TemporaryDirectory(prefix="generator-") as folder:
-            play = Play("idle", clients, max(clients // 20, 100), server)
+            play = Play("idle", clients, max(clients // (20 if self.settles else 4), 100), server)
             with generator.start(play, Path(folder)) as process:
                 _wait_for_connections(server, process, clients, Path(folder))
                 time.sleep(generator.settles_s if self.settles else 0)
