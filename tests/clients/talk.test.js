@@ -249,6 +249,7 @@ test("what is refused is said in words, and nothing that was written is lost", a
   await say(ann, "in time");
   await say(ann, "too soon");
   await seesMessage(ann, "too soon");
+  assert.deepEqual(await talk(ann), ["Ann: may write", "Ann: in time", "Ann: too soon"]);
   await ok(mod.room, "conversation:change", { slow_mode_s: 0 });
 
   await ok(mod.room, "sanction", { person, kind: "mute", until: Date.now() + 3_600_000, reason: "noise" });

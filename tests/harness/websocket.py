@@ -21,7 +21,7 @@ class Refused(Exception):
 
 class WebSocket:
     """Phoenix V2's socket on some port of a host; `source` is the address that it comes from, `options` are the
-    system's, set before it connects. Who is not answered within `patience` seconds gets a TimeoutError."""
+    system's, set before it connects."""
 
     def __init__(
         self,
@@ -29,11 +29,10 @@ class WebSocket:
         path: str = "/socket/websocket",
         source: str = "",
         options: Iterable[tuple[int, int, int]] = (),
-        patience: float = DEADLINE_SECONDS,
         host: str = HOST,
     ):
         self.socket = socket.socket()
-        self.socket.settimeout(patience)
+        self.socket.settimeout(DEADLINE_SECONDS)
         for option in options:
             self.socket.setsockopt(*option)
         if source:
@@ -46,14 +45,9 @@ class WebSocket:
             f"GET {path}{separator}vsn=2.0.0 HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: Upgrade\r\n"
             f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
         )
-        try:
-            status = int(self.stream.readline().split()[1])
-            while self.stream.readline() not in (b"\r\n", b""):
-                pass
-        except TimeoutError:
-            self.socket.close()
-            raise
-        self.socket.settimeout(DEADLINE_SECONDS)
+        status = int(self.stream.readline().split()[1])
+        while self.stream.readline() not in (b"\r\n", b""):
+            pass
         if status != 101:
             self.close()
             raise Refused(status)

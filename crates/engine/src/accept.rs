@@ -11,7 +11,7 @@ use bytes::Bytes;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, SocketFlags};
+use rustix::net::SocketFlags;
 
 use crate::config::{ACCEPT_RETRY, ACCEPTS_PER_TICK_MAX, BACKLOG};
 use crate::counters::add;
@@ -182,7 +182,7 @@ impl<D: Driver> Shard<D> {
     fn welcome(&mut self, listener: ListenerIndex, socket: OwnedFd, remote: SocketAddr) {
         if !self.sockets.capacity.enter(self.sockets.slab.len()) {
             let refusal = self.listeners.refusal.clone();
-            return self.refuse(&socket, &refusal);
+            return self.turn_away(socket, refusal);
         }
         match self.driver.accepted(listener, remote) {
             Admission::Admit(peer) => {
@@ -192,18 +192,9 @@ impl<D: Driver> Shard<D> {
             }
             Admission::Refuse(bytes) => {
                 self.sockets.capacity.leave();
-                self.refuse(&socket, &bytes);
+                self.turn_away(socket, bytes);
             }
         }
-    }
-
-    /// Says why, as far as the kernel takes it, and closes. What the peer has said is read once, because closing with
-    /// bytes unread resets the connection, and some peers then lose what they had not read yet.
-    fn refuse(&mut self, socket: &OwnedFd, bytes: &[u8]) {
-        add(&self.sockets.books.counters.refused_total, 1);
-        let _ = rustix::net::recv(socket, &mut *self.read_buffer, RecvFlags::empty());
-        let _ = rustix::net::send(socket, bytes, SendFlags::NOSIGNAL);
-        let _ = rustix::net::shutdown(socket, Shutdown::Write);
     }
 }
 

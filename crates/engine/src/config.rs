@@ -29,6 +29,11 @@ pub(crate) const STAGED_BYTES_MAX: usize = 128 * 1024;
 pub(crate) const BACKLOG: i32 = 8192;
 /// How long a shard that ran out of descriptors waits before it tries again, if none of its connections end before.
 pub(crate) const ACCEPT_RETRY: Duration = Duration::from_millis(500);
+/// How many of those who are not let in, and have not said anything yet, a shard keeps waiting for that; beyond it the
+/// first of them is answered at once.
+pub(crate) const TURNED_AWAY_MAX: usize = 16;
+/// How long each of them waits.
+pub(crate) const TURNED_AWAY_PATIENCE: Duration = Duration::from_secs(1);
 /// Address space of a shard's stack; only the pages that are touched cost memory.
 pub(crate) const SHARD_STACK_BYTES: usize = 1024 * 1024;
 
@@ -92,7 +97,8 @@ pub struct EngineLimits {
     pub connections_max: usize,
     /// Descriptors of each table, the engine's own left out, that connections may not use; beyond it `refusal` is sent.
     pub descriptors_reserve: usize,
-    /// What a connection beyond `connections_max` or `descriptors_reserve` gets before it is closed.
+    /// What a connection beyond `connections_max` or `descriptors_reserve` gets before it is closed: once it has said
+    /// something, or a second later.
     pub refusal: Bytes,
 }
 

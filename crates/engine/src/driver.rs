@@ -35,7 +35,8 @@ pub struct ConnectionId {
 pub enum Admission<P> {
     /// Take it, with this state beside it.
     Admit(P),
-    /// Write these bytes as far as the kernel takes them at once, then close it.
+    /// Once it has said something, or a second later, write these bytes as far as the kernel takes them at once, then
+    /// close it. Without any, close it now.
     Refuse(Bytes),
 }
 

@@ -107,6 +107,7 @@ mod timer;
 mod tls;
 mod transfer;
 mod turn;
+mod turned_away;
 mod write;
 
 pub use config::{EngineConfig, EngineLimits, Tables};

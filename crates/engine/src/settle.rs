@@ -117,6 +117,7 @@ impl<D: Driver> Shard<D> {
                 self.sockets.doom(id, EndCause::Shutdown);
             }
         }
+        self.answer_all_turned_away();
         self.come_to_rest();
         self.passage.flush();
     }

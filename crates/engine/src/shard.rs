@@ -1,5 +1,5 @@
 //! One shard: the loop that waits for readiness, and the order of what one turn of it does. Each step has a module of
-//! its own: `read`, `accept`, `inbound`, `partings`, `expire`, `settle`.
+//! its own: `read`, `accept`, `turned_away`, `inbound`, `partings`, `expire`, `settle`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::sockets::Sockets;
 use crate::source::Source;
 use crate::sweep::Sweep;
 use crate::timer::FineTimer;
+use crate::turned_away::TurnedAway;
 
 pub(crate) struct Shard<D: Driver> {
     pub(crate) driver: D,
@@ -31,6 +32,7 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) read_reach: usize,
     pub(crate) read_bytes_per_turn_max: usize,
     pub(crate) listeners: Listeners,
+    pub(crate) turned_away: TurnedAway,
     pub(crate) sweep: Sweep,
     /// Where the driver's sleep is to be exact.
     timer: Option<FineTimer>,
@@ -69,6 +71,7 @@ impl<D: Driver> Shard<D> {
             read_reach: 0,
             read_bytes_per_turn_max: limits.read_bytes_per_turn_max,
             listeners,
+            turned_away: TurnedAway::default(),
             sweep,
             timer,
             post,
@@ -124,6 +127,7 @@ impl<D: Driver> Shard<D> {
         self.settle();
         self.sweep_silent();
         self.cut_lingering();
+        self.answer_overdue();
         let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
         // What follows takes its time, which an exact sleep must not be longer by.
         let due = self.timer.as_ref().and(asked).and_then(|sleep| Instant::now().checked_add(sleep));
@@ -136,6 +140,7 @@ impl<D: Driver> Shard<D> {
         match Source::from_token(event.token()) {
             Source::Connection(id) => self.dispatch_to_connection(id, event),
             Source::Listener(listener) => self.listeners.mark_ready(listener),
+            Source::TurnedAway(ticket) => self.hear_turned_away(ticket),
             Source::Link => self.take_arrivals(),
             // The queues behind the bell are looked at in every tick, and the driver has its turn in each.
             Source::Bell | Source::Timer => {}
@@ -201,6 +206,7 @@ impl<D: Driver> Shard<D> {
             self.sweep.next_slice(),
             self.sockets.lingering.front().map(|(deadline, _)| *deadline),
             self.listeners.retry_at(),
+            self.turned_away.deadline(),
         ];
         let until = |deadline: Instant| deadline.saturating_duration_since(now);
         let asked = due.map(until).or(asked);

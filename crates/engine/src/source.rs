@@ -10,12 +10,16 @@ use crate::driver::{ConnectionId, ListenerIndex};
 pub(crate) enum Source {
     Connection(ConnectionId),
     Listener(ListenerIndex),
+    /// Somebody who is not let in, by the ticket.
+    TurnedAway(u16),
     Bell,
     Link,
     Timer,
 }
 
 const NOT_A_SLOT: u32 = u32::MAX;
+/// What is above the listeners' indices.
+const TURNED_AWAY: u32 = 1 << 16;
 const BELL: u32 = u32::MAX;
 const LINK: u32 = u32::MAX - 1;
 const TIMER: u32 = u32::MAX - 2;
@@ -27,6 +31,7 @@ impl Source {
         let (slot, above) = match self {
             Self::Connection(id) => (id.slot, id.generation),
             Self::Listener(listener) => (NOT_A_SLOT, u32::from(listener.0)),
+            Self::TurnedAway(ticket) => (NOT_A_SLOT, TURNED_AWAY | u32::from(ticket)),
             Self::Bell => (NOT_A_SLOT, BELL),
             Self::Link => (NOT_A_SLOT, LINK),
             Self::Timer => (NOT_A_SLOT, TIMER),
@@ -41,6 +46,7 @@ impl Source {
             (NOT_A_SLOT, BELL) => Self::Bell,
             (NOT_A_SLOT, LINK) => Self::Link,
             (NOT_A_SLOT, TIMER) => Self::Timer,
+            (NOT_A_SLOT, ticket) if ticket >= TURNED_AWAY => Self::TurnedAway(ticket as u16),
             (NOT_A_SLOT, listener) => Self::Listener(ListenerIndex(listener as u16)),
             (slot, generation) => Self::Connection(ConnectionId { slot, generation }),
         }
@@ -60,6 +66,8 @@ mod tests {
             Source::Connection(last),
             Source::Listener(ListenerIndex(0)),
             Source::Listener(ListenerIndex(u16::MAX)),
+            Source::TurnedAway(0),
+            Source::TurnedAway(u16::MAX),
             Source::Bell,
             Source::Link,
             Source::Timer,

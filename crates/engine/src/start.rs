@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use crate::accept::{Capacity, Listeners};
-use crate::config::{EngineConfig, SHARD_STACK_BYTES, Tables};
+use crate::config::{EngineConfig, SHARD_STACK_BYTES, TURNED_AWAY_MAX, Tables};
 use crate::driver::{Driver, ShardIndex};
 use crate::engine::{Engine, ShardHandle};
 use crate::handoff::Handoff;
@@ -94,10 +94,11 @@ impl Surroundings {
 }
 
 /// What the engine itself keeps open in a table that holds connections: standard input, output and error, readiness
-/// loops, bells, links, timers and listeners.
+/// loops, bells, links, timers and listeners, and those who are not let in.
 fn own_descriptors(config: &EngineConfig) -> usize {
     let standard = 3;
-    let of_each_shard = config.listen.len() + usize::from(config.fine_timer);
+    let turned_away = if config.listen.is_empty() { 0 } else { TURNED_AWAY_MAX };
+    let of_each_shard = config.listen.len() + usize::from(config.fine_timer) + turned_away;
     match config.tables {
         // Each shard has a loop, a bell, its timer and its listeners, and the control thread a loop and a bell.
         Tables::Shared => standard + config.shards * (2 + of_each_shard) + 2,

@@ -7,7 +7,6 @@ use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::time::Duration;
 
-use bytes::Bytes;
 use engine::{EndCause, EngineConfig, EngineLimits, ShardIndex};
 use line::{Fixture, Options, PATIENCE, Post, Seen, config, value, wait_until};
 
@@ -175,43 +174,6 @@ fn a_shutdown_ends_every_connection() {
     for client in clients {
         assert_eq!(client.hear_all(), Vec::<String>::new());
     }
-}
-
-#[test]
-fn a_driver_may_refuse_a_connection() {
-    let fixture = Fixture::start_with(config(), Options { refuse: true, ..Options::default() });
-    let client = fixture.connect();
-    assert_eq!(client.hear_all(), ["no"]);
-    assert_eq!(value(&fixture.counters().refused_total), 1);
-    assert_eq!(fixture.shut_down(), [], "a refused connection has no end to hear of");
-}
-
-#[test]
-fn connections_beyond_the_limit_are_refused_until_one_ends() {
-    let refusal = Bytes::from_static(b"full\n");
-    let fixture = with_limits(EngineLimits { connections_max: 2, refusal, ..EngineLimits::default() });
-    let counters = fixture.counters();
-    let mut first = fixture.connect();
-    let _second = fixture.connect();
-    wait_until(&counters.open, 2);
-    assert_eq!(fixture.connect().hear_all(), ["full"]);
-    assert_eq!(value(&counters.refused_total), 1);
-    first.say("close\n");
-    drop(first);
-    wait_until(&counters.open, 1);
-    let mut third = fixture.connect();
-    third.say("hello\n");
-    assert_eq!(third.hear(), "hello");
-}
-
-#[test]
-fn connections_that_would_use_up_the_descriptors_are_refused() {
-    let refusal = Bytes::from_static(b"full\n");
-    let fixture =
-        with_limits(EngineLimits { descriptors_reserve: usize::MAX, refusal, ..EngineLimits::default() });
-    assert_eq!(fixture.connect().hear_all(), ["full"]);
-    assert_eq!(value(&fixture.counters().refused_total), 1);
-    assert_eq!(value(&fixture.counters().accept_errors_total), 0);
 }
 
 #[test]

@@ -2,8 +2,9 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomId } from "../identity/random-id";
 import type { Answer } from "../protocol/ask";
 import { fields, place } from "../protocol/payload";
-import { NO_ANSWER } from "../protocol/fault";
+import { NO_ANSWER, type Fault } from "../protocol/fault";
 import type { Draft } from "../protocol/talk";
+import { HeldLine } from "../room/held-line";
 import { holdMs, postponed, type Outbox, type OutboxEvent } from "../room/outbox";
 
 export type Delivery = {
@@ -22,34 +23,32 @@ export type DeliveryOptions = {
 };
 
 /**
- * Brings messages on their way. What came too soon is held back, and sent again when it may be; what was not answered
- * before the connection went is sent again on the next one, in the order in which it was written.
+ * Brings messages on their way. What came too soon is held back, with what was written after it, and sent again when it
+ * may be; what was not answered before the connection went is sent again on the next one, in the order in which it was
+ * written.
  */
 export function useDelivery(options: DeliveryOptions): Delivery {
   const latest = useRef(options);
   latest.current = options;
-  const held = useRef(new Map<string, ReturnType<typeof setTimeout>>());
   /** The latest attempt of each message: that an earlier one got no answer is no news. */
   const attempts = useRef(new Map<string, symbol>());
   const { outbox, online, tell } = options;
 
-  useEffect(() => {
-    const timers = held.current;
-    return () => {
-      for (const timer of timers.values()) clearTimeout(timer);
-    };
-  }, []);
+  const { deliver, settled, line } = useMemo(() => {
+    const line = new HeldLine({
+      go: send,
+      held: (id, until) => { tell({ type: "send_held", id, until }); },
+    });
 
-  const { deliver, release } = useMemo(() => {
-    function release(id: string): void {
-      clearTimeout(held.current.get(id));
-      held.current.delete(id);
-      attempts.current.delete(id);
-    }
-
+    /** Sends it, unless something that was written before it is held back. */
     function deliver({ id, text, replyTo }: Draft): void {
       const draft = { id, text, replyTo };
-      release(id);
+      tell({ type: "send_started", draft });
+      if (!line.joinBehind(draft)) send(draft);
+    }
+
+    function send(draft: Draft): void {
+      const { id } = draft;
       tell({ type: "send_started", draft });
       const answering = latest.current.online ? latest.current.send(draft) : undefined;
       if (answering === undefined) {
@@ -61,43 +60,53 @@ export function useDelivery(options: DeliveryOptions): Delivery {
       void answering.then((answer) => {
         const isLatest = attempts.current.get(id) === attempt;
         if (answer.ok) {
-          release(id);
+          settled(id);
           tell({ type: "send_delivered", id, seq: place(fields(answer.response)["seq"]) ?? 0 });
         } else if (isLatest || answer.fault.code !== NO_ANSWER) {
-          refuse(draft, answer.fault);
+          refused(draft, answer.fault);
         }
       });
     }
 
-    function refuse(draft: Draft, fault: Parameters<typeof holdMs>[0]): void {
-      const { id } = draft;
-      release(id);
+    function refused(draft: Draft, fault: Fault): void {
       const wait = holdMs(fault);
-      if (wait === undefined) {
-        tell({ type: "send_refused", id, fault });
+      if (wait !== undefined) {
+        attempts.current.delete(draft.id);
+        line.hold(draft, wait);
         return;
       }
-      tell({ type: "send_held", id, until: Date.now() + wait });
-      held.current.set(id, setTimeout(() => { deliver(draft); }, wait));
+      tell({ type: "send_refused", id: draft.id, fault });
+      settled(draft.id);
     }
 
-    return { deliver, release };
+    function settled(id: string): void {
+      attempts.current.delete(id);
+      line.leave(id);
+    }
+
+    return { deliver, settled, line };
   }, [tell]);
 
+  useEffect(() => () => { line.disband(); }, [line]);
+
   useEffect(() => {
-    if (!online) return;
-    for (const draft of postponed(outbox)) deliver(draft);
-  }, [online, outbox, deliver]);
+    if (online) {
+      for (const draft of postponed(outbox)) deliver(draft);
+    } else {
+      // Whatever waits goes out on the next connection, in one order.
+      for (const { id } of line.disband()) tell({ type: "send_postponed", id });
+    }
+  }, [online, outbox, deliver, line, tell]);
 
   return useMemo(
     (): Delivery => ({
       send: (text, replyTo) => { deliver({ id: randomId(), text, replyTo }); },
       resend: deliver,
       discard: (id) => {
-        release(id);
         tell({ type: "send_discarded", id });
+        settled(id);
       },
     }),
-    [deliver, release, tell],
+    [deliver, settled, tell],
   );
 }
