@@ -157,7 +157,7 @@ lint: page ## Run clippy, warnings being errors
 
 .PHONY: unit
 unit: ## Run the tests of the Rust workspace and of the Python programs beside it
-	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-aside
+	@$(MAKE) --jobs=2 --output-sync=line stampede-quick workspace-aside bus-contract-aside
 
 # Played runs: see `played`.
 .PHONY: stampede-quick
@@ -167,6 +167,14 @@ stampede-quick: programs-for-tests
 .PHONY: workspace-aside
 workspace-aside:
 	@$(IN_TURN) $(ASIDE) $(MAKE) workspace
+
+.PHONY: bus-contract-aside
+bus-contract-aside:
+	@$(IN_TURN) $(ASIDE) $(MAKE) bus-contract
+
+.PHONY: bus-contract
+bus-contract: programs-for-tests valkey
+	cargo test --workspace --test bus-contract --locked --quiet -- --test-threads=8
 
 .PHONY: workspace
 workspace: programs-for-tests valkey
@@ -197,7 +205,7 @@ played:
 
 .PHONY: asked
 asked:
-	@$(IN_TURN) $(ASIDE) $(MAKE) workspace balancer cluster-tests budget-tests
+	@$(IN_TURN) $(ASIDE) $(MAKE) workspace bus-contract balancer cluster-tests budget-tests
 
 # What asks for nothing in time, then Autobahn, the longest.
 .PHONY: meanwhile
@@ -306,7 +314,7 @@ soak-smoke: programs-for-tests ## Seconds of the soak with few people: judges co
 # be built once more with other features.
 .PHONY: programs-for-tests
 programs-for-tests: page
-	cargo build --workspace --bins --examples --tests --test quick --locked
+	cargo build --workspace --bins --examples --tests --test quick --test bus-contract --locked
 
 # Installed once, and named: which one, tests/harness/valkey-requirements.txt says. Debian 12 has none.
 .PHONY: valkey

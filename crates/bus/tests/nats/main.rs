@@ -3,7 +3,7 @@
 #[path = "../node/mod.rs"]
 mod node;
 
-use bus::State;
+use bus::{Settings, State, Times};
 use hub::BusEvent;
 use node::server::{Server, free_port};
 use node::settings::{prompt, settings};
@@ -12,6 +12,7 @@ use rcgen::{CertificateParams, KeyPair};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
+use std::time::Duration;
 
 #[test]
 fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
@@ -30,7 +31,7 @@ fn a_wrong_or_missing_password_is_named_and_the_right_one_lets_in() {
 fn a_server_without_jetstream_is_named_where_topics_have_a_history_and_suffices_where_none_has() {
     let server = nats_server::start_with(&[]);
     Node::start(server.settings()).is_away_because("it has no JetStream");
-    let fleeting = bus::Settings { histories: hub::Histories::default(), ..server.settings() };
+    let fleeting = Settings { histories: hub::Histories::default(), ..server.settings() };
     let [ann, bob] = [(); 2].map(|()| Node::up(fleeting.clone()));
     bob.subscribe("kept:a");
     ann.publish("kept:a", json("1"));
@@ -112,7 +113,7 @@ fn tls_is_spoken_where_both_sides_speak_it_and_a_mismatch_is_named() {
         &key_text,
     ]);
     let url = format!("tls://localhost:{}", server.port);
-    let node = Node::up(bus::Settings { certificate_authority: Some(certificate_path), ..settings(&[&url]) });
+    let node = Node::up(Settings { certificate_authority: Some(certificate_path), ..settings(&[&url]) });
     node.subscribe("kept:a");
     node.append("kept:a", "1");
     Node::start(settings(&[&url])).is_away_because("TLS fails");
@@ -127,8 +128,7 @@ fn a_file_without_certificates_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("empty.pem");
     fs::write(&path, "nothing").expect("a file");
-    let settings =
-        bus::Settings { certificate_authority: Some(path.clone()), ..settings(&["tls://127.0.0.1:1"]) };
+    let settings = Settings { certificate_authority: Some(path.clone()), ..settings(&["tls://127.0.0.1:1"]) };
     let detail = "no certificate is in it".to_owned();
     assert_eq!(bus::Bus::new(settings).err(), Some(bus::BadSettings::BadCertificates(path, detail)));
 }
@@ -144,7 +144,12 @@ fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
     };
     let mut servers = ports.map(start);
     let [_, two, three] = servers.each_ref().map(Server::url);
-    let (ann, bob) = (Node::up(settings(&[&two])), Node::up(settings(&[&three])));
+    // What is asked while the servers elect one of them is never answered, and has to be asked again.
+    let insistent = |urls: &[&str]| {
+        let settings = settings(urls);
+        Settings { times: Times { answer_max: Duration::from_secs(3), ..settings.times }, ..settings }
+    };
+    let (ann, bob) = (Node::up(insistent(&[&two])), Node::up(insistent(&[&three])));
     for node in [&ann, &bob] {
         node.sees_leases(&[ann.id, bob.id]);
     }
@@ -157,7 +162,7 @@ fn what_a_cluster_of_servers_keeps_is_there_when_one_of_them_has_ended() {
         reached = told.offset;
     }
     servers[0].kill();
-    let cat = Node::up(settings(&[&two, &three]));
+    let cat = Node::up(insistent(&[&two, &three]));
     let position = cat.subscribe("kept:a").expect("it is recoverable");
     assert_eq!((position.offset, &position.epoch), (reached, &begin.epoch));
     assert_eq!(cat.read("kept:a", hub::Span::Oldest { since: begin.offset }).ordered.len(), 20);
