@@ -1,6 +1,7 @@
 // A community that is erased under the people who are in it, and what the people of one address may do together.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { answer, Inbox } from "./harness/answers.js";
 import { connect, newest } from "./harness/clients.js";
 import { COMMUNITY, comeIn, isRefused, LOBBY, ok, refused, tokenOf, trustSite } from "./harness/messenger.js";
@@ -10,6 +11,18 @@ import { startThrong } from "./harness/process.js";
 async function come(t, throng, params) {
   const socket = connect(t, newest, throng.socket, { params: { community: COMMUNITY, ...params } });
   return answer(socket.channel(LOBBY).join());
+}
+
+/** Its name is free when the server has seen the connections of its people end. */
+async function makeAnew(throng) {
+  for (;;) {
+    try {
+      return await throng.operate("POST", "/communities", { id: COMMUNITY, settings: { name: "Anew" } });
+    } catch (error) {
+      assert.match(error.message, / 409 .*still stand/);
+      await setTimeout(50);
+    }
+  }
 }
 
 test("whose community is erased is told so, is let in no more, and finds nothing of it in one of its name", async (t) => {
@@ -36,7 +49,7 @@ test("whose community is erased is told so, is let in no more, and finds nothing
     isRefused(await come(t, throng, params), "not_found", JSON.stringify(Object.keys(params)));
   }
 
-  await throng.operate("POST", "/communities", { id: COMMUNITY, settings: { name: "Anew" } });
+  await makeAnew(throng);
   await throng.operate("POST", `/communities/${COMMUNITY}/rooms`, { name: "lobby", kind: "public", title: "Lobby" });
   isRefused(await come(t, throng, { token: tokenOf("ann") }), "token_invalid", "a token of the former one");
   const guest = await comeIn(t, throng, { name: "a guest" });

@@ -32,6 +32,8 @@ pub(crate) struct Operation {
     pub(crate) about: &'static str,
     pub(crate) callers: Callers,
     pub(crate) repetition: Repetition,
+    /// Whether it can be asked of a community that is being erased.
+    pub(crate) goes_on: bool,
     pub(crate) shape: Shape,
     pub(crate) run: Run,
 }
@@ -79,6 +81,7 @@ pub(crate) struct Draft {
     about: &'static str,
     callers: Callers,
     repetition: Repetition,
+    goes_on: bool,
 }
 
 /// Begins an operation. A `POST` is done once under the same `Idempotency-Key`, unless the rest says otherwise.
@@ -92,7 +95,7 @@ pub(crate) fn operation(
         Method::POST => Repetition::Kept(AnswerKept::Long),
         _ => Repetition::Harmless,
     };
-    Draft { id, method, path, summary, about: "", callers: Callers::OPERATOR, repetition }
+    Draft { id, method, path, summary, about: "", callers: Callers::OPERATOR, repetition, goes_on: false }
 }
 
 impl Draft {
@@ -121,6 +124,11 @@ impl Draft {
         Self { repetition: Repetition::Harmless, ..self }
     }
 
+    /// It can be asked of a community that is being erased, too.
+    pub(crate) fn goes_on(self) -> Self {
+        Self { goes_on: true, ..self }
+    }
+
     /// What it does. Its types say the rest.
     pub(crate) fn runs<P, Q, B, R, F, Fut>(self, act: F) -> Operation
     where
@@ -131,7 +139,7 @@ impl Draft {
         F: Fn(Desk, Input<P, Q, B>) -> Fut + Copy + Send + Sync + 'static,
         Fut: Future<Output = Result<R, Problem>> + Send + 'static,
     {
-        let Self { id, method, path, summary, about, callers, repetition } = self;
+        let Self { id, method, path, summary, about, callers, repetition, goes_on } = self;
         let run: Run = Arc::new(move |desk, raw| {
             Box::pin(async move {
                 let input = Input::read(raw).await?;
@@ -140,7 +148,7 @@ impl Draft {
         });
         let shape =
             Shape { path: fields_of::<P>, query: fields_of::<Q>, body: B::schema, successes: R::successes };
-        Operation { id, method, path, summary, about, callers, repetition, shape, run }
+        Operation { id, method, path, summary, about, callers, repetition, goes_on, shape, run }
     }
 }
 

@@ -124,7 +124,7 @@ async fn serve(
     if !desk.rooms().are_all() && !is_about_rooms(operation) {
         return Err(Problem::new(Code::CallerRefused, "this token is for some rooms only"));
     }
-    if entrance == Entrance::Operators && desk.community.is_some() {
+    if entrance == Entrance::Operators && desk.community.is_some() && !operation.goes_on {
         // Nothing else makes sure that a community that the operator names is there: its lists would just be empty.
         desk.ask_as(By::Service, ReadCommunity).await?;
     }

@@ -26,7 +26,7 @@ impl Witness for ApiWitness {
     }
 
     fn closed(&self, community: &CommunityId) {
-        self.webhooks.keys_changed(community, None);
+        self.webhooks.closed(community);
         self.idempotency.close(community);
     }
 }

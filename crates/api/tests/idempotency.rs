@@ -96,6 +96,22 @@ async fn what_the_operator_makes_is_made_once_and_a_secret_is_told_again() {
 }
 
 #[tokio::test]
+async fn a_community_that_was_made_under_a_key_and_erased_is_made_once_more() {
+    let house = House::new();
+    let acme = json!({ "id": "acme", "settings": { "name": "Acme" } });
+    let umbrella = json!({ "id": "umbrella", "settings": { "name": "Umbrella" } });
+    for body in [&acme, &umbrella] {
+        let key = format!("make-{}", body["id"]).replace('"', "");
+        operate(&house, "/api/v1/communities", &key, body).await.ok();
+    }
+    house.operate("DELETE", "/api/v1/communities/acme", NOTHING).await.ok();
+    operate(&house, "/api/v1/communities", "make-acme", &acme).await.ok();
+    assert_eq!(house.operate("GET", "/api/v1/communities/acme", NOTHING).await.ok()["name"], "Acme");
+    operate(&house, "/api/v1/communities", "make-umbrella", &umbrella).await.ok();
+    assert_eq!(house.api.counts().repeated_total, 1, "of the other one it is known");
+}
+
+#[tokio::test]
 async fn a_publication_and_a_report_come_once() {
     let house = House::new();
     let key = furnish(&house).await;

@@ -5,6 +5,8 @@ mod house;
 
 use api::Api;
 use chat::rows::Record;
+use chat::verbs::EraseCommunity;
+use chat::{By, CommunityId};
 use house::{Answer, House, token_with};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -321,6 +323,22 @@ async fn of_two_communities_one_is_erased_and_the_other_stays() {
     let is_new = |record: &Record| matches!(record, Record::Community(_) | Record::Key(_) | Record::Audit(_));
     let left = house.export("acme");
     assert!(left.iter().all(is_new) && left.len() == 3, "itself, a key, and who made that: {left:?}");
+}
+
+#[tokio::test]
+async fn an_erasure_that_was_broken_off_is_asked_for_again_and_what_a_part_told_is_not_lost() {
+    let house = House::new();
+    furnish(&house).await;
+    house
+        .messenger
+        .ask(&CommunityId::parse("acme").expect("an id"), By::Service, EraseCommunity)
+        .await
+        .expect("the first part");
+    let people = house.operate("GET", "/api/v1/communities/acme/people", None).await;
+    assert_eq!(people.status.as_u16(), 404, "it is there for nobody");
+    let report = house.operate("DELETE", "/api/v1/communities/acme", None).await.ok();
+    assert_eq!((&report["done"], &report["messages"]), (&json!(true), &json!(2)), "{report}");
+    assert_eq!(house.operate("DELETE", "/api/v1/communities/acme", None).await.status.as_u16(), 404);
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ pub struct Community {
     pub id: CommunityId,
     /// When it was made.
     pub created: Moment,
-    /// Since when it is being erased: it is there for nobody then, and its name is taken until nothing is left.
+    /// When a part of it was erased last, if it is being erased: it is there for nobody then, and its name is taken until nothing is
+    /// left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erasing: Option<Moment>,
     /// What its owner chooses.

@@ -20,6 +20,8 @@ pub const GROUP_MAX: usize = 50;
 pub const CONVERSATIONS_MAX: usize = 2_000;
 /// People about whom is asked at once when they were here last, or noted.
 pub const SEEN_MAX: usize = 100;
+/// Guests who are forgotten at once.
+pub const GUESTS_FORGOTTEN_MAX: usize = 16;
 /// People about whom is asked at once what they are in.
 pub const MEMBERSHIPS_PEOPLE_MAX: usize = 100;
 /// Rows on a page of what many people are in.

@@ -59,6 +59,8 @@ pub trait Rows {
     ) -> Found<Vec<Person>>;
     /// Those of these people who are known, by id.
     fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>>;
+    /// Whether others see anything of somebody: a message, be it deleted, a mention or a reaction.
+    fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool>;
     /// Whether two people are in a conversation together.
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool>;
     /// A block.

@@ -24,14 +24,17 @@ impl Messenger {
         for of_one in people.chunk_by(|(one, _), (other, _)| one == other) {
             for batch in of_one.chunks(MEMBERSHIPS_PEOPLE_MAX) {
                 let people: Vec<PersonId> = batch.iter().map(|(_, person)| person.clone()).collect();
-                if let Some((community, _)) = batch.first() {
-                    self.follow_batch(community, &people).await;
+                if let Some((community, _)) = batch.first()
+                    && !self.follow_batch(community, &people).await
+                {
+                    break;
                 }
             }
         }
     }
 
-    async fn follow_batch(&self, community: &CommunityId, people: &[PersonId]) {
+    /// Whether there is such a community.
+    async fn follow_batch(&self, community: &CommunityId, people: &[PersonId]) -> bool {
         let inner = &self.inner;
         let begin = |person| Reading::begin(&inner.audience, community, person);
         let readings: Vec<Reading<'_>> = people.iter().map(begin).collect();
@@ -39,7 +42,8 @@ impl Messenger {
             Ok(found) => found,
             Err(failure) => {
                 drop(readings);
-                return self.not_followed(community, people, &failure);
+                self.not_followed(community, people, &failure);
+                return failure != Failure::Absent(Thing::Community);
             }
         };
         for reading in readings {
@@ -52,6 +56,7 @@ impl Messenger {
                 inner.here().person(community, person, "conversations:changed", "{}");
             }
         }
+        true
     }
 
     /// Says whether somebody follows other conversations than before.

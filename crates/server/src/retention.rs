@@ -1,49 +1,69 @@
-//! What is older than a community keeps is dropped, now and then; and what is left of communities whose erasure was not
-//! brought to its end.
+//! What is older than a community keeps is dropped, now and then, and guests who are gone are forgotten; and what is left of
+//! communities whose erasure was not brought to its end.
 
-use chat::limits::PAGE_MAX;
-use chat::verbs::{Communities, EraseCommunity, Expire};
-use chat::{By, CommunityId, Failure, Thing};
+use chat::limits::{GUESTS_FORGOTTEN_MAX, PAGE_MAX};
+use chat::verbs::{Communities, EraseCommunity, Expire, ForgetGuests, GoneGuests};
+use chat::{By, Community, CommunityId, Failure, Moment, Thing};
 use messenger::Messenger;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// From the start to the first round: a restart is not slowed, and a server that is restarted often has rounds all the same.
+/// From the start to the first look: a restart is not slowed, and a server that is restarted often drops what is too old all the
+/// same.
 const FIRST: Duration = Duration::from_secs(60);
-/// From one round to the next.
+/// From one look for what is to be erased to the next.
+const LOOK: Duration = Duration::from_secs(60);
+/// From one round through all communities to the next.
 const ROUND: Duration = Duration::from_secs(60 * 60);
 /// From one part to the next: people who write go before.
 const BREATH: Duration = Duration::from_millis(50);
+/// Nothing was erased for so long by whoever began it, or by another node: two would be in each other's way.
+const ABANDONED_MS: u64 = 60_000;
 
-/// Goes round until the process ends.
+/// Goes on until the process ends.
 pub(crate) async fn apply(messenger: Messenger) {
     tokio::time::sleep(FIRST).await;
+    let mut next_round = Instant::now();
     loop {
-        if let Err(failure) = go_round(&messenger).await {
-            tracing::warn!(%failure, "what is too old was not dropped; the next round tries again");
+        if next_round <= Instant::now() {
+            if let Err(failure) = go_round(&messenger).await {
+                tracing::warn!(%failure, "what is too old was not dropped; the next round tries again");
+            }
+            next_round = Instant::now() + ROUND;
         }
-        tokio::time::sleep(ROUND).await;
+        if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), next_round).await {
+            tracing::warn!(%failure, "whether communities are to be erased was not read; the next look tries again");
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn communities(
+    messenger: &Messenger,
+    is_meant: impl Fn(&Community) -> bool,
+) -> Result<Vec<CommunityId>, Failure> {
+    let (mut meant, mut after) = (Vec::new(), None);
+    loop {
+        let listed = messenger.perform(Communities { after, limit: PAGE_MAX }).await?;
+        meant.extend(listed.rows.into_iter().filter(&is_meant).map(|community| community.id));
+        after = listed.next;
+        if after.is_none() {
+            return Ok(meant);
+        }
     }
 }
 
 /// A community of which it fails keeps the others from nothing.
 async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
-    let mut after = None;
-    loop {
-        let listed = messenger.perform(Communities { after, limit: PAGE_MAX }).await?;
-        for community in &listed.rows {
-            let done = match community.erasing {
-                Some(_) => erase(messenger, &community.id).await,
-                None => expire(messenger, &community.id).await,
-            };
-            if let Err(failure) = done {
-                tracing::warn!(%failure, community = %community.id, "what is too old was not dropped; the next round tries again");
+    for community in communities(messenger, |community| community.erasing.is_none()).await? {
+        match expire(messenger, &community).await {
+            // It is being erased by now.
+            Ok(()) | Err(Failure::Absent(Thing::Community)) => {}
+            Err(failure) => {
+                tracing::warn!(%failure, %community, "what is too old was not dropped; the next round tries again");
             }
         }
-        after = listed.next;
-        if after.is_none() {
-            return Ok(());
-        }
     }
+    Ok(())
 }
 
 async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
@@ -53,46 +73,105 @@ async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Fa
             tracing::info!(%community, messages = expired.messages, "messages were dropped, as the community keeps them");
         }
         if !expired.more {
-            return Ok(());
+            return forget_guests(messenger, community).await;
         }
         tokio::time::sleep(BREATH).await;
     }
 }
 
-/// Goes on where whoever erases it has stopped, or beside them.
-async fn erase(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
+/// After what is too old: who wrote nothing else is seen no more.
+async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
+    let mut after = None;
     loop {
-        match messenger.ask(community, By::Service, EraseCommunity).await {
-            Ok(part) if !part.done => tokio::time::sleep(BREATH).await,
-            Ok(_) => {
-                tracing::info!(%community, "a community is erased");
-                return Ok(());
-            }
-            Err(Failure::Absent(Thing::Community)) => return Ok(()),
-            Err(failure) => return Err(failure),
+        let gone = messenger.ask(community, By::Service, GoneGuests { after }).await?;
+        for people in gone.rows.chunks(GUESTS_FORGOTTEN_MAX) {
+            let forget = ForgetGuests { people: people.to_vec() };
+            let forgotten = messenger.ask(community, By::Service, forget).await?;
+            tracing::info!(%community, guests = forgotten.len(), "guests who are gone were forgotten");
+            tokio::time::sleep(BREATH).await;
+        }
+        after = gone.next;
+        if after.is_none() {
+            return Ok(());
         }
     }
+}
+
+/// Goes on where whoever erased communities has stopped, with all of them in turn, until then at the most.
+async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) -> Result<(), Failure> {
+    let is_abandoned =
+        |community: &Community| community.erasing.is_some_and(|last| now.since_ms(last) >= ABANDONED_MS);
+    let mut left = communities(messenger, is_abandoned).await?;
+    while !left.is_empty() && Instant::now() < until {
+        for community in std::mem::take(&mut left) {
+            match messenger.ask(&community, By::Service, EraseCommunity).await {
+                Ok(part) => {
+                    if !part.attachments.is_empty() {
+                        tracing::info!(%community, files = ?part.attachments, "files of erased messages are to be deleted");
+                    }
+                    if part.done {
+                        tracing::info!(%community, "a community is erased");
+                    } else {
+                        left.push(community);
+                    }
+                }
+                Err(Failure::Absent(Thing::Community)) => {}
+                Err(failure) => {
+                    tracing::warn!(%failure, %community, "a community was not erased; the next look tries again");
+                }
+            }
+            tokio::time::sleep(BREATH).await;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use chat::verbs::{ChangeCommunity, ReadPage};
-    use chat::{Asked, Call, Draft, Entropy, MemoryStore, Moment, RoomName, verbs};
+    use chat::{Asked, Call, Draft, Entropy, MemoryStore, PersonId, Profile, RoomName, verbs};
     use messenger::Settings;
     use std::sync::Arc;
 
     #[test]
-    fn a_round_brings_an_erasure_to_its_end() {
+    fn an_erasure_that_was_broken_off_is_brought_to_its_end_and_one_under_way_is_left_alone() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
             let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
             messenger.prepare_default().await.expect("the default community");
             let community = CommunityId::parse("default").expect("a community");
             messenger.ask(&community, By::Service, EraseCommunity).await.expect("the first part");
+            go_round(&messenger).await.expect("there is nothing to drop");
+            let (now, until) = (messenger::now(), Instant::now() + ROUND);
+            for (now, left) in [(now, 1), (now.after_ms(2 * ABANDONED_MS), 0)] {
+                erase_what_is_left(&messenger, now, until).await.expect("a look");
+                assert_eq!(communities(&messenger, |_| true).await.expect("a list").len(), left);
+            }
+        });
+    }
+
+    #[test]
+    fn a_round_forgets_guests_who_are_gone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
+            messenger.prepare_default().await.expect("the default community");
+            let community = CommunityId::parse("default").expect("a community");
+            let now = messenger.call(&community, By::Service).now;
+            let long_ago = Moment::from_millis(1_000);
+            let guests = (0..=GUESTS_FORGOTTEN_MAX).map(|nth| (format!("gone{nth}"), long_ago));
+            for (name, now) in guests.chain([("here".to_owned(), now)]) {
+                let by = By::Person(PersonId::parse(&name).expect("an id"));
+                let call = Call { community: community.clone(), by, now, entropy: Entropy([1; 16]) };
+                let profile = Profile { name, avatar: None, guest: true, role: None };
+                messenger.perform(call.ask(verbs::Meet { profile })).await.expect("guests are welcome");
+            }
             go_round(&messenger).await.expect("a round");
-            let listed = messenger.perform(Communities { after: None, limit: 1 }).await.expect("a list");
-            assert_eq!(listed.rows, []);
+            let people = verbs::People { after: None, limit: PAGE_MAX };
+            let people = messenger.ask(&community, By::Service, people).await.expect("a list");
+            let names: Vec<&str> = people.rows.iter().map(|person| person.id.as_str()).collect();
+            assert_eq!(names, ["here"]);
         });
     }
 

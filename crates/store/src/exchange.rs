@@ -55,7 +55,7 @@ impl From<Failure> for ExchangeError {
     }
 }
 
-/// Writes every record of every community, and says how many. `progress` is called with how many there are so far.
+/// Writes every record of every community that is not being erased, and says how many. `progress` is called with how many there are so far.
 ///
 /// # Errors
 /// What was written until then is no whole export.
@@ -69,7 +69,7 @@ pub fn export(
     let mut after = None;
     loop {
         let listed = store.ask(Communities { after, limit: PAGE_MAX })?;
-        for community in listed.rows {
+        for community in listed.rows.iter().filter(|community| community.erasing.is_none()) {
             export_community(store, now, &community.id, to, &mut |more| {
                 count += more;
                 progress(count);

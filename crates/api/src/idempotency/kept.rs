@@ -210,8 +210,12 @@ impl Kept {
         });
     }
 
-    /// What was asked in a community is forgotten, and what is under way is answered once.
+    /// What was asked in a community is forgotten, that it was made, too, and what is under way is answered once.
     pub(super) fn close(&mut self, community: &CommunityId) {
+        let named = format!("\"{community}\"");
+        self.change(&None, |shelf| {
+            shelf.records.retain(|record| record.is_under_way() || !record.may_name(named.as_bytes()));
+        });
         self.change(&Some(community.clone()), |shelf| {
             shelf.records.retain(Record::is_under_way);
             shelf.records.iter_mut().for_each(Record::forget_answer);

@@ -5,7 +5,7 @@ use crate::caller::Callers;
 use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, NoBody, Nothing};
 use crate::operation::{Group, operation};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::reply::{Found, Made};
 use crate::shapes::ids::limit_or_default;
 use crate::shapes::{Community, CommunityStats, NewCommunity, Page, Scope, Settings};
@@ -55,6 +55,12 @@ async fn create(
     input: Input<Nothing, Nothing, Json<NewCommunity>>,
 ) -> Result<Made<Community>, Problem> {
     let NewCommunity { id, settings } = input.body.0;
+    if desk.shared.messenger.counts_in(&id).people > 0 {
+        // Of a former one of the name: they would be in this one.
+        let detail =
+            "connections to a community of this name still stand: if it was erased, try again in a moment";
+        return Err(Problem::new(Code::NameTaken, detail));
+    }
     let desk = Desk { community: Some(id), ..desk };
     let made = desk.ask(CreateCommunity { settings: settings.into() }).await?;
     Ok(Made(made.into()))

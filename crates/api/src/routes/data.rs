@@ -5,7 +5,7 @@ use crate::caller::Callers;
 use crate::desk::Desk;
 use crate::input::Input;
 use crate::operation::{Group, operation};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::reply::{Found, Lines};
 use crate::shapes::{CommunityErasure, Erasure, Scope};
 use axum::http::Method;
@@ -54,6 +54,7 @@ pub(super) fn group() -> Group {
                     "With everything in it: its keys and people's connections first. From then on it is there for nobody, and its \
                      name is free when nothing is left. Where the answer says that it is not done, send it again.",
                 )
+                .goes_on()
                 .runs(erase_community),
             operation(
                 Method::POST,
@@ -139,8 +140,11 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
     let issued_until_now = Revoked::IssuedUntil(UnixSeconds(desk.now.millis() / 1_000));
     desk.shared.messenger.revoke(desk.community()?, person, issued_until_now).await?;
     let mut report = ErasureReport::default();
-    for _ in 0..STEPS_MAX {
-        report.add(desk.ask_as(by.clone(), Erase { person: person.clone() }).await?);
+    for step in 0..STEPS_MAX {
+        match desk.ask_as(by.clone(), Erase { person: person.clone() }).await {
+            Ok(part) => report.add(part),
+            Err(problem) => report.done = is_done_by_others(step, problem)?,
+        }
         if report.done {
             break;
         }
@@ -150,13 +154,33 @@ async fn erase(desk: Desk, input: Input<AtPerson>) -> Result<Found<Erasure>, Pro
 
 async fn erase_community(desk: Desk, _: Input) -> Result<Found<CommunityErasure>, Problem> {
     let mut report = verbs::CommunityErasure::default();
-    for _ in 0..STEPS_MAX {
-        report.add(desk.ask_as(By::Service, EraseCommunity).await?);
+    for step in 0..STEPS_MAX {
+        match desk.ask_as(By::Service, EraseCommunity).await {
+            Ok(part) => report.add(part),
+            Err(problem) => report.done = is_done_by_others(step, problem)?,
+        }
         if report.done {
             break;
         }
     }
     Ok(Found(report.into()))
+}
+
+/// What a step that fails says of the erasure: nobody but who asked learns what the steps before it have erased, so that it takes
+/// none of that from them.
+///
+/// # Errors
+/// It was the first step.
+fn is_done_by_others(step: usize, problem: Problem) -> Result<bool, Problem> {
+    if step == 0 {
+        return Err(problem);
+    }
+    tracing::warn!(
+        code = problem.code().name(),
+        step,
+        "an erasure was broken off: it is to be asked for again"
+    );
+    Ok(problem.code() == Code::NotFound)
 }
 
 /// What was dropped.

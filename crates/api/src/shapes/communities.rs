@@ -13,7 +13,7 @@ pub(crate) struct Community {
     id: CommunityId,
     /// When it was made.
     created: u64,
-    /// Since when it is being erased, in the operator's list alone: elsewhere it is there no more.
+    /// When a part of it was erased last, in the operator's list alone: elsewhere it is there no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     erasing: Option<u64>,
     #[serde(flatten)]

@@ -74,6 +74,15 @@ impl Rows for MemoryRows {
         first(people.into_iter().filter_map(|person| shelf.people.get(person)), usize::MAX)
     }
 
+    fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool> {
+        for table in [Table::Message, Table::Mention, Table::Reaction] {
+            if !self.scan(community, table, Some(person), None, 1)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
         let shelf = self.of(community);
         Ok(shelf.conversations_of(one).any(|id| shelf.members.contains_key(&(id, other.clone()))))

@@ -85,7 +85,7 @@ impl Command for Erase {
 }
 
 impl Erase {
-    fn forget(
+    pub(super) fn forget(
         &self,
         rows: &mut dyn Rows,
         call: &Call,

@@ -15,6 +15,7 @@ mod direct;
 mod erasing;
 mod exporting;
 mod following;
+mod guests;
 mod inviting;
 mod joining;
 mod keys;
@@ -43,6 +44,7 @@ pub use exporting::{Export, ExportPosition, Exported, Import};
 pub use following::{
     Advance, Advanced, Conversations, Cursors, Keep, ReadReceipts, Receipts, Tab, TabPosition,
 };
+pub use guests::{ForgetGuests, Forgotten, GoneGuests};
 pub use inviting::{Invitations, Invite, Invited, Withdraw};
 pub use joining::{Join, Joined, Leave};
 pub use keys::{CreateKey, FindKey, Keys, RevokeKey};

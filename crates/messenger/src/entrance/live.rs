@@ -32,7 +32,7 @@ pub(super) struct Live {
     sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
     places: HashMap<CommunityId, Places>,
     /// Those whose community is closed, and who were not told yet.
-    closing: Vec<SocketId>,
+    closing: HashSet<SocketId>,
     last: u64,
 }
 
@@ -43,7 +43,7 @@ impl Live {
             people: HashMap::new(),
             sockets: HashMap::new(),
             places: HashMap::new(),
-            closing: Vec::new(),
+            closing: HashSet::new(),
             // What is to be closed is told to all nodes by these ids: another node's are others.
             last: RandomState::new().hash_one(()),
         }
@@ -153,11 +153,13 @@ impl Live {
 
     /// Some of those whose community is closed: each is named once, unless it is closed once more.
     pub(super) fn closed(&mut self, max: usize) -> impl Iterator<Item = SocketId> {
-        let rest = self.closing.len().saturating_sub(max);
-        let some = self.closing.split_off(rest);
+        let some: Vec<SocketId> = self.closing.iter().take(max).copied().collect();
+        for socket in &some {
+            self.closing.remove(socket);
+        }
         if self.closing.is_empty() {
             // As large as a community was, for the one time.
-            self.closing = Vec::new();
+            self.closing = HashSet::new();
         }
         some.into_iter().filter(|socket| self.people.contains_key(socket))
     }

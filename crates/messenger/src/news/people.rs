@@ -2,16 +2,17 @@
 
 use super::{ChangedAt, Told, counts, news};
 use crate::bulletin::Bulletin;
-use crate::notice::ErasedReactions;
+use crate::notice::{Departure, ErasedReactions};
 use crate::witness::Happening;
 use chat::verbs::{
-    BlockPerson, Erase, ErasureReport, Import, Meet, Revoke, SetReceipts, UnblockPerson, Vanished,
+    BlockPerson, Erase, ErasureReport, ForgetGuests, Forgotten, Import, Meet, Revoke, SetReceipts,
+    UnblockPerson, Vanished,
 };
 use chat::{Asked, Block, By, Person, Revocation};
 use serde_json::json;
 use std::borrow::Cow;
 
-news! { Meet SetReceipts BlockPerson UnblockPerson Erase Revoke }
+news! { Meet SetReceipts BlockPerson UnblockPerson Erase ForgetGuests Revoke }
 
 impl Told for Meet {
     fn told(asked: Asked<Self>, answer: &Person, bulletin: &mut Bulletin<'_>) {
@@ -80,6 +81,27 @@ pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut Bulletin<'_>) {
     bulletin.erased(&asked.call.community, &asked.command.person);
 }
 
+impl Told for ForgetGuests {
+    /// Most are long away. Who was here all the time and seen by nobody comes back as somebody new.
+    fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut Bulletin<'_>) {
+        let community = &asked.call.community;
+        for Forgotten { person, left, done } in answer {
+            for conversation in left {
+                bulletin.left(community, *conversation, person, Departure::Removed);
+            }
+            bulletin.forget_person(community, person);
+            if *done {
+                bulletin.erased(community, person);
+            }
+        }
+    }
+
+    /// The next round finds who is left, and tells nothing of the others.
+    fn doubted(asked: Asked<Self>, bulletin: &mut Bulletin<'_>) {
+        bulletin.forget_community(&asked.call.community);
+    }
+}
+
 impl Told for Revoke {
     /// Whoever revoked it has done so on their own node already; it is for the others.
     fn told(asked: Asked<Self>, answer: &Revocation, bulletin: &mut Bulletin<'_>) {
@@ -97,5 +119,48 @@ impl crate::news::News for Asked<Import> {
     /// It comes from another store, before anybody is here; what was read before is stale.
     fn tell(community: chat::CommunityId, (): &(), bulletin: &mut Bulletin<'_>) {
         bulletin.forget_community(&community);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audience::DeviceId;
+    use crate::scene::{self, by, id, run, somebody};
+    use chat::verbs::{Join, ReadPerson};
+    use chat::{Call, Entropy, Failure, Moment, Profile, RoomName, Thing};
+
+    #[test]
+    fn who_is_in_a_room_is_told_of_a_guest_who_is_forgotten_and_nobody_is_read_in_their_place() {
+        run(async {
+            let (messenger, told) = scene::messenger();
+            let lobby = scene::community(&messenger, "one").await;
+            scene::person(&messenger, "one", "ann", &lobby).await;
+            let one = id("one");
+            let call = Call {
+                community: one.clone(),
+                by: by("gil"),
+                now: Moment::from_millis(1_000),
+                entropy: Entropy([1; 16]),
+            };
+            let profile = Profile { name: "Gil".to_owned(), avatar: None, guest: true, role: None };
+            messenger.perform(call.clone().ask(Meet { profile })).await.expect("guests are welcome");
+            let join = Join { conversation: lobby.id, invitation: None };
+            messenger.perform(call.ask(join)).await.expect("it is public");
+            let name = RoomName::parse("lobby").expect("a name");
+            let (ann, audience) = (somebody("ann"), &messenger.inner.audience);
+            audience.arrive(&one, &ann, DeviceId(1)).expect("there is room");
+            messenger.follow(&one, &ann).await.expect("read");
+            audience.open_room(&one, lobby.id, &name, &ann, DeviceId(1));
+            let read = || messenger.ask(&one, by("ann"), ReadPerson { person: somebody("gil") });
+            assert_eq!(read().await.expect("they share the lobby").profile.name, "Gil");
+            drop(told.take());
+            let forget = ForgetGuests { people: vec![somebody("gil")] };
+            let forgotten = messenger.ask(&one, By::Service, forget).await.expect("a key may");
+            let expected = Forgotten { person: somebody("gil"), left: vec![lobby.id], done: true };
+            assert_eq!(forgotten, [expected]);
+            assert_eq!(told.events(), [("room:one/lobby".into(), "member:out".into())]);
+            assert_eq!(read().await, Err(Failure::Absent(Thing::Person)));
+        });
     }
 }

@@ -5,9 +5,10 @@ use crate::bulletin::Bulletin;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
-    Export, FindKey, FindRoom, GiveUp, Invitations, KeepDelivery, Keys, LastSeen, Members, MembershipsOf,
-    NoteAttempt, NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage, ReadPage,
-    ReadPerson, ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle, Undelivered,
+    Export, FindKey, FindRoom, GiveUp, GoneGuests, Invitations, KeepDelivery, Keys, LastSeen, Members,
+    MembershipsOf, NoteAttempt, NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage,
+    ReadPage, ReadPerson, ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle,
+    Undelivered,
 };
 
 macro_rules! quiet {
@@ -34,6 +35,7 @@ quiet! {
     Asked<FindKey>
     Asked<FindRoom>
     Asked<GiveUp>
+    Asked<GoneGuests>
     Asked<Invitations>
     Asked<KeepDelivery>
     Asked<Keys>

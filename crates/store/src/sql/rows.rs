@@ -68,6 +68,16 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).among("t.id", people).order("t.id", ALL).rows(self.0)
     }
 
+    fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool> {
+        let trace = |table: &str, column: &str| {
+            format!("EXISTS (SELECT 1 FROM {table} o WHERE o.community = t.community AND o.{column} = t.id)")
+        };
+        let traces = [("messages", "sender"), ("mentions", "person"), ("reactions", "person")];
+        let traces = traces.map(|(table, column)| trace(table, column)).join(" OR ");
+        let select = Select::of(community).and(&format!("t.id = ? AND ({traces})"), [person.as_str().into()]);
+        Ok(select.row::<Person>(self.0)?.is_some())
+    }
+
     fn share(&mut self, community: &CommunityId, one: &PersonId, other: &PersonId) -> Found<bool> {
         let condition = "t.person = ? AND EXISTS (SELECT 1 FROM members o WHERE o.community = t.community \
                          AND o.conversation = t.conversation AND o.person = ?)";

@@ -85,6 +85,7 @@ const SPAN: std::ops::RangeInclusive<Seq> = Seq(1)..=Seq(9);
 const OF_ONE: &[(&str, Asked)] = &[
     ("key", |rows| drop(rows.key(&acme(), KeyId(ulid())))),
     ("person", |rows| drop(rows.person(&acme(), &ann()))),
+    ("is_remembered", |rows| drop(rows.is_remembered(&acme(), &ann()))),
     ("share", |rows| drop(rows.share(&acme(), &ann(), &ann()))),
     ("block", |rows| drop(rows.block(&acme(), &ann(), &ann()))),
     ("blocks", |rows| drop(rows.blocks(&acme(), &ann()))),

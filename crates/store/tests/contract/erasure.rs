@@ -171,6 +171,33 @@ pub(crate) const CASES: &[Case] = &[
         assert_eq!(scene.service(Erase { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
         assert_eq!(scene.service(ReadPerson { person: person("ann") }), Err(Failure::Absent(Thing::Person)));
     }),
+    (
+        "a part of a community's erasure is no larger than a page, however many react to one message",
+        |scene| {
+            let names: Vec<String> = (0..=limits::PAGE_MAX).map(|nth| format!("p{nth}")).collect();
+            let room = scene.lobby(&["ann"]);
+            scene.send("ann", room, "look");
+            for name in &names {
+                scene.people(&[name]);
+                scene.join(name, room);
+                let react = React { conversation: room, seq: Seq(1), emoji: "👍".into(), on: true };
+                scene.ask(name, react).expect("they may");
+            }
+            let mut report = CommunityErasure::default();
+            while !report.done {
+                let part = scene.service(EraseCommunity).expect("a key may");
+                assert!(
+                    part.messages + part.conversations + part.people + part.records
+                        <= limits::PAGE_MAX as u64
+                );
+                report.add(part);
+            }
+            let people = names.len() as u64 + 1;
+            assert_eq!((report.messages, report.people), (1, people));
+            // Reactions and memberships, and that the room was made.
+            assert_eq!(report.records, people - 1 + people + 1);
+        },
+    ),
     ("nothing of an erased community is left, its name is free, and what is beside it stays", |scene| {
         let beside = scene.beside();
         for scene in [scene, &beside] {

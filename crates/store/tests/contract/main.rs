@@ -13,6 +13,7 @@ mod deliveries;
 mod direct;
 mod erasure;
 mod exchange;
+mod guests;
 mod history;
 mod moderation;
 #[path = "../postgres_server/mod.rs"]
@@ -47,6 +48,7 @@ const CASES: &[&[Case]] = &[
     direct::CASES,
     erasure::CASES,
     exchange::CASES,
+    guests::CASES,
     history::CASES,
     moderation::CASES,
     retries::CASES,

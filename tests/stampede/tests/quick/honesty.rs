@@ -43,7 +43,7 @@ sessions:
     steps:
       - connect: /
       - loop:
-          times: 5
+          times: 25
           steps:
             - send: { size: 64, audience: echo }
             - wait: { echo: true }
@@ -62,7 +62,7 @@ sessions:
     let summary = ended.summary();
     assert!(!summary.is_valid(), "{}", summary.0["generator"]);
     assert!(summary.reasons().contains("waited for a CPU"), "{}", summary.reasons());
-    assert_eq!((summary.count("sent"), summary.count("delivered")), (50, 50));
+    assert_eq!((summary.count("sent"), summary.count("delivered")), (250, 250));
     assert_eq!(ended.code, 3, "{}", ended.words());
     assert!(ended.output.contains("wait of the generator for a CPU"), "{}", ended.words());
 }

@@ -5,6 +5,7 @@ use crate::community::Community;
 use crate::failure::{Failure, Thing};
 use crate::ids::KeyId;
 use crate::limits::PAGE_MAX;
+use crate::message::Reaction;
 use crate::moment::Moment;
 use crate::rows::{Record, Rows, Table, Target};
 use crate::{Call, Command, WEIGHT_MAX};
@@ -21,17 +22,17 @@ pub struct EraseCommunity;
 /// What was erased.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct CommunityErasure {
-    /// Messages, with former texts, reactions and mentions, and in the search index.
+    /// Messages, with former texts and mentions, and in the search index.
     pub messages: u64,
     /// Rooms, groups and conversations of two.
     pub conversations: u64,
     /// People.
     pub people: u64,
-    /// Everything else: memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
+    /// Everything else: reactions, memberships, invitations, sanctions, blocks, reports, the audit log, revocations and keys.
     pub records: u64,
     /// Ids of files that messages referred to, which are to be deleted.
     pub attachments: Vec<String>,
-    /// Of the part with which it is there for nobody any more: its keys, which are gone.
+    /// Its keys that this part has removed, if any; some of the part with which it is there for nobody any more.
     #[serde(skip)]
     pub keys: Option<Vec<KeyId>>,
     /// Whether nothing is left.
@@ -50,11 +51,12 @@ impl CommunityErasure {
     }
 }
 
-/// What there is beside keys, and what goes with messages. Conversations first: who is still connected could say something for
-/// ever.
-const TABLES: [Table; 10] = [
+/// Of messages, former texts and mentions go with them, which are few each. Conversations first: who is still connected could say
+/// something for ever. Keys once more at the end: an older server beside this one may have made one since they went.
+const TABLES: [Table; 12] = [
     Table::Conversation,
     Table::Person,
+    Table::Reaction,
     Table::Message,
     Table::Member,
     Table::Invitation,
@@ -63,6 +65,7 @@ const TABLES: [Table; 10] = [
     Table::Block,
     Table::Audit,
     Table::Revocation,
+    Table::Key,
 ];
 
 impl Command for EraseCommunity {
@@ -82,6 +85,7 @@ impl Command for EraseCommunity {
             begin(rows, call, community, &mut report)?;
             return Ok(report);
         }
+        rows.put(&call.community, &Community { erasing: Some(call.now), ..community }.into())?;
         for table in TABLES {
             let found = rows.scan(&call.community, table, None, None, PAGE_MAX)?;
             if !found.is_empty() {
@@ -106,12 +110,16 @@ fn begin(
 ) -> Result<(), Failure> {
     let keys: Vec<KeyId> = rows.keys(&call.community)?.iter().map(|key| key.id).collect();
     for &key in &keys {
-        rows.remove(&call.community, &Target::Deliveries { endpoint: key })?;
-        rows.remove(&call.community, &Target::Key(key))?;
+        forget_key(rows, call, key)?;
     }
     report.records += keys.len() as u64;
     report.keys = Some(keys);
     Ok(rows.put(&call.community, &Community { erasing: Some(call.now), ..community }.into())?)
+}
+
+fn forget_key(rows: &mut dyn Rows, call: &Call, key: KeyId) -> Result<(), Failure> {
+    rows.remove(&call.community, &Target::Deliveries { endpoint: key })?;
+    Ok(rows.remove(&call.community, &Target::Key(key))?)
 }
 
 fn forget(
@@ -139,13 +147,20 @@ fn forget(
         Record::Audit(row) => (&mut report.records, Target::Audit(row.id)),
         Record::Conversation(row) => (&mut report.conversations, Target::Conversation(row.id)),
         Record::Person(row) => (&mut report.people, Target::Person(row.id)),
-        // Whether they have ended does not matter any more.
-        Record::Revocation(_) => (&mut report.records, Target::Revocations { ended_before: Moment::MAX }),
-        Record::Community(_)
-        | Record::Key(_)
-        | Record::Edit(_)
-        | Record::Reaction(_)
-        | Record::Mention(_) => {
+        Record::Reaction(Reaction { conversation, seq, person, emoji, .. }) => {
+            (&mut report.records, Target::Reaction { conversation, seq, person, emoji })
+        }
+        Record::Revocation(_) => {
+            // All of them at once, whether they have ended or not: there are few.
+            report.records += rows.revocations_count(&call.community)?;
+            return Ok(rows.remove(&call.community, &Target::Revocations { ended_before: Moment::MAX })?);
+        }
+        Record::Key(key) => {
+            report.records += 1;
+            report.keys.get_or_insert_default().push(key.id);
+            return forget_key(rows, call, key.id);
+        }
+        Record::Community(_) | Record::Edit(_) | Record::Mention(_) => {
             debug_assert!(false, "these go with others");
             return Ok(());
         }
