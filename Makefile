@@ -38,6 +38,10 @@ ARGUMENTS ?=
 ASIDE := nice -n 10
 IDLY := nice -n 19
 
+# What `programs-for-tests` has built. Tests of Stampede build what is not named, and of fewer packages: with other features, and
+# in place of the same program that another test may be running.
+BUILT = FLOOR_BIN=$(DEBUG_DIR)/floor STAMPEDE_BIN=$(DEBUG_DIR)/stampede THRONG_BIN=$(abspath $(SERVER))
+
 # Before a make whose targets are made one after the other, whatever else is made at the same time.
 IN_TURN = MAKEFLAGS='$(filter-out -j% --jobserver%,$(MAKEFLAGS))'
 
@@ -162,7 +166,7 @@ unit: ## Run the tests of the Rust workspace and of the Python programs beside i
 # Played runs: see `played`.
 .PHONY: stampede-quick
 stampede-quick: programs-for-tests
-	STAMPEDE_BIN=$(DEBUG_DIR)/stampede cargo test --workspace --test quick --locked --quiet
+	$(BUILT) cargo test --workspace --test quick --locked --quiet
 
 .PHONY: workspace-aside
 workspace-aside:
@@ -178,8 +182,7 @@ bus-contract: programs-for-tests valkey
 
 .PHONY: workspace
 workspace: programs-for-tests valkey
-	FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance STAMPEDE_BIN=$(DEBUG_DIR)/stampede \
-		cargo test --workspace --locked --quiet
+	FIXTURE_BIN=$(DEBUG_DIR)/examples/conformance $(BUILT) cargo test --workspace --locked --quiet
 	@for folder in tests/autobahn tests/tsung bench peers; do \
 		$(PYTHON_TESTS) --start-directory "$$folder"; \
 	done
@@ -246,8 +249,7 @@ kills: programs-for-tests ## Kill the server KILLS times while people write, on 
 
 .PHONY: stampede-tests
 stampede-tests: programs-for-tests tests/clients/node_modules ## Run Stampede against Throng, npm ws and Python's websockets (faulty servers and the lossy proxy are in `unit`)
-	STAMPEDE_BIN=$(DEBUG_DIR)/stampede THRONG_BIN=$(abspath $(SERVER)) \
-		cargo test --workspace --test full --locked --quiet -- --ignored
+	$(BUILT) cargo test --workspace --test full --locked --quiet -- --ignored
 
 .PHONY: deploy-tests
 deploy-tests: programs-for-tests ## Let Prometheus and the checkers of systemd and containers read deploy/: every query of every dashboard and rule has an answer

@@ -36,6 +36,7 @@ mod entrance;
 mod erasures;
 mod fault;
 mod following;
+mod guests;
 mod here;
 mod housekeeping;
 mod limited;

@@ -1,8 +1,8 @@
 //! What is older than a community keeps is dropped, now and then, and guests who are gone are forgotten; and what is left of
 //! communities whose erasure was not brought to its end.
 
-use chat::limits::{GUESTS_FORGOTTEN_MAX, PAGE_MAX};
-use chat::verbs::{Communities, EraseCommunity, Expire, ForgetGuests, GoneGuests};
+use chat::limits::PAGE_MAX;
+use chat::verbs::{Communities, EraseCommunity, Expire};
 use chat::{By, Community, CommunityId, Failure, Moment, Thing};
 use messenger::Messenger;
 use std::time::{Duration, Instant};
@@ -70,7 +70,8 @@ async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Fa
     loop {
         let expired = messenger.ask(community, By::Service, Expire).await?;
         if expired.messages > 0 {
-            tracing::info!(%community, messages = expired.messages, "messages were dropped, as the community keeps them");
+            let files = expired.attachments;
+            tracing::info!(%community, messages = expired.messages, ?files, "messages were dropped, as the community keeps them");
         }
         if !expired.more {
             return forget_guests(messenger, community).await;
@@ -83,14 +84,12 @@ async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Fa
 async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
     let mut after = None;
     loop {
-        let gone = messenger.ask(community, By::Service, GoneGuests { after }).await?;
-        for people in gone.rows.chunks(GUESTS_FORGOTTEN_MAX) {
-            let forget = ForgetGuests { people: people.to_vec() };
-            let forgotten = messenger.ask(community, By::Service, forget).await?;
-            tracing::info!(%community, guests = forgotten.len(), "guests who are gone were forgotten");
+        let (forgotten, next) = messenger.forget_some_guests(community, after).await?;
+        if forgotten > 0 {
+            tracing::info!(%community, guests = forgotten, "guests who are gone were forgotten");
             tokio::time::sleep(BREATH).await;
         }
-        after = gone.next;
+        after = next;
         if after.is_none() {
             return Ok(());
         }
@@ -160,7 +159,7 @@ mod tests {
             let community = CommunityId::parse("default").expect("a community");
             let now = messenger.call(&community, By::Service).now;
             let long_ago = Moment::from_millis(1_000);
-            let guests = (0..=GUESTS_FORGOTTEN_MAX).map(|nth| (format!("gone{nth}"), long_ago));
+            let guests = (0..=chat::limits::GUESTS_FORGOTTEN_MAX).map(|nth| (format!("gone{nth}"), long_ago));
             for (name, now) in guests.chain([("here".to_owned(), now)]) {
                 let by = By::Person(PersonId::parse(&name).expect("an id"));
                 let call = Call { community: community.clone(), by, now, entropy: Entropy([1; 16]) };

@@ -85,10 +85,8 @@ impl Live {
         people_max: Option<u32>,
     ) -> Result<(), Rejection> {
         let Some(max) = people_max else { return Ok(()) };
-        let places = self.places.get(community);
-        let taken = places.map_or(0, Places::taken);
-        let has_one = self.is_here(community, person) || places.is_some_and(|of| of.is_elsewhere(person));
-        if taken < max as usize || has_one { Ok(()) } else { Err(Rejection::Full { max }) }
+        let has_room = self.people_in(community) < u64::from(max);
+        if has_room || self.is_connected(community, person) { Ok(()) } else { Err(Rejection::Full { max }) }
     }
 
     /// Somebody has a device on another node from now on, or has none there any more.
@@ -102,6 +100,12 @@ impl Live {
         if places.is_empty() {
             self.places.remove(community);
         }
+    }
+
+    /// Whether somebody has a connection, on this node or on another.
+    pub(super) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
+        let is_elsewhere = self.places.get(community).is_some_and(|places| places.is_elsewhere(person));
+        is_elsewhere || self.is_here(community, person)
     }
 
     fn is_here(&self, community: &CommunityId, person: &PersonId) -> bool {

@@ -150,6 +150,11 @@ impl Entrance {
         self.live().judge(verified, seconds())
     }
 
+    /// Whether somebody has a connection, on any node.
+    pub(crate) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
+        self.live().is_connected(community, person)
+    }
+
     /// How many people of a community have a connection, on all nodes.
     pub(crate) fn people_in(&self, community: &CommunityId) -> u64 {
         self.live().people_in(community)

@@ -82,7 +82,7 @@ pub(crate) fn person_erased(asked: &Asked<Erase>, bulletin: &mut Bulletin<'_>) {
 }
 
 impl Told for ForgetGuests {
-    /// Most are long away. Who was here all the time and seen by nobody comes back as somebody new.
+    /// They are long away; who came back in this moment comes in once more, as somebody new.
     fn told(asked: Asked<Self>, answer: &Vec<Forgotten>, bulletin: &mut Bulletin<'_>) {
         let community = &asked.call.community;
         for Forgotten { person, left, done } in answer {
