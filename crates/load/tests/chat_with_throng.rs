@@ -1,14 +1,17 @@
 //! The chat's session against a real server: `cargo build -p server` first, or name the binary in `THRONG_BIN`.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use load::chat::{Event, Options, Session};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What a server says before its address.
+const LISTENING: &str = "listening on http://";
 
 struct Throng {
     process: Child,
@@ -41,19 +44,26 @@ fn binary() -> PathBuf {
 fn throng() -> Throng {
     let binary = binary();
     let data = tempfile::tempdir().expect("a folder");
-    let port =
-        TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
     let mut process = Command::new(binary)
-        .args(["serve", "--admin-listen", "off", "--listen", &format!("127.0.0.1:{port}"), "--data-dir"])
+        .args(["serve", "--admin-listen", "off", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data.path())
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .expect("a server");
     let said = BufReader::new(process.stderr.take().expect("its standard error"));
+    let (addresses, listens) = mpsc::channel();
     // What it says is read to its end, so that the server never waits for a reader.
-    std::thread::spawn(move || said.lines().map_while(Result::ok).for_each(drop));
-    Throng { process, url: format!("ws://127.0.0.1:{port}/socket/websocket"), _data: data }
+    std::thread::spawn(move || {
+        for line in said.lines().map_while(Result::ok) {
+            eprintln!("{line}");
+            if let Some((_, address)) = line.split_once(LISTENING) {
+                let _ = addresses.send(address.to_owned());
+            }
+        }
+    });
+    let address = listens.recv_timeout(PATIENCE).expect("the server says where it listens");
+    Throng { process, url: format!("ws://{address}/socket/websocket"), _data: data }
 }
 
 fn join(throng: &Throng, name: &str) -> Session {
@@ -71,6 +81,7 @@ fn until(session: &Session, wanted: impl Fn(&Event) -> bool) -> Event {
         if wanted(&event) {
             return event;
         }
+        eprintln!("before what is waited for: {event:?}");
     }
 }
 

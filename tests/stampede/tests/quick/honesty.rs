@@ -43,17 +43,19 @@ sessions:
     steps:
       - connect: /
       - loop:
-          times: 25
+          times: 50
           steps:
             - send: { size: 64, audience: echo }
             - wait: { echo: true }
 ";
-    let lab = Lab::under(&["nice", "-n", "14"]);
+    // The server, in this process, goes before those who keep the generator from the CPU: what is waited for it is no
+    // fault of the generator's, and next to it the generator's own waits may be little.
+    let lab = Lab::under(&["nice", "-n", "19"]);
     let hogs = 2 * thread::available_parallelism().map_or(1, usize::from);
     let hogs: Vec<Program> = (0..hogs)
         .map(|_| {
-            let mut command = Command::new("sh");
-            command.args(["-c", "while :; do :; done"]);
+            let mut command = Command::new("nice");
+            command.args(["-n", "5", "sh", "-c", "while :; do :; done"]);
             Program::start(command)
         })
         .collect();
@@ -62,7 +64,7 @@ sessions:
     let summary = ended.summary();
     assert!(!summary.is_valid(), "{}", summary.0["generator"]);
     assert!(summary.reasons().contains("waited for a CPU"), "{}", summary.reasons());
-    assert_eq!((summary.count("sent"), summary.count("delivered")), (250, 250));
+    assert_eq!((summary.count("sent"), summary.count("delivered")), (500, 500));
     assert_eq!(ended.code, 3, "{}", ended.words());
     assert!(ended.output.contains("wait of the generator for a CPU"), "{}", ended.words());
 }
