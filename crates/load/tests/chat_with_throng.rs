@@ -47,11 +47,11 @@ fn throng() -> Throng {
     let mut process = Command::new(binary)
         .args(["serve", "--admin-listen", "off", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data.path())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .expect("a server");
-    let said = BufReader::new(process.stderr.take().expect("its standard error"));
+    let said = BufReader::new(process.stdout.take().expect("its standard output"));
     let (addresses, listens) = mpsc::channel();
     // What it says is read to its end, so that the server never waits for a reader.
     std::thread::spawn(move || {
@@ -62,8 +62,10 @@ fn throng() -> Throng {
             }
         }
     });
+    let mut throng = Throng { process, url: String::new(), _data: data };
     let address = listens.recv_timeout(PATIENCE).expect("the server says where it listens");
-    Throng { process, url: format!("ws://{address}/socket/websocket"), _data: data }
+    throng.url = format!("ws://{address}/socket/websocket");
+    throng
 }
 
 fn join(throng: &Throng, name: &str) -> Session {

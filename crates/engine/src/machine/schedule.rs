@@ -33,11 +33,10 @@ impl OwnScheduling {
     /// If `/proc/thread-self/schedstat` cannot be read or tells nothing, as on a kernel without `CONFIG_SCHED_INFO`.
     pub fn open() -> io::Result<Self> {
         let own = Self { file: File::open("/proc/thread-self/schedstat")? };
-        match own.read()?.cpu.is_zero() {
-            true => {
-                Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel keeps no times of scheduling"))
-            }
-            false => Ok(own),
+        // Who runs has been given a processor. Its time there may still be none: the kernel adds to that at its next tick.
+        match own.read()?.turns {
+            0 => Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel keeps no times of scheduling")),
+            _ => Ok(own),
         }
     }
 
@@ -85,6 +84,16 @@ mod tests {
     fn what_is_no_such_line_is_told_apart() {
         for text in ["", "\n", "1 2", "1 2 x", "-1 2 3", "1 2 99999999999999999999", "cpu 1 2 3"] {
             assert_eq!(parse_schedstat(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_has_just_begun_is_told_like_any_other() {
+        if OwnScheduling::open().is_err() {
+            return; // a kernel that keeps none
+        }
+        for _ in 0..500 {
+            std::thread::spawn(OwnScheduling::open).join().expect("it ends").expect("the kernel keeps times");
         }
     }
 
