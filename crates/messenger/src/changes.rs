@@ -5,7 +5,6 @@
 //! have seen that one is missing and have asked for it, so that nothing is told that is older.
 
 use crate::audience::DoubtedChange;
-use crate::cache::Key;
 use crate::here::Here;
 use crate::messenger::Messenger;
 use crate::news::{ChangedAt, counts, reacted};
@@ -32,7 +31,7 @@ impl Here<'_> {
         conversation: ConversationId,
         change: &DoubtedChange,
     ) {
-        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        self.cache.forget_messages(community, conversation);
         self.audience.doubt_change(community, conversation, change);
     }
 
@@ -46,7 +45,7 @@ impl Here<'_> {
     pub(crate) fn reactions_erased(&mut self, community: &CommunityId, erased: &ErasedReactions<'_>) {
         let ErasedReactions { at, person, emoji, counts } = erased;
         let ChangedAt { conversation, revision, .. } = *at;
-        self.cache.forget(&Key::Newest(community.clone(), conversation));
+        self.cache.forget_messages(community, conversation);
         for emoji in emoji.iter() {
             if self.audience.tells_erased(community, conversation, revision) {
                 let payload = reacted(*at, counts, person, emoji, false).to_string();

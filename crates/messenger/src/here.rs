@@ -131,6 +131,7 @@ impl Here<'_> {
         event: &str,
         payload: &str,
     ) {
+        self.cache.forget_messages(community, conversation);
         self.audience.revised(community, conversation, revision);
         self.changed(community, conversation, event, payload);
     }

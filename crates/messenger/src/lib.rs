@@ -45,6 +45,7 @@ mod news;
 mod nodes;
 mod notice;
 mod outlet;
+mod past;
 mod reading;
 mod reconciling;
 mod refollowing;

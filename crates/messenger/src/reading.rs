@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Messages with a join, and on a page of which nobody said how long it is.
 pub(crate) const PAGE: usize = 50;
+/// Revisions of which those who come back are served by one reading.
+const CHANGES_TOGETHER: u64 = 50;
 
 impl Messenger {
     /// Which conversation a room is. It says nothing of who may know that.
@@ -100,16 +102,34 @@ impl Messenger {
         conversation: ConversationId,
         person: &PersonId,
     ) -> Result<Arc<Page>, Failure> {
+        let page = self.newest_page(community, conversation).await?;
+        self.as_seen_by(community, conversation, person, page).await
+    }
+
+    /// The newest messages, as they are for everybody.
+    pub(crate) async fn newest_page(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+    ) -> Result<Arc<Page>, Failure> {
         let read = ReadPage { conversation, around: Around::Newest, limit: PAGE };
         let found = self.inner.cache.get(Key::Newest(community.clone(), conversation), async {
             Ok(Found::Page(Arc::new(self.ask(community, By::Service, read).await?)))
         });
-        let page = match found.await? {
-            Found::Page(page) => page,
-            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => {
-                return Err(absent());
-            }
-        };
+        match found.await? {
+            Found::Page(page) => Ok(page),
+            Found::Community(_) | Found::Room(_) | Found::Person(_) | Found::Standing(_) => Err(absent()),
+        }
+    }
+
+    /// A page whose messages lie no farther apart than [`PAGE_MAX`], with which reactions are somebody's own.
+    pub(crate) async fn as_seen_by(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        page: Arc<Page>,
+    ) -> Result<Arc<Page>, Failure> {
         let Some(span) = reacted_span(&page) else { return Ok(page) };
         let own = self.own(community, conversation, person, span).await?;
         Ok(Arc::new(with_own(&page, &own)))
@@ -147,11 +167,27 @@ impl Messenger {
             Some((from, to)) if to.0 - from.0 >= PAGE_MAX as u64 => {
                 self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
             }
-            Some(span) => {
-                let own = self.own(community, conversation, person, span).await?;
-                Ok(Arc::new(with_own(&page, &own)))
-            }
+            Some(_) => self.as_seen_by(community, conversation, person, page).await,
         }
+    }
+
+    /// The same for who comes back. They left at many revisions: one reading that begins a little before serves all of about the
+    /// same, unless that is more than one page.
+    pub(crate) async fn changed_while_away(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        person: &PersonId,
+        since: Revision,
+    ) -> Result<Arc<Page>, Failure> {
+        let begin = Revision(since.0 - since.0 % CHANGES_TOGETHER);
+        let page = self.changed(community, conversation, person, begin, PAGE_MAX).await?;
+        if page.more && begin < since {
+            return self.changed(community, conversation, person, since, PAGE_MAX).await;
+        }
+        let mut page = (*page).clone();
+        page.messages.retain(|shown| shown.message.revision > since);
+        Ok(Arc::new(page))
     }
 
     /// What somebody has reacted to between two places, which are no more than [`PAGE_MAX`].
@@ -163,26 +199,6 @@ impl Messenger {
         (from, to): (Seq, Seq),
     ) -> Result<Vec<Reaction>, Failure> {
         self.ask(community, By::Person(person.clone()), OwnReactions { conversation, from, to }).await
-    }
-
-    /// What somebody missed who stood at `seq`, from the newest page if it reaches so far back.
-    pub(crate) async fn missed(
-        &self,
-        community: &CommunityId,
-        conversation: ConversationId,
-        person: &PersonId,
-        seq: Seq,
-    ) -> Result<Arc<Page>, Failure> {
-        let newest = self.newest(community, conversation, person).await?;
-        let reaches = newest.messages.first().is_some_and(|first| first.message.seq <= seq.next());
-        if reaches || newest.conversation.last <= seq {
-            let mut page = (*newest).clone();
-            page.messages.retain(|shown| shown.message.seq > seq);
-            page.more = false;
-            return Ok(Arc::new(page));
-        }
-        let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
-        self.ask(community, By::Person(person.clone()), read).await.map(Arc::new)
     }
 }
 
@@ -204,6 +220,6 @@ fn with_own(page: &Page, own: &[Reaction]) -> Page {
     page
 }
 
-fn absent() -> Failure {
+pub(crate) fn absent() -> Failure {
     Failure::Absent(Thing::Conversation)
 }

@@ -20,6 +20,8 @@ pub(crate) enum Key {
     Standing(CommunityId, ConversationId, PersonId),
     /// The newest messages.
     Newest(CommunityId, ConversationId),
+    /// The messages of a page of fixed places, the first of which is 0; see [`past`](crate::past).
+    Past(CommunityId, ConversationId, u64),
     /// The messages that changed after a revision, so many at most.
     Changed(CommunityId, ConversationId, Revision, usize),
 }
@@ -34,13 +36,14 @@ impl Key {
             Self::Standing(..) => 3,
             Self::Newest(..) => 4,
             Self::Changed(..) => 5,
+            Self::Past(..) => 6,
         }
     }
 }
 
 /// The kinds of keys, for metrics.
-pub(crate) const KINDS: [&str; 6] =
-    ["community", "room", "person", "standing", "newest_page", "changed_page"];
+pub(crate) const KINDS: [&str; 7] =
+    ["community", "room", "person", "standing", "newest_page", "changed_page", "past_page"];
 
 /// How somebody stands to a conversation that they may read.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages, and pages of
-//! what changed.
+//! What was read lately: communities, rooms' names, people, how people stand to conversations, newest pages, pages of what
+//! was said before, and pages of what changed.
 //!
 //! It is bounded in bytes. Everything in it is forgotten by [`News`](crate::News) when it becomes stale, also while it is
 //! being read: one entry by its key, whatever belongs to a community, a conversation or a person by [`stamps`]. What was
@@ -177,6 +177,12 @@ impl Cache {
             self.stamps.raise(Subject::Messages(community, *conversation));
         }
         self.items.remove(key);
+    }
+
+    /// A message of a conversation was changed, or may have been: all its pages are stale.
+    pub(crate) fn forget_messages(&self, community: &CommunityId, conversation: ConversationId) {
+        self.stamps.raise(Subject::Past(community, conversation));
+        self.forget(&Key::Newest(community.clone(), conversation));
     }
 
     /// A person is stale, and how they stand to anything.

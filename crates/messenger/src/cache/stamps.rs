@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 const PLACES: usize = 1 << 12;
 /// Stamps of what is said in conversations, one of which rises with each message.
 const MESSAGES: usize = 1 << 12;
+/// Stamps of what was said before in conversations, one of which rises with each change of a message.
+const PAST: usize = 1 << 12;
 /// Stamps of people, one of which rises with each who comes: of 100,000 entries two are read anew then.
 const PEOPLE: usize = 1 << 16;
 
@@ -30,6 +32,8 @@ pub(super) enum Subject<'a> {
     Conversation(&'a CommunityId, ConversationId),
     /// The messages of a conversation.
     Messages(&'a CommunityId, ConversationId),
+    /// The messages of a conversation that were said before, which change one by one and not by what is said.
+    Past(&'a CommunityId, ConversationId),
     /// A person, and how they stand to anything.
     Person(&'a CommunityId, &'a PersonId),
 }
@@ -40,6 +44,7 @@ pub(super) struct Stamps {
     places: Box<[AtomicU64]>,
     people: Box<[AtomicU64]>,
     messages: Box<[AtomicU64]>,
+    past: Box<[AtomicU64]>,
     /// Of everything.
     all: AtomicU64,
     hasher: RandomState,
@@ -56,6 +61,7 @@ impl Stamps {
             places: stamps(PLACES),
             people: stamps(PEOPLE),
             messages: stamps(MESSAGES),
+            past: stamps(PAST),
             all: AtomicU64::default(),
             hasher: RandomState::new(),
         }
@@ -85,6 +91,9 @@ impl Stamps {
             Key::Newest(community, _) => {
                 stamp(Subject::Community(community)).wrapping_add(stamp(Subject::Pages(community)))
             }
+            Key::Past(community, conversation, _) => stamp(Subject::Community(community))
+                .wrapping_add(stamp(Subject::Pages(community)))
+                .wrapping_add(stamp(Subject::Past(community, *conversation))),
             Key::Changed(community, conversation, ..) => stamp(Subject::Community(community))
                 .wrapping_add(stamp(Subject::Pages(community)))
                 .wrapping_add(stamp(Subject::Messages(community, *conversation))),
@@ -97,6 +106,7 @@ impl Stamps {
             Subject::Community(_) | Subject::Pages(_) | Subject::Conversation(..) => &self.places,
             Subject::Person(..) => &self.people,
             Subject::Messages(..) => &self.messages,
+            Subject::Past(..) => &self.past,
         };
         &stamps[self.hasher.hash_one(subject) as usize % stamps.len()]
     }

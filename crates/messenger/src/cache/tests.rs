@@ -60,15 +60,18 @@ fn a_cache_of_no_bytes_keeps_nothing() {
 type Forget = fn(&Cache, &Key);
 
 /// Each way to forget with the keys that it reaches.
-fn ways() -> [(&'static str, Forget, Vec<Key>); 6] {
+fn ways() -> [(&'static str, Forget, Vec<Key>); 7] {
     let person = || Key::Person(id("acme"), somebody("ann"));
     let newest = || Key::Newest(id("acme"), conversation(1));
     let changed = || Key::Changed(id("acme"), conversation(1), chat::Revision(7), 200);
-    let all = || vec![Key::Community(id("acme")), key(), person(), standing("ann"), newest(), changed()];
+    let past = || Key::Past(id("acme"), conversation(1), 3);
+    let pages = || vec![newest(), changed(), past()];
+    let all = || [vec![Key::Community(id("acme")), key(), person(), standing("ann")], pages()].concat();
     [
         ("the key", |cache, key| cache.forget(key), all()),
         ("the community", |cache, _| cache.forget_community(&id("acme")), all()),
-        ("its pages", |cache, _| cache.forget_pages(&id("acme")), vec![newest(), changed()]),
+        ("its pages", |cache, _| cache.forget_pages(&id("acme")), pages()),
+        ("its messages", |cache, _| cache.forget_messages(&id("acme"), conversation(1)), pages()),
         (
             "the newest page",
             |cache, _| cache.forget(&Key::Newest(id("acme"), conversation(1))),

@@ -15,7 +15,7 @@ use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::topics::{ROOM, parts};
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Around, Join, Page, ReadPage};
+use chat::verbs::{Join, Page};
 use chat::{ConversationId, Failure, InvitationId, Refusal, Revision, RoomName, Seq};
 use gateway::{Channel, Context, Ended, Info, Joining, Micros, Payload, Task};
 use serde::Deserialize;
@@ -93,8 +93,8 @@ struct Recover {
 /// What comes back to the shard.
 enum Brought {
     Join(Result<Box<(Stands, Value)>, Fault>),
-    Missed(Result<Page, Failure>),
-    Changed(Result<Page, Failure>),
+    Missed(Result<Arc<Page>, Failure>),
+    Changed(Result<Arc<Page>, Failure>),
 }
 
 impl Channel for RoomChannel {
@@ -184,18 +184,25 @@ impl Channel for RoomChannel {
 }
 
 impl Stands {
+    /// As many may stand at the same place who came back at once: what they read is shared.
     fn read_what_came_meanwhile(&self, cx: &mut Context<'_>) {
-        let (messenger, community) = (self.place.messenger(), &self.me.community);
-        let (conversation, limit) = (self.place.conversation, PAGE_MAX);
-        if messenger.inner.audience.head(community, conversation) > self.last {
-            let read = ReadPage { conversation, around: Around::After(self.last), limit };
-            let answer = messenger.ask(community, self.me.by(), read);
-            cx.spawn(Task::future(async move { Brought::Missed(answer.await) }));
+        let messenger = self.place.messenger();
+        let (audience, conversation) = (&messenger.inner.audience, self.place.conversation);
+        let (last, head) = (self.last, audience.head(&self.me.community, conversation));
+        if head > last {
+            let (messenger, me) = (messenger.clone(), self.me.clone());
+            cx.spawn(Task::future(async move {
+                let read = messenger.said_meanwhile(&me.community, conversation, me.id(), (last, head));
+                Brought::Missed(read.await)
+            }));
         }
-        if messenger.inner.audience.revision(community, conversation) > self.revision {
-            let read = ReadPage { conversation, around: Around::Changed(self.revision), limit };
-            let answer = messenger.ask(community, self.me.by(), read);
-            cx.spawn(Task::future(async move { Brought::Changed(answer.await) }));
+        let since = self.revision;
+        if audience.revision(&self.me.community, conversation) > since {
+            let (messenger, me) = (messenger.clone(), self.me.clone());
+            cx.spawn(Task::future(async move {
+                let read = messenger.changed(&me.community, conversation, me.id(), since, PAGE_MAX);
+                Brought::Changed(read.await)
+            }));
         }
     }
 
@@ -331,13 +338,16 @@ impl Seen {
         let Some(since) = recover.revision.filter(|known| *known < conversation_now.revision) else {
             return Ok(whole(missed, Some(true), None));
         };
-        let changed = messenger.changed(&me.community, conversation, me.id(), since, PAGE_MAX).await?;
+        let changed = messenger.changed_while_away(&me.community, conversation, me.id(), since).await?;
         if changed.more {
             return Ok(whole(newest().await?, Some(false), Some("too_many")));
         }
         Ok(Self { page: missed, recovered: Some(true), reason: None, changed: changed.messages.clone() })
     }
 }
+
+#[cfg(test)]
+mod recovering;
 
 #[cfg(test)]
 mod tests {

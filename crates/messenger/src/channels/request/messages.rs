@@ -127,15 +127,35 @@ pub(super) fn history(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering,
             return Err(Fault::new(ErrorCode::BadPayload, message));
         }
     };
-    if let (Around::Changed(since), true) = (around, asker.room.is_some()) {
-        let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
-        return Ok(Box::pin(async move {
-            let read = messenger.changed(&me.community, conversation, me.id(), since, limit);
-            Ok(written(&*read.await?))
-        }));
+    if asker.room.is_some()
+        && let Some(shared) = shared(asker, conversation, around, limit)
+    {
+        return Ok(shared);
     }
     let read = ReadPage { conversation, around, limit };
     Ok(asker.ask_about(conversation, read, |page| written(&page)))
+}
+
+/// What everybody asks who has a room open when they are told that something is missing: one reading serves them.
+fn shared(
+    asker: &Asker<'_>,
+    conversation: ConversationId,
+    around: Around,
+    limit: usize,
+) -> Option<Answering> {
+    let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
+    match around {
+        Around::Changed(since) => Some(Box::pin(async move {
+            let read = messenger.changed(&me.community, conversation, me.id(), since, limit);
+            Ok(written(&*read.await?))
+        })),
+        Around::After(seq) => Some(Box::pin(async move {
+            messenger.standing(&me.community, conversation, me.id()).await?;
+            let read = messenger.after(&me.community, conversation, me.id(), seq, limit);
+            Ok(written(&*read.await?))
+        })),
+        Around::Newest | Around::Before(_) | Around::Place(_) => None,
+    }
 }
 
 fn written(Page { messages, conversation, more }: &Page) -> Value {

@@ -5,7 +5,7 @@ use crate::audience::DeviceId;
 use crate::clock::now;
 use crate::entrance::Credentials;
 use crate::scene::{Held, by, claims, id, run, somebody, token};
-use chat::verbs::{ChangeCommunity, Join, Meet, OpenDirect, Punish, React};
+use chat::verbs::{ChangeCommunity, EditText, Join, Meet, OpenDirect, Punish, React};
 use chat::{By, Failure, GuestPolicy, Profile, SanctionKind, Seq};
 use identity::{Revoked, UnixSeconds};
 use std::sync::Arc;
@@ -52,6 +52,30 @@ fn a_message_said_on_one_node_is_told_to_those_on_the_other() {
         there.hear(&here);
         let page = there.messenger.newest(&id("one"), lobby.id, &somebody("bob")).await.expect("a page");
         assert_eq!(page.messages.len(), 2, "the page that was read before is stale");
+    });
+}
+
+#[test]
+fn a_message_edited_on_one_node_is_edited_in_what_the_other_has_read_of_long_ago() {
+    run(async {
+        let (here, there, lobby) = begin().await;
+        for nth in 0..60 {
+            here.say("ann", &lobby, &format!("said {nth}")).await;
+        }
+        there.hear(&here);
+        let first = async || {
+            let (one, bob) = (id("one"), somebody("bob"));
+            let page = there.messenger.after(&one, lobby.id, &bob, Seq(0), 60).await.expect("a page");
+            assert_eq!(page.messages.len(), 60);
+            page.messages[0].message.text.clone()
+        };
+        assert_eq!(first().await, "said 0");
+        let (conversation, text) = (lobby.id, "so".to_owned());
+        let edit = EditText { conversation, seq: Seq(1), text, mentions: Vec::new() };
+        here.messenger.ask(&id("one"), by("ann"), edit).await.expect("it is hers");
+        assert_eq!(first().await, "said 0", "nobody has told it yet");
+        there.hear(&here);
+        assert_eq!(first().await, "so");
     });
 }
 
