@@ -8,9 +8,11 @@ from typing import Any
 from .programs import DEADLINE_SECONDS
 
 
-def ask(base: str, method: str, path: str, bearer: str, body: Any = None) -> Any:
-    """The answer's JSON; an error of HTTP is one here, with the problem's text."""
+def ask(base: str, method: str, path: str, bearer: str, body: Any = None, person: str = "") -> Any:
+    """The answer's JSON; an error of HTTP is one here, with the problem's text. A key may speak as a person."""
     headers = {"Authorization": f"Bearer {bearer}"}
+    if person:
+        headers["Throng-Person"] = person
     data = None
     if body is not None:
         data = json.dumps(body).encode()

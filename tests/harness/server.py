@@ -29,7 +29,7 @@ class Server:
         self.address = address
         self.port, self.admin_port = port or free_port(address), admin_port or free_port(address)
         self.folder = folder / name
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         own = {
             "THRONG_LISTEN": f"{address}:{self.port}",
             "THRONG_ADMIN_LISTEN": f"{address}:{self.admin_port}",

@@ -22,6 +22,9 @@ pub struct Person {
     pub receipts: bool,
     /// When others saw them here last, to the minute; 0 if never, or for who is not to know it.
     pub seen: Moment,
+    /// When a part of what there is of them was erased last, if they are being erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasing: Option<Moment>,
 }
 
 /// What others see of a person, as the host site's token says it.

@@ -59,6 +59,8 @@ pub trait Rows {
     ) -> Found<Vec<Person>>;
     /// Those of these people who are known, by id.
     fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>>;
+    /// Who is being erased, of whom nothing was erased since that time, by community and id. It is a list over all communities.
+    fn half_erased(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<(CommunityId, PersonId)>>;
     /// Whether others see anything of somebody: a message, be it deleted, a mention or a reaction.
     fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool>;
     /// Whether two people are in a conversation together.
@@ -196,7 +198,7 @@ pub trait Rows {
     /// How much of a community's was given up, of all endpoints.
     fn dead_letters_count(&mut self, community: &CommunityId) -> Found<u64>;
     /// What waits with a holder, or with anybody since before `abandoned_before`, by community, endpoint and id, after one. It
-    /// is the one list over all communities but that of themselves.
+    /// is a list over all communities.
     fn undelivered(
         &mut self,
         holder: &str,

@@ -38,6 +38,7 @@ hand_on! {
     person(community: &CommunityId, id: &PersonId) -> Option<Person>;
     people(community: &CommunityId, after: Option<&PersonId>, limit: usize) -> Vec<Person>;
     people_among(community: &CommunityId, people: &[PersonId]) -> Vec<Person>;
+    half_erased(untouched_since: Moment, limit: usize) -> Vec<(CommunityId, PersonId)>;
     is_remembered(community: &CommunityId, person: &PersonId) -> bool;
     share(community: &CommunityId, one: &PersonId, other: &PersonId) -> bool;
     block(community: &CommunityId, by: &PersonId, person: &PersonId) -> Option<Block>;

@@ -1,15 +1,18 @@
 //! What is older than a community keeps is dropped, now and then, and guests who are gone are forgotten; and what is left of
-//! communities whose erasure was not brought to its end.
+//! people and communities whose erasure was not brought to its end.
 
 use chat::limits::PAGE_MAX;
-use chat::verbs::{Communities, EraseCommunity, Expire};
-use chat::{By, Community, CommunityId, Failure, Moment, Thing};
+use chat::verbs::{Communities, Erase, EraseCommunity, Expire, HalfErased};
+use chat::{By, Community, CommunityId, Failure, Moment, PersonId};
 use messenger::Messenger;
 use std::time::{Duration, Instant};
 
-/// From the start to the first look: a restart is not slowed, and a server that is restarted often drops what is too old all the
+/// From the start to the first round: a restart is not slowed, and a server that is restarted often drops what is too old all the
 /// same.
-const FIRST: Duration = Duration::from_secs(60);
+const FIRST_ROUND: Duration = Duration::from_secs(60);
+/// From the start to the first look for what is to be erased: this server may have been killed in the middle of it, and nobody may
+/// have waited for the answer.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
 /// From one look for what is to be erased to the next.
 const LOOK: Duration = Duration::from_secs(60);
 /// From one round through all communities to the next.
@@ -17,12 +20,12 @@ const ROUND: Duration = Duration::from_secs(60 * 60);
 /// From one part to the next: people who write go before.
 const BREATH: Duration = Duration::from_millis(50);
 /// Nothing was erased for so long by whoever began it, or by another node: two would be in each other's way.
-const ABANDONED_MS: u64 = 60_000;
+const ABANDONED_MS: u64 = 10_000;
 
 /// Goes on until the process ends.
 pub(crate) async fn apply(messenger: Messenger) {
-    tokio::time::sleep(FIRST).await;
-    let mut next_round = Instant::now();
+    let mut next_round = Instant::now() + FIRST_ROUND;
+    tokio::time::sleep(FIRST_LOOK).await;
     loop {
         if next_round <= Instant::now() {
             if let Err(failure) = go_round(&messenger).await {
@@ -31,7 +34,7 @@ pub(crate) async fn apply(messenger: Messenger) {
             next_round = Instant::now() + ROUND;
         }
         if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), next_round).await {
-            tracing::warn!(%failure, "whether communities are to be erased was not read; the next look tries again");
+            tracing::warn!(%failure, "what is to be erased was not read; the next look tries again");
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -57,7 +60,7 @@ async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
     for community in communities(messenger, |community| community.erasing.is_none()).await? {
         match expire(messenger, &community).await {
             // It is being erased by now.
-            Ok(()) | Err(Failure::Absent(Thing::Community)) => {}
+            Ok(()) | Err(Failure::Absent(_)) => {}
             Err(failure) => {
                 tracing::warn!(%failure, %community, "what is too old was not dropped; the next round tries again");
             }
@@ -96,27 +99,61 @@ async fn forget_guests(messenger: &Messenger, community: &CommunityId) -> Result
     }
 }
 
-/// Goes on where whoever erased communities has stopped, with all of them in turn, until then at the most.
+/// What is being erased.
+enum Left {
+    Person(CommunityId, PersonId),
+    Community(CommunityId),
+}
+
+impl Left {
+    /// What the log says. A person who is to be forgotten is not named there.
+    fn community(&self) -> &CommunityId {
+        match self {
+            Self::Person(community, _) | Self::Community(community) => community,
+        }
+    }
+
+    /// Erases a part of it. Says whether that was the last, and which files are to be deleted.
+    async fn erase_a_part(&self, messenger: &Messenger) -> Result<(bool, Vec<String>), Failure> {
+        match self {
+            Self::Person(community, person) => {
+                let part = messenger.ask(community, By::Service, Erase { person: person.clone() }).await?;
+                Ok((part.done, part.attachments))
+            }
+            Self::Community(community) => {
+                let part = messenger.ask(community, By::Service, EraseCommunity).await?;
+                Ok((part.done, part.attachments))
+            }
+        }
+    }
+}
+
+/// Goes on where whoever erased people and communities has stopped, with all of them in turn, until then at the most. It is the
+/// operator's log that names the files: whoever asked for it is not there to be answered.
 async fn erase_what_is_left(messenger: &Messenger, now: Moment, until: Instant) -> Result<(), Failure> {
     let is_abandoned =
         |community: &Community| community.erasing.is_some_and(|last| now.since_ms(last) >= ABANDONED_MS);
-    let mut left = communities(messenger, is_abandoned).await?;
+    let people = messenger.perform(HalfErased { untouched_since: now.before_ms(ABANDONED_MS) }).await?;
+    let people = people.into_iter().map(|(community, person)| Left::Person(community, person));
+    let communities = communities(messenger, is_abandoned).await?.into_iter().map(Left::Community);
+    let mut left: Vec<Left> = people.chain(communities).collect();
     while !left.is_empty() && Instant::now() < until {
-        for community in std::mem::take(&mut left) {
-            match messenger.ask(&community, By::Service, EraseCommunity).await {
-                Ok(part) => {
-                    if !part.attachments.is_empty() {
-                        tracing::info!(%community, files = ?part.attachments, "files of erased messages are to be deleted");
+        for what in std::mem::take(&mut left) {
+            let community = what.community();
+            match what.erase_a_part(messenger).await {
+                Ok((done, files)) => {
+                    if !files.is_empty() {
+                        tracing::info!(%community, ?files, "files of erased messages are to be deleted");
                     }
-                    if part.done {
-                        tracing::info!(%community, "a community is erased");
+                    if done {
+                        tracing::info!(%community, "what was left of an erasure is erased");
                     } else {
-                        left.push(community);
+                        left.push(what);
                     }
                 }
-                Err(Failure::Absent(Thing::Community)) => {}
+                Err(Failure::Absent(_)) => {}
                 Err(failure) => {
-                    tracing::warn!(%failure, %community, "a community was not erased; the next look tries again");
+                    tracing::warn!(%failure, %community, "a part was not erased; the next look tries again");
                 }
             }
             tokio::time::sleep(BREATH).await;
@@ -147,6 +184,44 @@ mod tests {
                 erase_what_is_left(&messenger, now, until).await.expect("a look");
                 assert_eq!(communities(&messenger, |_| true).await.expect("a list").len(), left);
             }
+        });
+    }
+
+    #[test]
+    fn a_person_who_is_half_erased_is_erased_whole_once_nobody_goes_on_with_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let messenger = Messenger::new(Arc::new(MemoryStore::default()), Settings::default());
+            messenger.prepare_default().await.expect("the default community");
+            let community = CommunityId::parse("default").expect("a community");
+            let name = RoomName::parse("lobby").expect("a room");
+            let room = messenger
+                .ask(&community, By::Service, verbs::FindRoom { name })
+                .await
+                .expect("it is there")
+                .id;
+            let ann = PersonId::parse("ann").expect("an id");
+            let profile = Profile { name: "Ann".to_owned(), avatar: None, guest: false, role: None };
+            let by = || By::Person(ann.clone());
+            messenger.ask(&community, by(), verbs::Meet { profile }).await.expect("somebody");
+            let join = verbs::Join { conversation: room, invitation: None };
+            messenger.ask(&community, by(), join).await.expect("it is public");
+            for _ in 0..=PAGE_MAX {
+                let append = verbs::Append { conversation: room, draft: Draft::text(None, "hello") };
+                messenger.ask(&community, by(), append).await.expect("a message");
+            }
+            let part = messenger.ask(&community, By::Service, Erase { person: ann.clone() }).await;
+            assert!(!part.expect("the first part").done);
+            let (now, until) = (messenger::now(), Instant::now() + ROUND);
+            for (now, left) in [(now, 1), (now.after_ms(2 * ABANDONED_MS), 0)] {
+                erase_what_is_left(&messenger, now, until).await.expect("a look");
+                let people = verbs::People { after: None, limit: PAGE_MAX };
+                let people = messenger.ask(&community, By::Service, people).await.expect("a list").rows;
+                assert_eq!(people.len(), left);
+            }
+            let page = ReadPage { conversation: room, around: verbs::Around::Newest, limit: PAGE_MAX };
+            let page = messenger.ask(&community, By::Service, page).await.expect("a page");
+            assert!(page.messages.iter().all(|shown| shown.message.sender == PersonId::erased()));
         });
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct CommunityErasure {
     records: u64,
     /// Ids of files that messages referred to.
     attachments: Vec<String>,
-    /// Whether nothing is left; otherwise send the request again. The server goes on by itself within the hour, too.
+    /// Whether nothing is left; otherwise send the request again. The server goes on by itself within a minute or so, too.
     done: bool,
 }
 

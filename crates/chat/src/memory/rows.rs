@@ -74,6 +74,15 @@ impl Rows for MemoryRows {
         first(people.into_iter().filter_map(|person| shelf.people.get(person)), usize::MAX)
     }
 
+    fn half_erased(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<(CommunityId, PersonId)>> {
+        let all = self
+            .0
+            .iter()
+            .flat_map(|(community, shelf)| shelf.people.values().map(move |person| (community, person)));
+        let left = all.filter(|(_, person)| person.erasing.is_some_and(|last| last < untouched_since));
+        Ok(left.map(|(community, person)| (community.clone(), person.id.clone())).take(limit).collect())
+    }
+
     fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool> {
         for table in [Table::Message, Table::Mention, Table::Reaction] {
             if !self.scan(community, table, Some(person), None, 1)?.is_empty() {

@@ -16,9 +16,11 @@ use crate::kind::Kind;
 use crate::limits::{PAGE_MAX, REACTIONS_COUNTED_MAX};
 use crate::message::{Message, Reaction};
 use crate::moderation::{Audit, Deed};
+use crate::moment::Moment;
 use crate::permissions::Role;
+use crate::person::Person;
 use crate::rows::{Record, Rows, Table, Target};
-use crate::{By, Call, Command, WEIGHT_MAX};
+use crate::{By, Call, Command, CommunityId, Verb, WEIGHT_MAX};
 
 /// Erases a part of what there is of a person: to be repeated until the report says `done`. For themselves and for keys.
 ///
@@ -26,6 +28,9 @@ use crate::{By, Call, Command, WEIGHT_MAX};
 /// memberships, cursors, blocks, invitations, sanctions and what their community's site was not told of them yet go; reports and the audit log keep what happened, and forget
 /// who. A conversation of two stays with the other one. What others wrote about them in their own words stays. What was
 /// revoked stays revoked until it would have expired: a token must not be good again because its person was erased.
+///
+/// Until it is done the person's row says when a part was erased last: who has stopped in the middle leaves them to be
+/// [found](HalfErased).
 #[derive(Clone, Debug)]
 pub struct Erase {
     /// Whom.
@@ -57,9 +62,9 @@ impl Command for Erase {
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<ErasureReport, Failure> {
         access::community(rows, call)?;
         access::key_or_self(call, Some(&self.person))?;
-        if self.person.is_reserved() || rows.person(&call.community, &self.person)?.is_none() {
-            return Err(Failure::Absent(Thing::Person));
-        }
+        let person = rows.person(&call.community, &self.person)?.filter(|person| !person.id.is_reserved());
+        let person = person.ok_or(Failure::Absent(Thing::Person))?;
+        rows.put(&call.community, &Person { erasing: Some(call.now), ..person }.into())?;
         let mut report = ErasureReport::default();
         for table in TABLES {
             let found = rows.scan(&call.community, table, Some(&self.person), None, PAGE_MAX)?;
@@ -81,6 +86,28 @@ impl Command for Erase {
         log(rows, &Call { by, ..call.clone() }, Deed::Erase, None)?;
         report.done = true;
         Ok(report)
+    }
+}
+
+/// Who is being erased, in all communities, of whom no part was erased since a time: whoever erased them has stopped. For a server
+/// that goes on with it, and never to be offered to anybody else.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfErased {
+    /// Since then.
+    pub untouched_since: Moment,
+}
+
+impl Verb for HalfErased {
+    /// Some, if there are more.
+    type Answer = Vec<(CommunityId, PersonId)>;
+    const WRITES: bool = false;
+
+    fn community(&self) -> Option<&CommunityId> {
+        None
+    }
+
+    fn run(&self, rows: &mut dyn Rows) -> Result<Self::Answer, Failure> {
+        Ok(rows.half_erased(self.untouched_since, PAGE_MAX)?)
     }
 }
 

@@ -46,9 +46,14 @@ impl Command for Meet {
         let person = match known {
             Some(known) if known.profile == profile => return Ok(known),
             Some(known) => Person { profile, ..known },
-            None => {
-                Person { id: id.clone(), created: call.now, profile, receipts: true, seen: Moment::default() }
-            }
+            None => Person {
+                id: id.clone(),
+                created: call.now,
+                profile,
+                receipts: true,
+                seen: Moment::default(),
+                erasing: None,
+            },
         };
         rows.put(&call.community, &person.clone().into())?;
         Ok(person)

@@ -5,10 +5,10 @@ use crate::bulletin::Bulletin;
 use chat::Asked;
 use chat::verbs::{
     AuditLog, Blocks, Communities, Conversations, CountDeadLetters, DeadLetters, EditsOf, EndDelivery,
-    Export, FindKey, FindRoom, GiveUp, GoneGuests, Invitations, KeepDelivery, Keys, LastSeen, Members,
-    MembershipsOf, NoteAttempt, NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation, ReadMessage,
-    ReadPage, ReadPerson, ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages, Settle,
-    Undelivered,
+    Export, FindKey, FindRoom, GiveUp, GoneGuests, HalfErased, Invitations, KeepDelivery, Keys, LastSeen,
+    Members, MembershipsOf, NoteAttempt, NoteSeen, OwnReactions, People, ReadCommunity, ReadConversation,
+    ReadMessage, ReadPage, ReadPerson, ReadReceipts, Reports, Revocations, Rooms, Sanctions, SearchMessages,
+    Settle, Undelivered,
 };
 
 macro_rules! quiet {
@@ -59,5 +59,6 @@ quiet! {
     Asked<SearchMessages>
     Asked<Settle>
     Communities
+    HalfErased
     Undelivered
 }

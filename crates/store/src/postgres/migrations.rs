@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
+    include_str!("migrations/0006.sql"),
 ];
 
 /// Whoever brings the tables forward holds this advisory lock, as several servers may start at once: "throng".

@@ -74,7 +74,7 @@ impl Entity for Key {
 impl Entity for Person {
     const TABLE: &'static str = "people";
     const COLUMNS: &'static [&'static str] =
-        &["id", "created_ms", "name", "avatar", "guest", "role", "receipts", "seen_ms"];
+        &["id", "created_ms", "name", "avatar", "guest", "role", "receipts", "seen_ms", "erasing_ms"];
     const KEY: usize = 1;
 
     fn params(&self) -> Vec<Param<'_>> {
@@ -87,6 +87,7 @@ impl Entity for Person {
             optional_text(self.profile.role.map(Role::name)),
             Param::flag(self.receipts),
             Param::number(self.seen.millis()),
+            Param::optional_number(self.erasing.map(Moment::millis)),
         ]
     }
 
@@ -103,6 +104,7 @@ impl Entity for Person {
             },
             receipts: reader.flag()?,
             seen: reader.moment()?,
+            erasing: reader.optional_moment()?,
         })
     }
 }

@@ -5,6 +5,7 @@ use super::moderation::scope;
 use super::place::{AT_PLACE, IN_SPAN, id, place, span};
 use super::select::{Entity as _, Select, insert};
 use super::session::{Param, Session};
+use super::values::read_at;
 use chat::rows::{
     Appendix, Found, Membership, ReceiptCounts, Record, Rows, Scanned, Search, Sending, SendingFacts, Table,
     Target,
@@ -66,6 +67,19 @@ impl<S: Session> Rows for SqlRows<'_, S> {
 
     fn people_among(&mut self, community: &CommunityId, people: &[PersonId]) -> Found<Vec<Person>> {
         Select::of(community).among("t.id", people).order("t.id", ALL).rows(self.0)
+    }
+
+    fn half_erased(&mut self, untouched_since: Moment, limit: usize) -> Found<Vec<(CommunityId, PersonId)>> {
+        let sql = format!(
+            "SELECT community, id FROM people WHERE erasing_ms < ?1 ORDER BY community, id LIMIT {limit}"
+        );
+        let mut found = Vec::new();
+        self.0.query(&sql, &[Param::number(untouched_since.millis())], &mut |row| {
+            let mut reader = read_at(row, 0);
+            found.push((reader.parsed(CommunityId::parse)?, reader.person()?));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn is_remembered(&mut self, community: &CommunityId, person: &PersonId) -> Found<bool> {

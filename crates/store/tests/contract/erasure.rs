@@ -164,6 +164,28 @@ pub(crate) const CASES: &[Case] = &[
         let [changed] = &*page.messages else { panic!("{page:?}") };
         assert_eq!((&changed.message, changed.reactions.len()), (message, 1));
     }),
+    ("who is half erased is found once nobody goes on with it, until nothing is left of them", |scene| {
+        let room = scene.lobby(&["ann", "bob"]);
+        for _ in 0..=limits::PAGE_MAX {
+            scene.send("ann", room, "one of many");
+        }
+        let found = |untouched_since| {
+            let all = scene.store.ask(HalfErased { untouched_since }).expect("it can be read");
+            let own = all.into_iter().filter(|(community, _)| *community == scene.community);
+            own.map(|(_, person)| person).collect::<Vec<_>>()
+        };
+        assert_eq!(found(scene.now()), []);
+        let begun = scene.now();
+        assert!(!scene.service(Erase { person: person("ann") }).expect("a key may").done);
+        assert_eq!(found(begun), [], "somebody goes on with it");
+        assert_eq!(found(scene.now()), [person("ann")]);
+        // Whoever meets her meanwhile does not keep it from going on.
+        scene.people(&["ann"]);
+        scene.ask("ann", SetReceipts { on: false }).expect("she may");
+        assert_eq!(found(scene.now()), [person("ann")]);
+        scene.erase(&By::Service, "ann");
+        assert_eq!(found(scene.now()), []);
+    }),
     ("people erase themselves and nobody else", |scene| {
         scene.lobby(&["ann", "bob"]);
         assert!(scene.ask("ann", Erase { person: person("bob") }).is_err());
