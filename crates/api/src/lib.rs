@@ -19,6 +19,7 @@ mod keyring;
 mod live;
 mod openapi;
 mod operation;
+mod pages;
 mod problem;
 mod purpose;
 mod rates;
@@ -34,6 +35,7 @@ mod witness;
 pub use addresses::Remote;
 pub use counters::ApiCounts;
 pub use live::{Live, ServerStats, TopicBusy};
+pub use pages::PageLetIn;
 pub use rates::Rate;
 
 use addresses::Addresses;

@@ -61,6 +61,8 @@ codes! {
     ScopeMissing "scope_missing" FORBIDDEN;
     /// These credentials are not for this operation.
     CallerRefused "caller_refused" FORBIDDEN;
+    /// The community is not used from the page that asks: its list of origins does not have it.
+    OriginRefused "origin_refused" FORBIDDEN;
     /// The role does not permit it, or not towards that person.
     NotPermitted "not_permitted" FORBIDDEN;
     /// Banned; `until` says for how long, where there is an end.

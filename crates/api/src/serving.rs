@@ -1,4 +1,4 @@
-//! The way of a request: who calls, may they, how often, is it done already; then the operation.
+//! The way of a request: who calls, may they, how often, from which page, is it done already; then the operation.
 
 use crate::addresses::Remote;
 use crate::caller::{self, Caller, Credentials};
@@ -6,8 +6,9 @@ use crate::desk::Desk;
 use crate::input::Raw;
 use crate::openapi::BASE;
 use crate::operation::{Operation, Repetition};
+use crate::pages::Page;
 use crate::problem::{Code, Problem};
-use crate::{Shared, idempotency, reference, routes};
+use crate::{Shared, idempotency, pages, reference, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
@@ -67,12 +68,50 @@ fn methods(shared: &Arc<Shared>, entrance: Entrance, operations: Vec<Operation>)
         methods = methods.on(filter, move |params: RawPathParams, request: Request| {
             let (shared, operation) = (shared.clone(), operation.clone());
             async move {
-                let served = serve(shared, entrance, &operation, params, request).await;
-                served.unwrap_or_else(Problem::into_response)
+                match entrance {
+                    Entrance::Operators => serve(shared, entrance, &operation, params, request)
+                        .await
+                        .unwrap_or_else(Problem::into_response),
+                    Entrance::Public => serve_pages(shared, &operation, params, request).await,
+                }
+            }
+        });
+    }
+    if entrance == Entrance::Public {
+        let (shared, allow) = (shared.clone(), allow.clone());
+        methods = methods.on(MethodFilter::OPTIONS, move |params: RawPathParams, request: Request| {
+            let (shared, allow) = (shared.clone(), allow.clone());
+            async move {
+                let answered = pages::preflight(&shared, named_community(&params), request, &allow).await;
+                let mut response = answered.unwrap_or_else(Problem::into_response);
+                pages::differ_by_page(&mut response);
+                response
             }
         });
     }
     methods.fallback(move || async move { Problem::method_not_allowed(allow) })
+}
+
+/// Serves whoever asks at the public address, pages of browsers among them.
+async fn serve_pages(
+    shared: Arc<Shared>,
+    operation: &Operation,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let (page, community) = (Page::of(&request), named_community(&params));
+    let served = serve(shared.clone(), Entrance::Public, operation, params, request).await;
+    let mut response = served.unwrap_or_else(Problem::into_response);
+    if let (Some(page), Some(community)) = (page, community) {
+        page.let_read(&shared, &community, &mut response).await;
+    }
+    pages::differ_by_page(&mut response);
+    response
+}
+
+/// The community in the path, if one can be called so.
+fn named_community(params: &RawPathParams) -> Option<CommunityId> {
+    params.iter().find(|(name, _)| *name == "community").and_then(|(_, text)| CommunityId::parse(text).ok())
 }
 
 /// The table has no other methods.
@@ -87,6 +126,7 @@ async fn serve(
     params: RawPathParams,
     request: Request,
 ) -> Result<Response, Problem> {
+    let page = Page::of(&request);
     let (head, body) = request.into_parts();
     let (now, remote) = (messenger::now(), head.extensions.get::<Remote>().copied());
     let mut path: Vec<(String, String)> =
@@ -114,6 +154,12 @@ async fn serve(
     // Keys are the site's: all of them may come from one address.
     if matches!(caller, Caller::Person { .. }) {
         shared.addresses.count(remote, now)?;
+    }
+    // The operator's address is no community's, and a key is no page's.
+    if matches!(caller, Caller::Person { .. } | Caller::Stranger)
+        && let (Some(page), Some(community)) = (&page, &community)
+    {
+        page.admit(&shared, community).await?;
     }
     let acting = caller::acting(&head.headers)?;
     if acting.is_some() && matches!(caller, Caller::Person { .. } | Caller::Stranger) {

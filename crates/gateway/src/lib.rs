@@ -68,7 +68,7 @@ pub use memory::{
 pub use metrics::{CloseReason, Histogram, ShardSnapshot, Snapshot};
 pub use mount::{BadMountPath, Mount};
 pub use nodes::NodeAddress;
-pub use proto::handshake::{OriginPattern, OriginRule};
+pub use proto::handshake::{OriginPattern, OriginRule, RequestAddress};
 pub use proto::phoenix::Payload;
 pub use proto::ws::deflate::DeflateConfig;
 pub use proxies::{BadNetwork, Network};

@@ -1,13 +1,15 @@
 //! The messenger's API in this server: with the gateway for what is live.
 
+use crate::config::SocketConfig;
 use crate::retention;
 use api::{
-    Api, Live, Parts, RATE_DEFAULT, RATE_OF_ADDRESSES_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote,
+    Api, Live, PageLetIn, Parts, RATE_DEFAULT, RATE_OF_ADDRESSES_DEFAULT, RATE_OF_STRANGERS_DEFAULT, Remote,
     ServerStats, TopicBusy,
 };
 use axum::extract::Request;
+use axum::http::header::{HOST, ORIGIN};
 use axum::{Router, middleware};
-use gateway::{BroadcastError, Handle, Outgoing, RemotePeer};
+use gateway::{BroadcastError, Handle, OriginRule, Outgoing, RemotePeer, RequestAddress};
 use identity::{AddressPolicy, DeliverySettings, MemoryLimits, Network, Outbound, system_trust};
 use messenger::Messenger;
 use serde_json::value::RawValue;
@@ -72,9 +74,11 @@ impl Rest {
         Rest { api, messenger, channels }
     }
 
-    /// For the public listeners.
-    pub(crate) fn public(&self) -> Router {
-        self.api.public().layer(middleware::map_request(name_remote))
+    /// For the public listeners, to pages as `socket` has it for theirs.
+    pub(crate) fn public(&self, socket: &SocketConfig) -> Router {
+        let (rule, lenient) = (socket.origins.clone(), socket.lenient_origin);
+        let name = move |request| std::future::ready(name_remote(request, &rule, lenient));
+        self.api.public().layer(middleware::map_request(name))
     }
 
     /// For the administration listener.
@@ -123,10 +127,20 @@ impl Background {
     }
 }
 
-/// Says where a request comes from, in the API's words.
-async fn name_remote(mut request: Request) -> Request {
-    if let Some(peer) = request.extensions().get::<RemotePeer>().copied() {
-        request.extensions_mut().insert(Remote(peer.address.ip()));
+/// Says where a request comes from, and whether from a page that sockets are taken from, in the API's words.
+fn name_remote(mut request: Request, rule: &OriginRule, lenient: bool) -> Request {
+    let peer = request.extensions().get::<RemotePeer>().copied();
+    let text = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
+    let address = RequestAddress {
+        secure: peer.is_some_and(|peer| peer.secure),
+        // HTTP/2 has it in the address.
+        host: text(HOST).or_else(|| Some(request.uri().authority()?.as_str())).unwrap_or_default(),
+    };
+    let page = PageLetIn(rule.allows(text(ORIGIN), &address, lenient));
+    let extensions = request.extensions_mut();
+    extensions.insert(page);
+    if let Some(peer) = peer {
+        extensions.insert(Remote(peer.address.ip()));
     }
     request
 }

@@ -87,8 +87,9 @@ pub(crate) fn serve(config: &Config) -> Result<(), ServeError> {
     let durable = durable.map_err(ServeError::Messenger)?;
     let messenger = durable.messenger.clone();
     let rest = Rest::new(messenger.clone(), outbound, durable.node.clone());
-    let running = wiring::start(config, tls, &readiness, bus, &messenger, rest.public(), budget.bytes)
-        .map_err(|error| not_started(error, &budget))?;
+    let running =
+        wiring::start(config, tls, &readiness, bus, &messenger, rest.public(&config.socket), budget.bytes)
+            .map_err(|error| not_started(error, &budget))?;
     messenger.tell_through(running.handle());
     let background = rest.begin(running.handle()).map_err(ServeError::Rest)?;
 

@@ -1,7 +1,7 @@
 //! An API over a store in memory, asked without a socket.
 #![allow(dead_code, reason = "each test uses a part")]
 
-use api::{Api, Live, Parts, Rate, Remote, ServerStats, TopicBusy};
+use api::{Api, Live, PageLetIn, Parts, Rate, Remote, ServerStats, TopicBusy};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::{Extension, Router};
@@ -119,6 +119,17 @@ impl House {
     ) -> Answer {
         let remote = Remote(address.parse().expect("an address"));
         send(self.public.clone().layer(Extension(remote)), method, path, headers, body).await
+    }
+
+    /// Asks as from a page, of which the server says whether it lets it in.
+    pub(crate) async fn ask_of_page(
+        &self,
+        is_let_in: bool,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        send(self.public.clone().layer(Extension(PageLetIn(is_let_in))), method, path, headers, None).await
     }
 
     /// Asks as the operator.

@@ -69,6 +69,9 @@ async fn requests_that_are_refused(seen: &mut BTreeSet<String>) {
     house.ask("POST", revocations, &key, Some(json!({ "token_id": "stolen" }))).await.ok();
     let stolen = token_with("acme", "ann", &json!({ "jti": "stolen" }));
     expect(house.ask("GET", &messages, &stolen, NOTHING).await, 401, "token_revoked");
+    let shown = format!("Bearer {}", token("acme", "ann"));
+    let foreign = [("authorization", shown.as_str()), ("origin", "https://elsewhere.example")];
+    expect(house.ask_with("GET", &messages, &foreign, None).await, 403, "origin_refused");
     let weak = house.key("acme", &["presence"]).await;
     expect(house.ask("GET", &messages, &weak, NOTHING).await, 403, "scope_missing");
     expect(house.ask("GET", "/api/v1/communities", &key, NOTHING).await, 403, "caller_refused");

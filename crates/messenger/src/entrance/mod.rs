@@ -9,6 +9,7 @@ mod credentials;
 mod directory;
 mod keys;
 mod live;
+mod origins;
 mod places;
 mod revoking;
 mod site;
