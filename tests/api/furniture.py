@@ -6,7 +6,7 @@ from harness.rest import ask
 from people import SITE, token
 from server import Api
 
-SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"]
+SCOPES = ["send", "list", "moderate", "manage_rooms", "manage_people", "manage_settings", "publish", "presence"]
 
 
 class Furniture:

@@ -140,8 +140,8 @@ fn documented() -> BTreeMap<String, String> {
     found
 }
 
-const SCOPES: [&str; 7] =
-    ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"];
+const SCOPES: [&str; 8] =
+    ["send", "list", "moderate", "manage_rooms", "manage_people", "manage_settings", "publish", "presence"];
 
 /// A community in which there is one of everything.
 async fn furnish(house: &House) -> Ids {

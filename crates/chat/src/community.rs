@@ -23,7 +23,7 @@ pub struct Community {
     pub settings: Settings,
 }
 
-/// What a community's owner chooses.
+/// What a community's owner chooses, but for the limits, which are the operator's.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -36,6 +36,9 @@ pub struct Settings {
     /// How much it may use.
     #[serde(default)]
     pub limits: CommunityLimits,
+    /// Messages older than so many days are dropped, where the limits keep them longer; none: as long as those say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_days: Option<u32>,
     /// What guests may do.
     #[serde(default)]
     pub guests: GuestPolicy,
@@ -111,11 +114,17 @@ impl Settings {
             name: name.to_owned(),
             origins: Vec::new(),
             limits: CommunityLimits::default(),
+            history_days: None,
             guests: GuestPolicy::default(),
             people_find_each_other: false,
             people_make_rooms: false,
             look: Look::default(),
         }
+    }
+
+    /// After how many days messages are dropped, if ever: as the community wishes, and as its limits bound that.
+    pub fn kept_days(&self) -> Option<u32> {
+        self.history_days.into_iter().chain(self.limits.history_days).min()
     }
 
     /// Puts text into its normal form.
@@ -138,6 +147,7 @@ impl Settings {
         let all = limits.community_messages_per_minute;
         problems.require(all != Some(0), "limits.community_messages_per_minute", above_zero);
         problems.require(limits.history_days != Some(0), "limits.history_days", above_zero);
+        problems.require(self.history_days != Some(0), "history_days", above_zero);
         problems.require(limits.upload_bytes <= i64::MAX as u64, "limits.upload_bytes", || {
             Problem::new("range", "is too large")
         });

@@ -1,7 +1,7 @@
 //! Communities.
 
 use super::paths::After;
-use crate::caller::Callers;
+use crate::caller::{Caller, Callers};
 use crate::desk::{Desk, cursor};
 use crate::input::{Input, Json, NoBody, Nothing};
 use crate::operation::{Group, operation};
@@ -10,7 +10,9 @@ use crate::reply::{Found, Made};
 use crate::shapes::ids::limit_or_default;
 use crate::shapes::{Community, CommunityStats, NewCommunity, Page, Scope, Settings};
 use axum::http::Method;
-use chat::verbs::{ChangeCommunity, Communities, CountDeadLetters, CreateCommunity, ReadCommunity};
+use chat::verbs::{
+    ChangeCommunity, ChangeOwnSettings, Communities, CountDeadLetters, CreateCommunity, ReadCommunity,
+};
 use chat::{By, CommunityId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,8 +29,11 @@ pub(super) fn group() -> Group {
                 .by(Callers::keys_and_people(Scope::List))
                 .runs(read),
             operation(Method::PUT, one, "change_community", "Change a community's settings")
-                .by(Callers::OWNERS)
-                .about("All settings at once. People need the role of an owner in the whole community.")
+                .by(Callers::keys_and_people(Scope::ManageSettings))
+                .about(
+                    "All settings at once. The limits are the operator's: from others they are to be as they are, or left out, and \
+                     stay. People need the role of an owner in the whole community.",
+                )
                 .runs(change),
             operation(
                 Method::GET,
@@ -74,7 +79,13 @@ async fn change(
     desk: Desk,
     input: Input<Nothing, Nothing, Json<Settings>>,
 ) -> Result<Found<Community>, Problem> {
-    let changed = desk.ask(ChangeCommunity { settings: input.body.0.into() }).await?;
+    let settings = input.body.0;
+    let names_limits = settings.names_limits();
+    let changed = if matches!(desk.caller, Caller::Operator) && desk.is_service() {
+        desk.ask(ChangeCommunity { settings: settings.into() }).await?
+    } else {
+        desk.ask(ChangeOwnSettings { settings: settings.into(), names_limits }).await?
+    };
     Ok(Found(changed.community.into()))
 }
 

@@ -74,9 +74,13 @@ pub(crate) struct Settings {
     #[serde(default)]
     #[schemars(length(max = 100))]
     origins: Vec<String>,
-    /// How much it may use.
+    /// How much it may use, as the operator says: without it, the defaults, or from others than the operator what there is.
     #[serde(default)]
-    limits: Limits,
+    limits: Option<Limits>,
+    /// Messages older than so many days are dropped, where the limits keep them longer; none: as long as those say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    history_days: Option<u32>,
     /// What guests may do.
     #[serde(default)]
     guests: Guests,
@@ -89,6 +93,13 @@ pub(crate) struct Settings {
     /// How it looks.
     #[serde(default)]
     look: Appearance,
+}
+
+impl Settings {
+    /// Whether they say anything of limits.
+    pub(crate) fn names_limits(&self) -> bool {
+        self.limits.is_some()
+    }
 }
 
 /// How much a community may use.
@@ -170,12 +181,21 @@ impl From<chat::Community> for Community {
 
 impl From<chat::Settings> for Settings {
     fn from(settings: chat::Settings) -> Self {
-        let chat::Settings { name, origins, limits, guests, people_find_each_other, people_make_rooms, look } =
-            settings;
+        let chat::Settings {
+            name,
+            origins,
+            limits,
+            history_days,
+            guests,
+            people_find_each_other,
+            people_make_rooms,
+            look,
+        } = settings;
         Self {
             name,
             origins,
-            limits: limits.into(),
+            limits: Some(limits.into()),
+            history_days,
             guests: guests.into(),
             people_find_each_other,
             people_make_rooms,
@@ -186,8 +206,17 @@ impl From<chat::Settings> for Settings {
 
 impl From<Settings> for chat::Settings {
     fn from(settings: Settings) -> Self {
-        let Settings { name, origins, limits, guests, people_find_each_other, people_make_rooms, look } =
-            settings;
+        let Settings {
+            name,
+            origins,
+            limits,
+            history_days,
+            guests,
+            people_find_each_other,
+            people_make_rooms,
+            look,
+        } = settings;
+        let limits = limits.unwrap_or_default();
         Self {
             name,
             origins,
@@ -198,6 +227,7 @@ impl From<Settings> for chat::Settings {
                 history_days: limits.history_days,
                 upload_bytes: limits.upload_bytes,
             },
+            history_days,
             guests: match guests {
                 Guests::Refused => GuestPolicy::Refused,
                 Guests::Read => GuestPolicy::Read,

@@ -21,6 +21,9 @@ pub(crate) enum Scope {
     ManageRooms,
     /// Make, change, export and erase people.
     ManagePeople,
+    /// Change the community's settings but its limits: its name, look, pages, what guests and people may, and how long it keeps
+    /// messages.
+    ManageSettings,
     /// Publish to any topic of the community.
     Publish,
     /// See who is present.
@@ -36,6 +39,7 @@ impl Scope {
             Self::Moderate => identity::Scope::Moderate,
             Self::ManageRooms => identity::Scope::ManageRooms,
             Self::ManagePeople => identity::Scope::ManagePeople,
+            Self::ManageSettings => identity::Scope::ManageSettings,
             Self::Publish => identity::Scope::Publish,
             Self::Presence => identity::Scope::Presence,
         }

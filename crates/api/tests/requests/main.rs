@@ -13,7 +13,8 @@ mod rates;
 use house::{Answer, House};
 use serde_json::json;
 
-const ALL: [&str; 7] = ["send", "list", "moderate", "manage_rooms", "manage_people", "publish", "presence"];
+const ALL: [&str; 8] =
+    ["send", "list", "moderate", "manage_rooms", "manage_people", "manage_settings", "publish", "presence"];
 const LOBBY: &str = "/api/v1/communities/acme/conversations/room:lobby";
 
 async fn furnished() -> (House, String) {

@@ -8,7 +8,7 @@ use crate::ids::CommunityId;
 use crate::moderation::Deed;
 use crate::permissions::{Action, Role};
 use crate::rows::Rows;
-use crate::{Call, Command, Conflict, Failure, Verb};
+use crate::{Call, Command, Conflict, Failure, Refusal, Verb};
 
 /// Makes the call's community. For keys only; whoever hands on such a call has made sure that it is the operator's.
 ///
@@ -36,7 +36,7 @@ impl Command for CreateCommunity {
     }
 }
 
-/// Changes the settings. For keys and owners of the whole community.
+/// Changes the settings, with the limits. For keys only; whoever hands on such a call has made sure that it is the operator's.
 #[derive(Clone, Debug)]
 pub struct ChangeCommunity {
     /// All of them.
@@ -57,14 +57,48 @@ impl Command for ChangeCommunity {
     const WRITES: bool = true;
 
     fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Resettled, Failure> {
-        let mut community = access::community(rows, call)?;
-        access::community_role(rows, call, Role::Owner, Action::Administer)?;
-        let before = community.settings.guests;
-        community.settings = self.settings.clone().checked()?;
-        rows.put(&call.community, &community.clone().into())?;
-        log(rows, call, Deed::ChangeCommunity, None)?;
-        Ok(Resettled { guests_changed: community.settings.guests != before, community })
+        let community = access::community(rows, call)?;
+        access::key_or_self(call, None)?;
+        resettle(rows, call, community, self.settings.clone())
     }
+}
+
+/// Changes what of its settings a community says itself: all but its limits, which are the operator's and stay as they are. For
+/// keys and owners of the whole community.
+#[derive(Clone, Debug)]
+pub struct ChangeOwnSettings {
+    /// All of them. The limits in them change nothing.
+    pub settings: Settings,
+    /// Whether limits were named: then they must be those that there are already, so that nobody believes to have changed them.
+    pub names_limits: bool,
+}
+
+impl Command for ChangeOwnSettings {
+    type Answer = Resettled;
+    const WRITES: bool = true;
+
+    fn run(&self, call: &Call, rows: &mut dyn Rows) -> Result<Resettled, Failure> {
+        let community = access::community(rows, call)?;
+        access::community_role(rows, call, Role::Owner, Action::Administer)?;
+        let limits = community.settings.limits;
+        if self.names_limits && self.settings.limits != limits {
+            return Err(Refusal::NotPermitted(Action::Administer).into());
+        }
+        resettle(rows, call, community, Settings { limits, ..self.settings.clone() })
+    }
+}
+
+fn resettle(
+    rows: &mut dyn Rows,
+    call: &Call,
+    mut community: Community,
+    settings: Settings,
+) -> Result<Resettled, Failure> {
+    let before = community.settings.guests;
+    community.settings = settings.checked()?;
+    rows.put(&call.community, &community.clone().into())?;
+    log(rows, call, Deed::ChangeCommunity, None)?;
+    Ok(Resettled { guests_changed: community.settings.guests != before, community })
 }
 
 /// The call's community. For everybody.

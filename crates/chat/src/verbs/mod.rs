@@ -34,7 +34,9 @@ mod seeing;
 pub use append::{Append, Appended, append_batch};
 pub use belonging::{MembershipsOf, MembershipsPage, Readable};
 pub use changing::{Changed, Delete, EditText, React};
-pub use communities::{ChangeCommunity, Communities, CreateCommunity, ReadCommunity, Resettled};
+pub use communities::{
+    ChangeCommunity, ChangeOwnSettings, Communities, CreateCommunity, ReadCommunity, Resettled,
+};
 pub use delivering::{
     CountDeadLetters, DeadLetters, EndDelivery, GiveUp, KeepDelivery, NoteAttempt, Undelivered,
 };

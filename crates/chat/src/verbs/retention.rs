@@ -45,7 +45,7 @@ impl Command for Expire {
         rows.remove(&call.community, &Target::Revocations { ended_before: call.now })?;
         let given_up_before = call.now.before_ms(DEAD_LETTERS_KEPT_DAYS * DAY_MS);
         rows.remove(&call.community, &Target::DeadLetters { given_up_before })?;
-        let Some(days) = community.settings.limits.history_days else {
+        let Some(days) = community.settings.kept_days() else {
             return Ok(Expired::default());
         };
         let oldest_kept = call.now.before_ms(u64::from(days) * DAY_MS);

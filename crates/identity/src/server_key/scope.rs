@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// One of the things that a key may be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
+#[repr(u16)]
 pub enum Scope {
     /// Send messages as a person of the community.
     Send,
@@ -17,6 +17,8 @@ pub enum Scope {
     ManageRooms,
     /// Make, change and erase people, and revoke their tokens.
     ManagePeople,
+    /// Change what of its settings a community says itself.
+    ManageSettings,
     /// Make, change and delete communities, and keys. For keys of the whole server alone.
     ManageCommunities,
     /// Publish to any topic.
@@ -27,12 +29,13 @@ pub enum Scope {
 
 impl Scope {
     /// All of them.
-    pub const ALL: [Scope; 8] = [
+    pub const ALL: [Scope; 9] = [
         Scope::Send,
         Scope::List,
         Scope::Moderate,
         Scope::ManageRooms,
         Scope::ManagePeople,
+        Scope::ManageSettings,
         Scope::ManageCommunities,
         Scope::Publish,
         Scope::Presence,
@@ -46,20 +49,21 @@ impl Scope {
             Scope::Moderate => "moderate",
             Scope::ManageRooms => "manage_rooms",
             Scope::ManagePeople => "manage_people",
+            Scope::ManageSettings => "manage_settings",
             Scope::ManageCommunities => "manage_communities",
             Scope::Publish => "publish",
             Scope::Presence => "presence",
         }
     }
 
-    fn bit(self) -> u8 {
-        1 << self as u8
+    fn bit(self) -> u16 {
+        1 << self as u16
     }
 }
 
 /// Several of them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Scopes(u8);
+pub struct Scopes(u16);
 
 impl Scopes {
     /// No scope.

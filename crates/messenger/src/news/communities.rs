@@ -3,12 +3,12 @@
 use super::{News, Told, news};
 use crate::bulletin::Bulletin;
 use chat::verbs::{
-    ChangeCommunity, CommunityErasure, CreateCommunity, CreateKey, EraseCommunity, Expire, Expired,
-    Resettled, RevokeKey,
+    ChangeCommunity, ChangeOwnSettings, CommunityErasure, CreateCommunity, CreateKey, EraseCommunity, Expire,
+    Expired, Resettled, RevokeKey,
 };
 use chat::{Asked, Community, CommunityId, Key};
 
-news! { CreateCommunity ChangeCommunity EraseCommunity CreateKey RevokeKey }
+news! { CreateCommunity ChangeCommunity ChangeOwnSettings EraseCommunity CreateKey RevokeKey }
 
 impl Told for CreateCommunity {
     fn told(asked: Asked<Self>, _: &Community, bulletin: &mut Bulletin<'_>) {
@@ -17,12 +17,22 @@ impl Told for CreateCommunity {
 }
 
 impl Told for ChangeCommunity {
-    /// Guests alone are in or out by a community's settings.
     fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
-        bulletin.forget_community(&asked.call.community);
-        if answer.guests_changed {
-            bulletin.judge_everybody(&asked.call.community);
-        }
+        resettled(&asked.call.community, answer, bulletin);
+    }
+}
+
+impl Told for ChangeOwnSettings {
+    fn told(asked: Asked<Self>, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
+        resettled(&asked.call.community, answer, bulletin);
+    }
+}
+
+/// Guests alone are in or out by a community's settings.
+fn resettled(community: &CommunityId, answer: &Resettled, bulletin: &mut Bulletin<'_>) {
+    bulletin.forget_community(community);
+    if answer.guests_changed {
+        bulletin.judge_everybody(community);
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum KeyCommand {
         /// What you call it
         #[arg(long)]
         name: String,
-        /// What it may do: send, list, moderate, manage_rooms, manage_people, publish, presence
+        /// What it may do: send, list, moderate, manage_rooms, manage_people, manage_settings, publish, presence
         #[arg(long, value_delimiter = ',', required = true)]
         scopes: Vec<String>,
         /// How long it counts, such as 30d [default: until it is revoked]
