@@ -78,7 +78,10 @@ impl Here<'_> {
                 self.out.keys_changed(community, *revoked);
             }
             Notice::PagesStale => self.cache.forget_pages(community),
-            Notice::CommunityStale => self.cache.forget_community(community),
+            Notice::CommunityStale => {
+                self.cache.forget_community(community);
+                self.audience.doubt_look(community);
+            }
             Notice::CommunityClosed => self.closed(community),
         }
     }

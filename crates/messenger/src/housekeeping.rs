@@ -101,6 +101,7 @@ impl Messenger {
             self.find_out_changes(community, *conversation, changes).await;
         }
         self.tell_how_far_changes_are(&overdue.untold_changes).await;
+        self.tell_looks(&overdue.looks).await;
         self.find_out_erasures().await;
         self.follow_anew(&overdue.to_follow).await;
         self.inner.here().tell_what_is_untold();

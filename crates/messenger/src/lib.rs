@@ -40,6 +40,7 @@ mod guests;
 mod here;
 mod housekeeping;
 mod limited;
+mod looks;
 mod messenger;
 mod news;
 mod nodes;

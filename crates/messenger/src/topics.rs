@@ -13,6 +13,7 @@ pub(crate) const PERSON: &str = "person:";
 /// All events that the topics of people are told of.
 pub(crate) const TOLD_TO_PEOPLE: &[&str] = &[
     "block",
+    "community:changed",
     "conversation:changed",
     "conversation:kept",
     "conversation:new",

@@ -1,4 +1,5 @@
 import type { BlockChange } from "./block-news";
+import type { Community } from "./community";
 import type { Conversation } from "./conversation";
 import type { Fault } from "./fault";
 import type { Member } from "./joined";
@@ -30,6 +31,8 @@ export type RoomEvent =
   | { readonly type: "removed" }
   /** What the room is called and about. */
   | { readonly type: "described"; readonly conversation: Conversation }
+  /** What the community of the room is called and how it looks. */
+  | { readonly type: "community_described"; readonly community: Community }
   /**
    * The newest messages, in place of all that were known. The room keeps the places from `first` to `last`. `lost` is why
    * what came since the last time could not be brought; `undefined` where there was no last time.

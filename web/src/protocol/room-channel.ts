@@ -1,4 +1,5 @@
 import { LongPoll, Socket, type Channel } from "phoenix";
+import { parseCommunity } from "./community";
 import { parseConversation } from "./conversation";
 import { credentials, type Identity } from "./credentials";
 import { endingOf } from "./ending";
@@ -111,6 +112,7 @@ export class RoomChannel {
     listen(this.#channel, "conversation:changed", parseConversation, (conversation) => {
       this.#emit({ type: "described", conversation });
     });
+    this.#channel.on("community:changed", (payload) => { this.#described(payload); });
     listen(this.#channel, "member:role", parseRoleChange, ({ person, role }) => {
       if (person === this.own.person) this.#emit({ type: "role_given", role });
     });
@@ -123,6 +125,7 @@ export class RoomChannel {
       .receive("ok", (response) => {
         const joined = parseJoined(response);
         if (joined) this.#joined(joined);
+        this.#described(response);
       })
       .receive("error", (response) => { this.#refused(response); })
       .receive("timeout", () => { this.#emit({ type: "interrupted" }); });
@@ -144,6 +147,12 @@ export class RoomChannel {
     } else {
       this.own.list(people, member !== undefined);
     }
+  }
+
+  /** What the community is called and how it looks: an answer to a join says it, and its own event. */
+  #described(payload: unknown): void {
+    const community = parseCommunity(fields(payload)["community"]);
+    if (community) this.#emit({ type: "community_described", community });
   }
 
   /** A guest's token that is good no more makes a new guest of whoever had it; who the site vouches for is told. */

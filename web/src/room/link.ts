@@ -30,6 +30,7 @@ export function reduceLink(link: Link, event: RoomEvent): Link {
     case "removed":
       return { phase: "removed" };
     case "described":
+    case "community_described":
     case "page":
     case "brought":
     case "not_brought":

@@ -93,6 +93,7 @@ export function reduceMessages(messages: Messages, event: RoomEvent): Messages {
     case "interrupted":
     case "removed":
     case "described":
+    case "community_described":
     case "quoted":
     case "typing":
     case "named":

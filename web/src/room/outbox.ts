@@ -84,6 +84,7 @@ export function followOutbox(outbox: Outbox, event: RoomEvent, before: string | 
     case "refused":
     case "removed":
     case "described":
+    case "community_described":
     case "not_brought":
     case "quoted":
     case "edited":

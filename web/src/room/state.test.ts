@@ -31,6 +31,14 @@ test("what the room is called may change", () => {
   expect(after(opened, joined, happened({ type: "described", conversation })).conversation?.title).toBe("Den");
 });
 
+test("the community's name and colour may change, and stay under a new name", () => {
+  const described = (name: string): RoomAction => happened({ type: "community_described", community: { name, color: "#336699" } });
+  expect(after(opened, joined, described("Acme"), described("Acme Ltd"), entered).community).toEqual({
+    name: "Acme Ltd",
+    color: "#336699",
+  });
+});
+
 test("a new name keeps the talk and forgets who was here", () => {
   const listed = happened({ type: "people_listed", people: [{ person: "ann", status: "online" }] });
   const renamed = after(entered, opened, joined, listed, said, entered);

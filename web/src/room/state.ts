@@ -1,3 +1,4 @@
+import type { Community } from "../protocol/community";
 import type { Conversation } from "../protocol/conversation";
 import type { RoomEvent } from "../protocol/events";
 import { NO_ANSWER, type Fault } from "../protocol/fault";
@@ -17,6 +18,8 @@ import { nothingRead, reduceLook, reduceUnread, type LookAction, type Unread } f
 /** All that the room's page shows. It changes by `reduceRoom` only, which reads no clock and touches no page. */
 export type RoomState = {
   readonly link: Link;
+  /** What the community is called and how it looks; known with the first join. */
+  readonly community: Community | undefined;
   /** What the room is called and about; known with the first join. */
   readonly conversation: Conversation | undefined;
   /** Who one is; known with the first join. */
@@ -50,6 +53,7 @@ export type RoomAction =
 
 export const emptyRoom: RoomState = {
   link: unlinked,
+  community: undefined,
   conversation: undefined,
   me: undefined,
   standing: noStanding,
@@ -120,6 +124,7 @@ function reduceEvent(state: RoomState, event: RoomEvent): RoomState {
   return {
     ...state,
     me,
+    community: event.type === "community_described" ? event.community : state.community,
     conversation: event.type === "described" ? event.conversation : state.conversation,
     link: reduceLink(state.link, event),
     standing: reduceStanding(state.standing, event),

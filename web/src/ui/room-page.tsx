@@ -19,6 +19,7 @@ import { SearchDialog } from "./search-dialog";
 import { TabsPanel } from "./tabs-panel";
 import { Talk } from "./talk";
 import type { Goal } from "./use-goal";
+import { useOwnColor } from "./use-own-color";
 import { useRoom, type RoomPlace } from "./use-room";
 import { useSearchKeys } from "./use-search-keys";
 import { useUnarchive } from "./use-unarchive";
@@ -59,7 +60,8 @@ export function RoomPage({ seq, onRename, onBecomeGuest, ...place }: RoomPagePro
   const here = line?.muted === true ? waitingIn(line) : unreadHere;
   const waiting = unreadBeside(tabs, chosen);
   useUnarchive(line, actions);
-  useUnreadTitle(title, here + waiting);
+  useUnreadTitle(title, here + waiting, state.community?.name ?? "Throng");
+  useOwnColor(state.community?.color);
 
   const asked = identity.kind === "guest" ? identity.name : "";
   const name = (me === undefined ? undefined : names.get(me)?.name) ?? asked;

@@ -12,6 +12,7 @@ use super::abroad::Abroad;
 use super::due::{Due, Overdue};
 use super::gathering::Gathering;
 use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX, UNTOLD_CHANGES_READ_MAX};
+use super::looks::KnownLook;
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status, merged};
 use crate::topics::person_topic;
@@ -35,6 +36,7 @@ pub(crate) struct Gathered {
     pub(super) people: HashMap<PersonId, Present>,
     pub(super) abroad: Abroad,
     pub(super) conversations: HashMap<ConversationId, Gathering>,
+    pub(super) look: KnownLook,
     /// What was said of late, while somebody's conversations were read: what they are in is not known until then.
     recent: HashMap<ConversationId, (Seq, Instant)>,
     /// How many are being read.
@@ -289,6 +291,9 @@ impl Gathered {
             if overdue.untold_changes.len() < UNTOLD_CHANGES_READ_MAX && gathering.take_untold_changes() {
                 overdue.untold_changes.push((community.clone(), *id));
             }
+        }
+        if std::mem::take(&mut self.look.is_doubtful) {
+            overdue.looks.push(community.clone());
         }
         let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading == 0);
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));

@@ -64,6 +64,7 @@ impl Audience {
 
 impl Gathered {
     fn doubt_everything(&mut self) -> Vec<OpenRoom> {
+        self.look.is_doubtful = true;
         self.people.values_mut().for_each(|present| present.stale = true);
         let mut rooms = Vec::new();
         for (id, gathering) in &mut self.conversations {

@@ -37,6 +37,8 @@ pub(crate) struct Overdue {
     pub(crate) doubted: Vec<(CommunityId, ConversationId, Vec<DoubtedChange>)>,
     /// Conversations of which it is to be told how far changes have come.
     pub(crate) untold_changes: Vec<(CommunityId, ConversationId)>,
+    /// Communities that may look otherwise than those know who are here.
+    pub(crate) looks: Vec<CommunityId>,
     /// Whose conversations are to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }

@@ -12,6 +12,7 @@ mod doubting;
 mod due;
 mod gathering;
 mod limits;
+mod looks;
 mod losing;
 mod present;
 mod status;

@@ -14,6 +14,7 @@ use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
 use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
 use crate::following::Theirs;
+use crate::looks;
 use crate::messenger::Messenger;
 use crate::reading::PAGE;
 use crate::topics::{PERSON, TOLD_TO_PEOPLE, parts};
@@ -39,6 +40,8 @@ pub(super) struct Stands {
     within: Within,
     /// What was read of their conversations, until the join stands.
     read: Vec<(ConversationId, Seq)>,
+    /// How the community looked.
+    look: Arc<str>,
 }
 
 /// A device that is here, until it is dropped.
@@ -207,6 +210,9 @@ impl Stands {
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
         let read = std::mem::take(&mut self.read);
         let messenger = self.device.messenger();
+        if let Some(newer) = messenger.inner.audience.newer_look(&self.me.community, &self.look) {
+            cx.push(looks::EVENT, Payload::Json(&newer));
+        }
         let Newer { after, others } = messenger.inner.audience.newer(&self.me.community, self.me.id(), &read);
         if others || after.len() > MISSED_MAX {
             cx.push("conversations:changed", json!({}));
@@ -271,8 +277,10 @@ pub(super) async fn enter(connection: &Arc<Connection>, person: &str) -> Result<
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
     let within = Within::of(messenger, &me).await?;
     let (invitations, presence) = beyond_rooms(messenger, &me).await?;
+    let (shown, look) = messenger.look(&me.community).await?;
     let response = json!({
         "me": me.json(),
+        "community": shown,
         "epoch": messenger.epoch(),
         "receipts": me.person.receipts,
         "status": audience.own_status(&me.community, me.id()),
@@ -284,7 +292,7 @@ pub(super) async fn enter(connection: &Arc<Connection>, person: &str) -> Result<
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, me, waiting, turns, typing, within, read }, response))
+    Ok((Stands { device, me, waiting, turns, typing, within, read, look }, response))
 }
 
 /// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for

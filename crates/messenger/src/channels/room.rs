@@ -12,6 +12,7 @@ use super::turns::Turns;
 use super::waiting::Waiting;
 use crate::audience::Followed;
 use crate::fault::{ErrorCode, Fault};
+use crate::looks;
 use crate::messenger::Messenger;
 use crate::topics::{ROOM, parts};
 use chat::limits::PAGE_MAX;
@@ -40,6 +41,8 @@ pub(super) struct Stands {
     last: Seq,
     /// The newest edit, delete or reaction on it.
     revision: Revision,
+    /// How the community looked.
+    look: Arc<str>,
 }
 
 /// A place in an open room, which is given back when it is dropped.
@@ -135,6 +138,9 @@ impl Channel for RoomChannel {
         let audience = &connection.messenger.inner.audience;
         if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
             return cx.stop();
+        }
+        if let Some(newer) = audience.newer_look(&connection.community, &stands.look) {
+            cx.push(looks::EVENT, Payload::Json(&newer));
         }
         stands.read_what_came_meanwhile(cx);
     }
@@ -249,6 +255,7 @@ pub(super) async fn enter(
     become_member(messenger, &me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
     let seen = Seen::read(messenger, &me, conversation, request.recover).await?;
+    let (shown, look) = messenger.look(community).await?;
     let audience = &messenger.inner.audience;
     // From here on it is known how far those were told who have it open.
     let read = &seen.page.conversation;
@@ -268,6 +275,7 @@ pub(super) async fn enter(
     let page = &seen.page;
     let response = json!({
         "me": me.json(),
+        "community": shown,
         "epoch": messenger.epoch(),
         "conversation": page.conversation,
         "member": standing.member,
@@ -280,7 +288,7 @@ pub(super) async fn enter(
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision }, response))
+    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision, look }, response))
 }
 
 /// Who may become a member by coming becomes one, unless they only look.

@@ -15,7 +15,8 @@ pub(super) struct Within {
 }
 
 /// What people are told of themselves: it is of no conversation, or of the whole community.
-const OWN: [&str; 5] = ["block", "conversations:changed", "receipts", "sanction", "status"];
+const OWN: [&str; 6] =
+    ["block", "community:changed", "conversations:changed", "receipts", "sanction", "status"];
 
 /// What news are about.
 #[derive(Deserialize)]

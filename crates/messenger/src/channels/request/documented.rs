@@ -12,9 +12,10 @@ use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, id, run, somebody};
 use crate::topics::TOLD_TO_PEOPLE;
 use chat::verbs::{
-    Append, EditText, Invite, Join, Leave, Meet, OpenDirect, Punish, ReportMessage, SetRole, Withdraw,
+    Append, ChangeCommunity, EditText, Invite, Join, Leave, Meet, OpenDirect, Punish, ReportMessage, SetRole,
+    Withdraw,
 };
-use chat::{By, Draft, Profile, Role, RoomName, SanctionKind, Seq};
+use chat::{By, Draft, Profile, Role, RoomName, SanctionKind, Seq, Settings};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,6 +51,7 @@ fn object_of(event: &str, name: &str) -> Option<&'static str> {
         "edits" => "edit",
         "profile" => "profile",
         "people" if event == "presence" => "presence",
+        "community" => "community",
         _ => return None,
     })
 }
@@ -109,6 +111,10 @@ async fn world() -> (Messenger, Told, Arc<Me>, Value) {
     let invite = Invite { conversation: here, person: Some(somebody("cat")), until: None, uses: 1 };
     let invitation = messenger.ask(&one, by("ann"), invite).await.expect("one").invitation.id;
     messenger.ask(&one, by("ann"), Withdraw { invitation }).await.expect("hers");
+    messenger.look(&one).await.expect("it is there");
+    let settings = Settings::named("Another name");
+    messenger.ask(&one, By::Service, ChangeCommunity { settings }).await.expect("a key may");
+    messenger.catch_up().await;
     let report = ReportMessage { conversation: here, seq: Seq(1), reason: String::new() };
     let report = messenger.ask(&one, by("bob"), report).await.expect("a report").report.id;
     let (person, kind) = (somebody("cat"), SanctionKind::Mute);
