@@ -244,7 +244,7 @@ budget-tests: programs-for-tests ## Run a server with a memory budget in a contr
 	THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/budget
 
 .PHONY: kills
-kills: programs-for-tests ## Kill the server KILLS times while people write, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
+kills: programs-for-tests ## Kill the server KILLS times while people write, and in the middle of erasures, on SQLite and on PostgreSQL; full and read-only disks, a database that is away
 	KILLS=$(KILLS) THRONG_BIN=$(abspath $(SERVER)) $(PYTHON_TESTS) --start-directory tests/durable
 
 .PHONY: stampede-tests

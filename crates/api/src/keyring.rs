@@ -107,6 +107,11 @@ impl Keyring {
         Ok(ring)
     }
 
+    /// A community's keys, if they were read a moment ago.
+    pub(crate) fn at_hand(&self, community: &CommunityId, now: Moment) -> Option<Arc<Ring>> {
+        self.rings().fresh(community, now)
+    }
+
     /// As [`of`](Self::of), for who cannot ask to be asked again: while the store has too much to do or is away, it is
     /// asked again a few times.
     ///

@@ -14,14 +14,19 @@ pub(super) struct Known(Mutex<State>);
 #[derive(Default)]
 struct State {
     by_community: HashMap<CommunityId, HashSet<EndpointId>>,
-    /// Where something is announced at this moment; it is one announcement after the other.
-    announcing: Option<CommunityId>,
+    /// Where something is announced at this moment, by keys that were read or are being read.
+    announcing: HashSet<CommunityId>,
 }
 
 impl Known {
-    /// From now on something is announced in that community, or in none.
-    pub(super) fn announce_in(&self, community: Option<CommunityId>) {
-        self.state().announcing = community;
+    /// From now on something is announced in that community.
+    pub(super) fn begin(&self, community: &CommunityId) {
+        self.state().announcing.insert(community.clone());
+    }
+
+    /// Nothing is announced there any more.
+    pub(super) fn end(&self, community: &CommunityId) {
+        self.state().announcing.remove(community);
     }
 
     /// Has `make_known` done if it was not before.
@@ -35,7 +40,7 @@ impl Known {
     /// Has `forget` done, and keeps what is being announced from making the endpoint known again.
     pub(super) fn remove(&self, community: &CommunityId, endpoint: EndpointId, forget: impl FnOnce()) {
         let mut state = self.state();
-        if state.announcing.as_ref() == Some(community) {
+        if state.announcing.contains(community) {
             state.by_community.entry(community.clone()).or_default().insert(endpoint);
         } else {
             state.retain(community, |other| other != endpoint);
@@ -88,10 +93,10 @@ mod tests {
     #[test]
     fn who_was_removed_while_something_was_announced_is_not_made_known_again() {
         let (known, mut forgotten) = (Known::default(), 0);
-        known.announce_in(Some(acme()));
+        known.begin(&acme());
         known.remove(&acme(), ONE, || forgotten += 1);
         known.once(&acme(), ONE, || panic!("it is no more"));
-        known.announce_in(Some(acme()));
+        known.begin(&acme());
         // What was forgotten is forgotten again, which is nothing.
         known.keep(&acme(), &[OTHER], |endpoint| assert_eq!(endpoint, ONE));
         assert!(known.state().by_community.is_empty());

@@ -8,26 +8,28 @@
 mod announcements;
 mod kept;
 mod known;
+mod lines;
 mod without;
 
 pub(crate) use kept::told_id;
 
 use crate::entropy;
-use crate::keyring::{self, Keyring};
+use crate::keyring::{self, Keyring, Ring};
 use announcements::{Happened, What};
 use chat::verbs::Undelivered;
 use chat::{CommunityId, Delivery, Entropy, Failure, KeyId, Moment, PersonId, Ulid};
 use identity::{Deliveries, DeliveryCounts, DeliverySettings, EndpointId, MemoryLimits, Outbound};
 use kept::{Ids, KeptQueue, endpoint_id};
 use known::Known;
+use lines::{Line, Lines};
 use messenger::{Happening, WeakMessenger};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-use tokio::task::JoinSet;
-use without::Without;
+use tokio::task::{JoinError, JoinSet};
+use without::{Looks, Without};
 
 /// What happened and was not looked at yet. Past it, it is not told, and counted.
 const UNREAD_MAX: usize = 10_000;
@@ -114,21 +116,70 @@ impl Webhooks {
         self.deliveries.forget(endpoint);
     }
 
+    /// Announces what happened, at once if the keys of its community are at hand; otherwise it waits for them, and nothing of
+    /// another community does.
+    fn take(self: &Arc<Self>, happened: Happened, announcing: &mut Announcing) {
+        let community = happened.community.clone();
+        if let What::Erased(person) = &happened.what {
+            announcing.lines.forget_kept(&community, person);
+        }
+        if !announcing.lines.has(&community) {
+            self.known.begin(&community);
+            let looked = self.without.looks();
+            if let Some(ring) = self.keyring.at_hand(&community, happened.at) {
+                self.announce(happened, looked, &ring, &mut announcing.keeping);
+                return self.known.end(&community);
+            }
+            self.read_keys(community, Duration::ZERO, announcing);
+        }
+        if announcing.lines.push(happened).is_err() {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Has a community's keys read, after a pause.
+    fn read_keys(self: &Arc<Self>, community: CommunityId, pause: Duration, announcing: &mut Announcing) {
+        let this = self.clone();
+        announcing.reading.spawn(async move {
+            tokio::time::sleep(pause).await;
+            let looked = this.without.looks();
+            let ring = this.keyring.of_in_time(&community, messenger::now()).await;
+            Read { community, looked, ring }
+        });
+    }
+
+    /// Announces what waited for a community's keys. If they cannot be read, nobody is told; but what was kept by the store waits
+    /// on, for the next try, or when this is the end for the next start.
+    fn go_on(self: &Arc<Self>, read: Read, announcing: &mut Announcing, is_end: bool) {
+        let Read { community, looked, ring } = read;
+        let Line { kept, happened } = announcing.lines.take(&community);
+        match ring {
+            Ok(ring) => {
+                for delivery in kept {
+                    self.put_back(&community, delivery, &ring, &mut announcing.keeping);
+                }
+                for happened in happened {
+                    self.announce(happened, looked, &ring, &mut announcing.keeping);
+                }
+            }
+            Err(failure) => {
+                self.refused.fetch_add(happened.len() as u64, Ordering::Relaxed);
+                tracing::warn!(%community, %failure, untold = happened.len(), "nobody was told what happened, as the keys cannot be read");
+                if !kept.is_empty() && !is_end {
+                    kept.into_iter().for_each(|delivery| announcing.lines.put_back(&community, delivery));
+                    return self.read_keys(community, RESTORE_PAUSE, announcing);
+                }
+            }
+        }
+        self.known.end(&community);
+    }
+
     /// Puts what happened into the line of each endpoint that wants to be told of such. `keeping` is what waits for the store.
-    async fn announce(self: &Arc<Self>, happened: Happened, keeping: &mut JoinSet<()>) {
+    fn announce(self: &Arc<Self>, happened: Happened, looked: Looks, ring: &Ring, keeping: &mut JoinSet<()>) {
         if let What::Erased(person) = &happened.what {
             // Once more: what was not read yet when they were erased came into the lines after that.
             self.deliveries.queue().forget(&happened.community, person);
         }
-        let looked = self.without.looks();
-        let ring = match self.keyring.of_in_time(&happened.community, happened.at).await {
-            Ok(ring) => ring,
-            Err(failure) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                let community = &happened.community;
-                return tracing::warn!(%community, %failure, "nobody was told what happened, as the keys cannot be read");
-            }
-        };
         let standing: Vec<EndpointId> = ring.endpoints().iter().map(|one| endpoint_id(one.id)).collect();
         self.known.keep(&happened.community, &standing, |endpoint| self.forget(endpoint));
         if standing.is_empty() {
@@ -141,16 +192,20 @@ impl Webhooks {
             let body = happened.body();
             for endpoint in wanting {
                 if let Some(delivery) = self.push(endpoint, &community, at, (&person, &body)) {
-                    let (kept, this) = (self.deliveries.queue().keep(&community, delivery), self.clone());
-                    keeping.spawn(async move {
-                        if let Err(failure) = kept.await {
-                            this.deliveries.queue().was_not_kept(&failure);
-                        }
-                    });
+                    self.keep(&community, delivery, keeping);
                     self.wake(&community, endpoint.id);
                 }
             }
         }
+    }
+
+    fn keep(self: &Arc<Self>, of: &CommunityId, delivery: Delivery, keeping: &mut JoinSet<()>) {
+        let (kept, this) = (self.deliveries.queue().keep(of, delivery), self.clone());
+        keeping.spawn(async move {
+            if let Err(failure) = kept.await {
+                this.deliveries.queue().was_not_kept(&failure);
+            }
+        });
     }
 
     fn push(
@@ -214,12 +269,20 @@ impl Webhooks {
             return tracing::error!("webhooks are delivered already");
         };
         let mut stop = pin!(stop);
-        let (mut keeping, is_over) = (JoinSet::new(), Notify::new());
+        let (mut announcing, is_over) = (Announcing::default(), Notify::new());
         let is_restored = tokio::select! {
             biased;
             () = &mut stop => false,
-            () = self.restore() => true,
+            () = self.restore(&mut announcing) => true,
         };
+        for community in announcing.lines.communities() {
+            self.known.begin(&community);
+            self.read_keys(
+                community,
+                if is_restored { RESTORE_PAUSE } else { Duration::ZERO },
+                &mut announcing,
+            );
+        }
         if is_restored {
             let send = async {
                 if let Err(error) = self.deliveries.clone().run(&mut stop).await {
@@ -228,45 +291,56 @@ impl Webhooks {
                 is_over.notify_one();
             };
             // Not a race: what is half announced when sending is over is announced to the end.
-            tokio::join!(send, self.read(&mut to_read, &mut keeping, &is_over));
+            tokio::join!(send, self.read(&mut to_read, &mut announcing, &is_over));
         }
         while let Ok(happened) = to_read.try_recv() {
-            self.announce_alone(happened, &mut keeping).await;
+            self.take(happened, &mut announcing);
         }
-        while keeping.join_next().await.is_some() {}
+        while let Some(read) = announcing.reading.join_next().await {
+            self.go_on_if_read(read, &mut announcing, true);
+        }
+        while announcing.keeping.join_next().await.is_some() {}
     }
 
     async fn read(
         self: &Arc<Self>,
         to_read: &mut mpsc::Receiver<Happened>,
-        keeping: &mut JoinSet<()>,
+        announcing: &mut Announcing,
         is_over: &Notify,
     ) {
         loop {
             tokio::select! {
                 () = is_over.notified() => return,
-                Some(_) = keeping.join_next() => {}
-                Some(happened) = to_read.recv() => self.announce_alone(happened, keeping).await,
+                Some(_) = announcing.keeping.join_next() => {}
+                Some(read) = announcing.reading.join_next() => self.go_on_if_read(read, announcing, false),
+                Some(happened) = to_read.recv() => self.take(happened, announcing),
             }
         }
     }
 
-    async fn announce_alone(self: &Arc<Self>, happened: Happened, keeping: &mut JoinSet<()>) {
-        self.known.announce_in(Some(happened.community.clone()));
-        self.announce(happened, keeping).await;
-        self.known.announce_in(None);
+    fn go_on_if_read(
+        self: &Arc<Self>,
+        read: Result<Read, JoinError>,
+        announcing: &mut Announcing,
+        is_end: bool,
+    ) {
+        match read {
+            Ok(read) => self.go_on(read, announcing, is_end),
+            Err(error) => tracing::error!(%error, "the keys of a community were not read to the end"),
+        }
     }
 
     /// Reads what waits, and tries until it could.
-    async fn restore(&self) {
-        while let Err(failure) = self.read_what_waits().await {
+    async fn restore(self: &Arc<Self>, announcing: &mut Announcing) {
+        while let Err(failure) = self.read_what_waits(announcing).await {
             tracing::warn!(%failure, "which webhooks wait could not be read; it is tried again");
             tokio::time::sleep(RESTORE_PAUSE).await;
         }
     }
 
-    /// Puts into memory what the store kept. What is there already stays there once.
-    async fn read_what_waits(&self) -> Result<(), Failure> {
+    /// Puts into memory what the store kept. What is there already stays there once. What is of a community whose keys cannot be
+    /// read waits for them.
+    async fn read_what_waits(self: &Arc<Self>, announcing: &mut Announcing) -> Result<(), Failure> {
         let now = messenger::now();
         let (holder, abandoned_before) =
             (self.deliveries.queue().holder().to_owned(), now.before_ms(ABANDONED_AFTER_MS));
@@ -277,27 +351,61 @@ impl Webhooks {
             let Some((community, last)) = page.last() else { return Ok(()) };
             after = Some((community.clone(), last.endpoint, last.id));
             for (community, delivery) in page {
-                self.put_back(&community, delivery, now).await?;
+                if !self.ids().restore(delivery.id) {
+                    continue;
+                }
+                if announcing.lines.has(&community) {
+                    announcing.lines.put_back(&community, delivery);
+                    continue;
+                }
+                match self.keyring.of(&community, now).await {
+                    Ok(ring) => self.put_back(&community, delivery, &ring, &mut announcing.keeping),
+                    Err(failure) => {
+                        tracing::warn!(%community, %failure, "what waits is told when the keys can be read");
+                        announcing.lines.put_back(&community, delivery);
+                    }
+                }
             }
         }
     }
 
-    async fn put_back(&self, of: &CommunityId, delivery: Delivery, now: Moment) -> Result<(), Failure> {
-        let (ring, queue) = (self.keyring.of(of, now).await?, self.deliveries.queue());
+    fn put_back(
+        self: &Arc<Self>,
+        of: &CommunityId,
+        delivery: Delivery,
+        ring: &Ring,
+        keeping: &mut JoinSet<()>,
+    ) {
+        let queue = self.deliveries.queue();
         let endpoint = ring.endpoints().iter().find(|one| one.id == delivery.endpoint);
         // It was revoked since the page was read.
-        let Some(endpoint) = endpoint else { return Ok(()) };
-        if !self.ids().restore(delivery.id) {
-            return Ok(());
-        }
+        let Some(endpoint) = endpoint else { return };
         self.make_known(of, endpoint);
         if let Err(error) = queue.put_back(&delivery) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(community = %of, %error, "a webhook that waits was not taken; the next start tries again");
         }
+        self.wake(of, endpoint.id);
         if delivery.holder != queue.holder() {
-            queue.keep(of, Delivery { holder: queue.holder().to_owned(), ..delivery }).await?;
+            let holder = queue.holder().to_owned();
+            self.keep(of, Delivery { holder, ..delivery }, keeping);
         }
-        Ok(())
     }
+}
+
+/// What is being announced.
+#[derive(Default)]
+struct Announcing {
+    lines: Lines,
+    /// The keys that are being read.
+    reading: JoinSet<Read>,
+    /// What waits for the store to keep it.
+    keeping: JoinSet<()>,
+}
+
+/// A community's keys, asked for after that look.
+struct Read {
+    community: CommunityId,
+    looked: Looks,
+    ring: Result<Arc<Ring>, Failure>,
 }
