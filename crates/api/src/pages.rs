@@ -52,8 +52,7 @@ impl Page {
         if self.may_use(shared, community).await? { Ok(()) } else { Err(refused()) }
     }
 
-    /// Lets a page read an answer of a community that it may use, also if that is an error. A community that is not there is
-    /// one without a list, so that nobody learns which exist.
+    /// Lets a page read an answer of a community that it may use, also if that is an error.
     pub(crate) async fn let_read(&self, shared: &Shared, community: &CommunityId, response: &mut Response) {
         if self.may_use(shared, community).await.unwrap_or(self.is_let_in) {
             let headers = response.headers_mut();
@@ -62,10 +61,15 @@ impl Page {
         }
     }
 
-    /// A header that is no text is no origin that a list could have.
+    /// A header that is no text is no origin that a list could have. A community that is not there is one without a list, so that
+    /// nobody learns which exist.
     async fn may_use(&self, shared: &Shared, community: &CommunityId) -> Result<bool, Failure> {
         let Ok(origin) = self.origin.to_str() else { return Ok(false) };
-        Ok(shared.messenger.lets_in(community, origin).await?.unwrap_or(self.is_let_in))
+        match shared.messenger.lets_in(community, origin).await {
+            Ok(judged) => Ok(judged.unwrap_or(self.is_let_in)),
+            Err(Failure::Absent(_)) => Ok(self.is_let_in),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// What a browser is told that asks whether the page may ask, by methods of a path. The server's own pages need no look at

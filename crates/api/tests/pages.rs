@@ -122,6 +122,12 @@ async fn where_a_community_names_no_pages_the_servers_own_rule_holds() {
         let asked = house.ask_of_page(is_let_in, "OPTIONS", &messages, &asks).await;
         assert_eq!(asked.status.as_u16(), if is_let_in { 204 } else { 403 });
         // Of one that is not there, nobody learns that.
+        let elsewhere = [("origin", FOREIGN)];
+        for community in ["open", "nowhere"] {
+            let guests = format!("/api/v1/communities/{community}/guests");
+            let refused = house.ask_of_page(is_let_in, "POST", &guests, &elsewhere).await;
+            assert_eq!(refused.code() == "origin_refused", !is_let_in, "{community}: {}", refused.text);
+        }
         let nowhere =
             house.ask_of_page(is_let_in, "OPTIONS", &MESSAGES.replace("acme", "nowhere"), &asks).await;
         assert_eq!(nowhere.status, asked.status);

@@ -31,6 +31,7 @@ pub(crate) const CASES: &[Case] = &[
             origins: vec!["https://example.org".into(), "http://localhost:4000".into()],
             look: Look { color: Some("#00aaff".into()), logo_url: None, locale: Some("pt-BR".into()) },
             guests: GuestPolicy::Read,
+            history_days: Some(7),
             ..Settings::named("Other")
         };
         scene.service(ChangeCommunity { settings: settings.clone() }).expect("a key may");
@@ -45,6 +46,32 @@ pub(crate) const CASES: &[Case] = &[
         };
         let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
         assert_eq!(fields, ["name", "origins[0]", "look.color"]);
+    }),
+    ("a community says itself how it is, and nobody but the operator what it may use", |scene| {
+        let limits =
+            CommunityLimits { people_online: Some(9), history_days: Some(30), ..CommunityLimits::default() };
+        let given = Settings { limits, ..Settings::named("Given") };
+        scene.service(ChangeCommunity { settings: given }).expect("a key may");
+        scene.people(&["ann", "olga"]);
+        let profile = Profile { role: Some(Role::Owner), ..crate::scene::profile("olga") };
+        scene.ask("olga", Meet { profile }).expect("she may come");
+        let own = |name: &str| Settings { guests: GuestPolicy::Refused, ..Settings::named(name) };
+        let change = |settings, names_limits| ChangeOwnSettings { settings, names_limits };
+        let refused = Err(Failure::Refused(Refusal::NotPermitted(Action::Administer)));
+        assert_eq!(scene.ask("ann", change(own("Hers"), false)).map(drop), refused);
+        assert_eq!(scene.ask("olga", ChangeCommunity { settings: own("Hers") }).map(drop), refused);
+        for changed in [
+            scene.ask("olga", change(own("Hers"), false)),
+            scene.service(change(Settings { limits, ..own("Hers") }, true)),
+        ] {
+            let changed = changed.expect("it is theirs to say");
+            assert_eq!(changed.community.settings, Settings { limits, ..own("Hers") });
+        }
+        let more = Settings { limits: CommunityLimits { people_online: None, ..limits }, ..own("Theirs") };
+        assert_eq!(scene.ask("olga", change(more.clone(), true)).map(drop), refused);
+        assert_eq!(scene.service(change(more, true)).map(drop), refused);
+        let read = scene.service(ReadCommunity).expect("it is there").settings;
+        assert_eq!(read, Settings { limits, ..own("Hers") });
     }),
     ("a key is found until it is revoked, by its own community", |scene| {
         let create = CreateKey {

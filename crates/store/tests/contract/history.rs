@@ -128,14 +128,20 @@ fn retention(scene: &Scene) {
     scene.wait_ms(3 * 24 * 60 * 60 * 1_000);
     scene.send("ann", room, "new");
     assert_eq!(scene.service(Expire).expect("a key may").messages, 0, "everything is kept by default");
-    let settings = Settings {
-        limits: CommunityLimits { history_days: Some(1), ..CommunityLimits::default() },
-        ..Settings::named("A community")
-    };
-    scene.service(chat::verbs::ChangeCommunity { settings }).expect("a key may");
-    assert!(scene.ask("ann", Expire).is_err());
-    let expired = scene.service(Expire).expect("a key may");
-    assert_eq!((expired.messages, expired.more), (3, false));
+    // As the limits have it, or as the community itself wishes, whichever is less.
+    for (limit, own, dropped) in
+        [(Some(9), Some(9), 0), (Some(5), None, 0), (Some(5), Some(1), 3), (Some(1), Some(9), 0)]
+    {
+        let settings = Settings {
+            limits: CommunityLimits { history_days: limit, ..CommunityLimits::default() },
+            history_days: own,
+            ..Settings::named("A community")
+        };
+        scene.service(chat::verbs::ChangeCommunity { settings }).expect("a key may");
+        assert!(scene.ask("ann", Expire).is_err());
+        let expired = scene.service(Expire).expect("a key may");
+        assert_eq!((expired.messages, expired.more), (dropped, false), "{limit:?} and {own:?}");
+    }
     let page = scene.page("bob", room, Around::After(Seq(0)), 10);
     assert_eq!(texts(&page), [(4, "new")]);
     assert_eq!(page.conversation.first, Seq(4));
