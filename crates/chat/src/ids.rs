@@ -38,6 +38,11 @@ macro_rules! text_id {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// Its characters, for who keeps them without a copy.
+            pub fn shared(&self) -> Arc<str> {
+                self.0.clone()
+            }
         }
 
         impl fmt::Display for $name {
@@ -116,7 +121,11 @@ pub struct Entropy(pub [u8; 16]);
 /// The 128 bits of an id that Throng makes: 48 of milliseconds since 1970, then 80 random, as ULIDs have them
 /// (<https://github.com/ulid/spec>); as text 26 characters of Crockford's base 32, which sort as the bits do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ulid(u128);
+pub struct Ulid {
+    // Two halves, as a number of 128 bits would stand at every sixteenth byte only, with gaps around it wherever ids are kept.
+    high: u64,
+    low: u64,
+}
 
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_CHARACTERS: usize = 26;
@@ -125,23 +134,31 @@ impl Ulid {
     /// One for something made at `now`. `nth` tells apart what one call makes.
     pub fn new(now: Moment, entropy: Entropy, nth: u32) -> Self {
         let random = u128::from_be_bytes(entropy.0).wrapping_add(u128::from(nth));
-        Self((u128::from(now.millis()) << 80) | (random & ((1 << 80) - 1)))
+        Self::from_bits((u128::from(now.millis()) << 80) | (random & ((1 << 80) - 1)))
     }
 
     /// The one right after it; the last one has none and stays.
     #[must_use]
     pub const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+        Self::from_bits(self.bits().saturating_add(1))
+    }
+
+    const fn from_bits(bits: u128) -> Self {
+        Self { high: (bits >> 64) as u64, low: bits as u64 }
+    }
+
+    const fn bits(self) -> u128 {
+        ((self.high as u128) << 64) | self.low as u128
     }
 
     /// As it is stored.
     pub const fn to_bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
+        self.bits().to_be_bytes()
     }
 
     /// From what was stored.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(u128::from_be_bytes(bytes))
+        Self::from_bits(u128::from_be_bytes(bytes))
     }
 
     /// Reads its 26 characters; lower case is accepted.
@@ -158,7 +175,7 @@ impl Ulid {
                 let digit = CROCKFORD.iter().position(|&digit| digit == byte.to_ascii_uppercase());
                 digit.map(|digit| (bits << 5) | digit as u128)
             })
-            .map(Self)
+            .map(Self::from_bits)
             .ok_or_else(wrong)
     }
 }
@@ -171,9 +188,9 @@ impl fmt::Debug for Ulid {
 
 impl fmt::Display for Ulid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [0; ULID_CHARACTERS];
+        let (mut text, bits) = ([0; ULID_CHARACTERS], self.bits());
         for (place, character) in text.iter_mut().rev().enumerate() {
-            *character = CROCKFORD[(self.0 >> (5 * place) & 31) as usize];
+            *character = CROCKFORD[(bits >> (5 * place) & 31) as usize];
         }
         f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }

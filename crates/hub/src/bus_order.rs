@@ -103,7 +103,7 @@ impl Hub {
     /// Tells every shard with members where a topic stands.
     fn tell_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
         let Some(position) = self.archive.get_mut(topic).map(|history| history.position()) else { return };
-        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.clone());
+        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
         for shard in interested {
             let message = ShardMessage::Head { topic: topic.clone(), position: position.clone() };
             self.send_to_shard(shard, message, Class::Control, out);

@@ -23,13 +23,26 @@ pub(crate) struct Connection {
 pub(crate) struct Extra {
     pub(crate) identity: Option<Identity>,
     pub(crate) assigns: Option<Arc<dyn Any + Send + Sync>>,
-    /// Joins beyond the first.
-    more: Vec<Join>,
-    /// Frames that wait for a join's decision or a held channel, oldest first.
-    pub(crate) parked: VecDeque<Parked>,
-    pub(crate) parked_bytes: usize,
+    second: Option<Join>,
+    rare: Option<Box<Rare>>,
     /// What the sum over the shard's connections holds of this one.
     accounted: usize,
+}
+
+/// What few of those have for long.
+#[derive(Default)]
+struct Rare {
+    /// Joins beyond the second.
+    more: Vec<Join>,
+    parked: ParkedFrames,
+}
+
+/// Frames that wait for a join's decision or a held channel, oldest first.
+#[derive(Default)]
+pub(crate) struct ParkedFrames {
+    pub(crate) frames: VecDeque<Parked>,
+    /// Of their texts together.
+    pub(crate) bytes: usize,
 }
 
 /// A socket id; sockets with the same one form a list through their slots, newest first.
@@ -49,11 +62,64 @@ impl Extra {
     /// What it takes. Assigns are the application's, and only their pointer is known.
     fn bytes(&self) -> usize {
         let identity = self.identity.as_ref().map_or(0, |identity| block_bytes(identity.id.len()));
-        let parked = block_bytes(self.parked.capacity() * size_of::<Parked>()) + self.parked_bytes;
-        block_bytes(size_of::<Extra>())
-            + identity
-            + block_bytes(self.more.capacity() * size_of::<Join>())
-            + parked
+        block_bytes(size_of::<Extra>()) + identity + self.rare.as_deref().map_or(0, Rare::bytes)
+    }
+
+    /// Whether frames wait.
+    pub(crate) fn has_parked(&self) -> bool {
+        self.rare.as_deref().is_some_and(|rare| !rare.parked.frames.is_empty())
+    }
+
+    /// Where frames wait.
+    pub(crate) fn parked(&mut self) -> &mut ParkedFrames {
+        &mut self.rare.get_or_insert_default().parked
+    }
+
+    /// Takes the frames that wait.
+    pub(crate) fn take_parked(&mut self) -> VecDeque<Parked> {
+        let Some(rare) = &mut self.rare else { return VecDeque::new() };
+        let parked = std::mem::take(&mut rare.parked);
+        self.settle();
+        parked.frames
+    }
+
+    fn joins(&self) -> impl Iterator<Item = &Join> {
+        self.second.iter().chain(self.rare.iter().flat_map(|rare| rare.more.iter()))
+    }
+
+    fn joins_mut(&mut self) -> impl Iterator<Item = &mut Join> {
+        self.second.iter_mut().chain(self.rare.iter_mut().flat_map(|rare| rare.more.iter_mut()))
+    }
+
+    fn add_join(&mut self, join: Join) {
+        if self.second.is_none() {
+            self.second = Some(join);
+        } else {
+            self.rare.get_or_insert_default().more.push(join);
+        }
+    }
+
+    fn remove_join(&mut self, topic: TopicId) -> Option<Join> {
+        if self.second.as_ref().is_some_and(|join| join.topic == topic) {
+            return self.second.take();
+        }
+        let more = &mut self.rare.as_mut()?.more;
+        let at = more.iter().position(|join| join.topic == topic)?;
+        let join = more.swap_remove(at);
+        self.settle();
+        Some(join)
+    }
+
+    /// Gives back what nothing is in any more.
+    fn settle(&mut self) {
+        self.rare.take_if(|rare| rare.more.is_empty() && rare.parked.frames.is_empty());
+    }
+}
+
+impl Rare {
+    fn bytes(&self) -> usize {
+        let parked = block_bytes(self.parked.frames.capacity() * size_of::<Parked>()) + self.parked.bytes;
+        block_bytes(size_of::<Rare>()) + block_bytes(self.more.capacity() * size_of::<Join>()) + parked
     }
 }
 
@@ -75,11 +141,11 @@ impl Connection {
     }
 
     pub(crate) fn joins(&self) -> impl Iterator<Item = &Join> {
-        self.first.iter().chain(self.extra.iter().flat_map(|extra| extra.more.iter()))
+        self.first.iter().chain(self.extra.iter().flat_map(|extra| extra.joins()))
     }
 
     fn joins_mut(&mut self) -> impl Iterator<Item = &mut Join> {
-        self.first.iter_mut().chain(self.extra.iter_mut().flat_map(|extra| extra.more.iter_mut()))
+        self.first.iter_mut().chain(self.extra.iter_mut().flat_map(|extra| extra.joins_mut()))
     }
 
     pub(crate) fn join(&self, topic: TopicId) -> Option<&Join> {
@@ -91,16 +157,10 @@ impl Connection {
     }
 
     pub(crate) fn add_join(&mut self, join: Join) {
-        match self.first {
-            None => self.first = Some(join),
-            Some(_) => {
-                let more = &mut self.extra_mut().more;
-                // Many have two joins and no third: room for four would be most of what they take.
-                if more.is_empty() {
-                    more.reserve_exact(1);
-                }
-                more.push(join);
-            }
+        if self.first.is_none() {
+            self.first = Some(join);
+        } else {
+            self.extra_mut().add_join(join);
         }
     }
 
@@ -108,9 +168,7 @@ impl Connection {
         if self.first.as_ref().is_some_and(|join| join.topic == topic) {
             return self.first.take();
         }
-        let more = &mut self.extra.as_mut()?.more;
-        let at = more.iter().position(|join| join.topic == topic)?;
-        Some(more.swap_remove(at))
+        self.extra.as_mut()?.remove_join(topic)
     }
 }
 
@@ -221,6 +279,11 @@ mod tests {
 
     #[test]
     fn a_connection_stays_within_its_bytes() {
-        assert!(size_of::<Option<Connection>>() <= 80, "{} bytes", size_of::<Option<Connection>>());
+        assert!(size_of::<Option<Connection>>() <= 72, "{} bytes", size_of::<Option<Connection>>());
+    }
+
+    #[test]
+    fn what_only_some_connections_have_stays_within_its_bytes() {
+        assert!(size_of::<Extra>() <= 120, "{} bytes", size_of::<Extra>());
     }
 }

@@ -96,6 +96,17 @@ impl Context<'_> {
         extra.assigns.as_ref()?.downcast_ref()
     }
 
+    /// As [`Context::assigns`], to be kept.
+    pub fn shared_assigns<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let extra = self.hub.connections.get(self.slot)?.extra()?;
+        extra.assigns.clone()?.downcast().ok()
+    }
+
+    /// The name of this join's topic, as this shard keeps it: who keeps it too needs no copy.
+    pub fn shared_topic(&self) -> &Arc<str> {
+        &self.name
+    }
+
     /// Answers the message at hand with any status; clients know `ok` and `error`.
     pub fn reply<'p>(&mut self, status: &str, response: impl Into<Outgoing<'p>>) {
         let message = self.defer();

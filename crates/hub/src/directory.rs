@@ -4,8 +4,9 @@ use crate::hashing::SecretHash;
 use crate::ids::{Micros, ShardIndex};
 use crate::link::Link;
 use crate::presence::Presence;
-use crate::sizes::{block_bytes, table_bytes};
+use crate::sizes::table_bytes;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 pub(crate) struct Directory {
@@ -19,7 +20,7 @@ pub(crate) struct Directory {
 #[derive(Default)]
 pub(crate) struct Home {
     /// Shards with members, ascending.
-    pub(crate) interested: Vec<ShardIndex>,
+    pub(crate) interested: Interested,
     pub(crate) presence: Option<Box<Presence>>,
     /// How it stands with the bus; none without one, or without members.
     pub(crate) link: Option<Box<Link>>,
@@ -27,16 +28,51 @@ pub(crate) struct Home {
     pub(crate) unsettled: bool,
 }
 
+/// Shards, ascending. Most topics have members on one alone, which takes no block of its own.
+pub(crate) enum Interested {
+    One(ShardIndex),
+    Others(Box<[ShardIndex]>),
+}
+
+impl Default for Interested {
+    fn default() -> Interested {
+        Interested::Others(Box::default())
+    }
+}
+
+impl Deref for Interested {
+    type Target = [ShardIndex];
+
+    fn deref(&self) -> &[ShardIndex] {
+        match self {
+            Interested::One(shard) => std::slice::from_ref(shard),
+            Interested::Others(shards) => shards,
+        }
+    }
+}
+
+impl From<Vec<ShardIndex>> for Interested {
+    fn from(shards: Vec<ShardIndex>) -> Interested {
+        match shards[..] {
+            [shard] => Interested::One(shard),
+            _ => Interested::Others(shards.into()),
+        }
+    }
+}
+
 impl Home {
     /// `true` if this changed anything.
     pub(crate) fn set_interest(&mut self, shard: ShardIndex, on: bool) -> bool {
-        match (self.interested.binary_search(&shard), on) {
-            (Err(at), true) => self.interested.insert(at, shard),
-            (Ok(at), false) => {
-                self.interested.remove(at);
-            }
-            (Ok(_), true) | (Err(_), false) => return false,
+        let place = self.interested.binary_search(&shard);
+        if place.is_ok() == on {
+            return false;
         }
+        let mut shards = self.interested.to_vec();
+        match place {
+            Ok(at) => drop(shards.remove(at)),
+            Err(at) => shards.insert(at, shard),
+        }
+        self.interested = shards.into();
         true
     }
 
@@ -127,12 +163,42 @@ impl Directory {
         presences.filter_map(Presence::deadline).min()
     }
 
-    /// Memory of the table, in bytes; the shards of a topic are a small block each.
+    /// Memory of the table, in bytes.
     pub(crate) fn table_bytes(&self) -> usize {
-        table_bytes(&self.homes) + self.homes.len() * block_bytes(size_of::<[ShardIndex; 4]>())
+        table_bytes(&self.homes)
     }
 
     pub(crate) fn len(&self) -> usize {
         self.homes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_topic_at_its_home_stays_within_its_bytes() {
+        assert!(size_of::<Home>() <= 40, "{} bytes", size_of::<Home>());
+    }
+
+    #[test]
+    fn shards_with_members_are_known_in_order_and_once() {
+        let mut home = Home::default();
+        for (shard, on, changes, expected) in [
+            (2, true, true, vec![2]),
+            (2, true, false, vec![2]),
+            (0, true, true, vec![0, 2]),
+            (1, true, true, vec![0, 1, 2]),
+            (2, false, true, vec![0, 1]),
+            (2, false, false, vec![0, 1]),
+            (0, false, true, vec![1]),
+            (1, false, true, vec![]),
+        ] {
+            assert_eq!(home.set_interest(ShardIndex(shard), on), changes, "{shard} {on}");
+            let expected: Vec<ShardIndex> = expected.into_iter().map(ShardIndex).collect();
+            assert_eq!(*home.interested, expected);
+        }
+        assert!(home.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! What a client's message does: the first row that matches, as Phoenix orders them.
 
 use crate::channel::Ended;
-use crate::connection::Parked;
+use crate::connection::{Extra, Parked};
 use crate::effect::{Effect, Effects};
 use crate::hub::Hub;
 use crate::ids::{ConnectionKey, Ticket, TopicId};
@@ -59,31 +59,25 @@ impl Hub {
 
     fn park(&mut self, slot: u32, kind: FrameKind, bytes: &[u8], ticket: Ticket, out: &mut Effects) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
-        let extra = connection.extra_mut();
-        extra.parked_bytes += bytes.len();
-        if extra.parked.len() >= PARKED_FRAMES_MAX || extra.parked_bytes > PARKED_BYTES_MAX {
+        let parked = connection.extra_mut().parked();
+        parked.bytes += bytes.len();
+        if parked.frames.len() >= PARKED_FRAMES_MAX || parked.bytes > PARKED_BYTES_MAX {
             self.counters.parked_overflows += 1;
             self.close(slot, CloseCode::POLICY, out);
             return;
         }
-        extra.parked.push_back(Parked { kind, bytes: bytes.into(), ticket });
+        parked.frames.push_back(Parked { kind, bytes: bytes.into(), ticket });
         self.connections.recount(slot);
     }
 
     /// Handles what waited, in order; what still must wait goes on waiting.
     pub(crate) fn resume(&mut self, key: ConnectionKey, out: &mut Effects) {
-        if self
-            .connections
-            .keyed(key)
-            .and_then(|connection| connection.extra())
-            .is_none_or(|e| e.parked.is_empty())
-        {
+        let extra = self.connections.keyed(key).and_then(|connection| connection.extra());
+        if !extra.is_some_and(Extra::has_parked) {
             return;
         }
         let Some(connection) = self.connections.get_mut(key.slot) else { return };
-        let extra = connection.extra_mut();
-        extra.parked_bytes = 0;
-        let parked = std::mem::take(&mut extra.parked);
+        let parked = connection.extra_mut().take_parked();
         self.connections.recount(key.slot);
         for parked in parked {
             self.frame(key, parked.kind, &parked.bytes, parked.ticket, out);

@@ -2,6 +2,7 @@
 
 use crate::active::{Pending, Reach};
 use crate::backlog::{Encoded, Pass, Queued};
+use crate::connection::Extra;
 use crate::effect::{Effect, Effects};
 use crate::frames::{DIALECTS, Dialect, Transport, wrap};
 use crate::guard;
@@ -230,7 +231,7 @@ impl Hub {
         else {
             return;
         };
-        if connection.extra().is_some_and(|extra| !extra.parked.is_empty()) {
+        if connection.extra().is_some_and(Extra::has_parked) {
             self.released.extend(self.connections.key_of(slot));
         }
     }

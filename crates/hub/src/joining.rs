@@ -201,15 +201,15 @@ impl Hub {
         let Some(join) = self.connections.join_mut(slot, topic) else { return };
         join.state = JoinState::Subscribing;
         join.extra().response = Some(response);
-        let waiting = (slot, join.instance);
+        let instance = join.instance;
         let part = &mut self.topics[topic.0 as usize];
         match part.interest {
             Interest::Confirmed => self.admit(slot, topic, out),
-            Interest::Requested(_) => part.waiting.push(waiting),
+            Interest::Requested(_) => part.wait(slot, instance),
             Interest::None => {
                 self.epochs = self.epochs.wrapping_add(1);
                 let epoch = InterestEpoch(self.epochs);
-                part.waiting.push(waiting);
+                part.wait(slot, instance);
                 part.interest = Interest::Requested(epoch);
                 self.tell_interest(topic, true, epoch, out);
             }

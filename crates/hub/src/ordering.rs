@@ -187,7 +187,7 @@ impl Hub {
         self.read_again(out);
         for (topic, position) in self.archive.take_unheard(self.now) {
             let interested =
-                self.directory.home(&topic).map_or_else(Vec::new, |home| home.interested.clone());
+                self.directory.home(&topic).map_or_else(Vec::new, |home| home.interested.to_vec());
             for shard in interested.into_iter().filter(|&shard| shard != self.config.shard) {
                 let message = ShardMessage::Head { topic: topic.clone(), position: position.clone() };
                 out.push(Effect::ToShard { shard, message, class: Class::Control });

@@ -48,7 +48,7 @@ impl Hub {
 
     /// Home only: publications of other nodes may be lost to members of an ephemeral topic, and nobody keeps them.
     pub(crate) fn tell_severed_shards(&mut self, topic: &Arc<str>, out: &mut Effects) {
-        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.clone());
+        let interested = self.directory.home(topic).map_or_else(Vec::new, |home| home.interested.to_vec());
         for shard in interested {
             let message = ShardMessage::Severed { topic: topic.clone() };
             self.send_to_shard(shard, message, Class::Control, out);

@@ -121,7 +121,7 @@ impl Hub {
         if let Some(follow) = &mut topic.follow {
             (follow.reached, follow.pace) = (position, Pace::Keeping);
         }
-        for (slot, instance) in std::mem::take(&mut topic.waiting) {
+        for (slot, instance) in topic.take_waiting() {
             // What an earlier one of them did may have ended the topic and begun it anew, at the same place.
             if self.connections.join(slot, id).is_none_or(|join| join.instance != instance) {
                 continue;

@@ -32,8 +32,8 @@ pub(crate) struct Topic {
     pub(crate) interest: Interest,
     /// Joins in any state, members included: the topic lives while there is one.
     pub(crate) joins: u32,
-    /// Accepted joins that wait for the home's answer; some may have ended meanwhile.
-    pub(crate) waiting: Vec<(u32, JoinInstance)>,
+    /// While there are any.
+    waiting: Option<Box<Waiting>>,
     members: Vec<Member>,
     newest: Sequence,
     /// What is on its way to the members, while there is something.
@@ -46,6 +46,12 @@ pub(crate) struct Topic {
     pub(crate) accounted: TopicBytes,
 }
 
+/// Accepted joins that wait for the home's answer; some may have ended meanwhile.
+#[derive(Default)]
+struct Waiting {
+    joins: Vec<(u32, JoinInstance)>,
+}
+
 impl Topic {
     pub(crate) fn new(name: Arc<str>, owner: OwnerId) -> Topic {
         Topic {
@@ -53,7 +59,7 @@ impl Topic {
             owner,
             interest: Interest::None,
             joins: 0,
-            waiting: Vec::new(),
+            waiting: None,
             members: Vec::new(),
             newest: Sequence::default(),
             backlog: None,
@@ -75,6 +81,16 @@ impl Topic {
         }
     }
 
+    /// An accepted join waits for the home's answer.
+    pub(crate) fn wait(&mut self, slot: u32, instance: JoinInstance) {
+        self.waiting.get_or_insert_default().joins.push((slot, instance));
+    }
+
+    /// Takes those that wait.
+    pub(crate) fn take_waiting(&mut self) -> Vec<(u32, JoinInstance)> {
+        self.waiting.take().map(|waiting| waiting.joins).unwrap_or_default()
+    }
+
     pub(crate) fn members(&self) -> usize {
         self.members.len()
     }
@@ -86,6 +102,10 @@ impl Topic {
     /// Adds a member for which only later publications are, and says its place.
     pub(crate) fn add_member(&mut self, slot: u32, dialect: Dialect, intercepts: bool) -> u32 {
         let member = Member::new(slot, dialect, intercepts, self.newest);
+        // Many have one member and no second: room for four would be most of what they take.
+        if self.members.is_empty() {
+            self.members.reserve_exact(1);
+        }
         self.members.push(member);
         (self.members.len() - 1) as u32
     }
@@ -202,6 +222,11 @@ mod tests {
     use proto::phoenix::Version;
 
     const DIALECT: Dialect = Dialect { version: Version::V2, transport: Transport::WebSocket };
+
+    #[test]
+    fn a_topic_stays_within_its_bytes() {
+        assert!(size_of::<Topic>() <= 112, "{} bytes", size_of::<Topic>());
+    }
 
     fn topic_with(members: u32) -> Topic {
         let mut topic = Topic::new("t".into(), OwnerId::NOBODY);

@@ -40,6 +40,11 @@ fn revocation(community: &str, subject: &str, what: Revoked) -> Revocation {
     Revocation { community: Community::new(community), subject: subject.to_owned(), what }
 }
 
+/// All that there are in a test: whose they are is looked at.
+fn all() -> impl Iterator<Item = SessionId> {
+    (0..10).map(SessionId)
+}
+
 fn sessions() -> Sessions {
     Sessions::new(RULES, SessionsLimits::default())
 }
@@ -86,13 +91,14 @@ fn a_revoked_token_ends_its_sessions_and_comes_back_no_more() {
     for (id, token) in [(1, &lost), (2, &kept), (3, &lost), (4, &token("bob", Some(NOW.0), "lost"))] {
         sessions.open(SessionId(id), token, NOW).expect("it is valid");
     }
-    let revoked =
-        sessions.revoke(&revocation("club", "ann", Revoked::TokenId("lost".into())), NOW).expect("room");
+    let revoked = sessions
+        .revoke(&revocation("club", "ann", Revoked::TokenId("lost".into())), all(), NOW)
+        .expect("room");
     assert_eq!(revoked, ended(&[1, 3], CLOSE_TOKEN_REVOKED));
     assert_eq!(sessions.open(SessionId(5), &lost, NOW), Err(Refusal::Revoked));
     assert_eq!(sessions.refresh(SessionId(2), &lost, NOW), Err(Refusal::Revoked));
     let everything = revocation("club", "ann", Revoked::IssuedUntil(NOW));
-    assert_eq!(sessions.revoke(&everything, NOW).expect("room"), ended(&[2], CLOSE_TOKEN_REVOKED));
+    assert_eq!(sessions.revoke(&everything, all(), NOW).expect("room"), ended(&[2], CLOSE_TOKEN_REVOKED));
     assert_eq!(sessions.open(SessionId(5), &kept, NOW), Err(Refusal::Revoked));
     let undated = token("ann", None, "undated");
     assert_eq!(
@@ -110,7 +116,7 @@ fn revocations_are_bounded_and_never_undone_to_make_room() {
     let limits = SessionsLimits { revocations_max: 3, revocations_per_community_max: 2 };
     let mut sessions = Sessions::new(RULES, limits);
     let mut revoke = |community: &str, subject: &str, now| {
-        sessions.revoke(&revocation(community, subject, Revoked::IssuedUntil(now)), now).map(|_| ())
+        sessions.revoke(&revocation(community, subject, Revoked::IssuedUntil(now)), all(), now).map(|_| ())
     };
     assert_eq!(revoke("club", "ann", NOW), Ok(()));
     assert_eq!(revoke("club", "ann", NOW), Ok(()), "it is one");
@@ -239,7 +245,7 @@ proptest! {
                 Operation::RevokeToken { person, ago, token } => {
                     let ((community, subject), id) = (PEOPLE[person], format!("{token}-{}", now - ago));
                     let revocation = revocation(community, subject, Revoked::TokenId(id.clone()));
-                    let ended = sessions.revoke(&revocation, UnixSeconds(now)).expect("room");
+                    let ended = sessions.revoke(&revocation, all(), UnixSeconds(now)).expect("room");
                     model.tokens.insert((person, id));
                     let expected = model.take(|model, held| model.is_revoked(held.0, held.1, &held.3));
                     prop_assert_eq!(sorted(ended, CLOSE_TOKEN_REVOKED), expected);
@@ -247,7 +253,7 @@ proptest! {
                 Operation::RevokeUntil { person, ago } => {
                     let (community, subject) = PEOPLE[person];
                     let what = Revoked::IssuedUntil(UnixSeconds(now - ago));
-                    let ended = sessions.revoke(&revocation(community, subject, what), UnixSeconds(now)).expect("room");
+                    let ended = sessions.revoke(&revocation(community, subject, what), all(), UnixSeconds(now)).expect("room");
                     model.until.push((person, now - ago));
                     let expected = model.take(|model, held| model.is_revoked(held.0, held.1, &held.3));
                     prop_assert_eq!(sorted(ended, CLOSE_TOKEN_REVOKED), expected);

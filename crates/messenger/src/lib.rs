@@ -35,6 +35,7 @@ mod counters;
 mod entrance;
 mod erasures;
 mod fault;
+mod few;
 mod following;
 mod guests;
 mod here;

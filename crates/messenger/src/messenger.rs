@@ -23,9 +23,9 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
-/// What somebody takes who is connected, in their own topic and in a room: sessions, presence, what they follow, the states behind
-/// their channels, with the tables' room. Measured.
-const SESSION_BYTES: u64 = 1_700;
+/// What somebody takes who is connected, in their own topic and in a room: who they are, sessions, presence, what they follow, with
+/// the tables' room. Measured. The states of their channels are among the hub's.
+const SESSION_BYTES: u64 = 600;
 
 /// What a messenger may use.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! Readings that many want at once: through the cache, one for all.
 
 use crate::audience::{Presence, Status};
-use crate::cache::{Found, Key, Standing};
+use crate::cache::{Found, Key, Outline, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, FindRoom, LastSeen, OwnReactions, Page, ReadConversation, ReadPage};
 use chat::{
-    By, CommunityId, ConversationId, Failure, Moment, PersonId, Reaction, Revision, RoomName, Seq, Shown,
-    Thing,
+    By, CommunityId, ConversationId, Failure, Member, Moment, PersonId, Reaction, Revision, RoomName, Seq,
+    Shown, Thing,
 };
 use std::sync::Arc;
 
@@ -85,7 +85,9 @@ impl Messenger {
             let read = self.ask(community, by(), ReadConversation { conversation });
             page.await?;
             let (conversation, member) = read.await?;
-            Ok(Found::Standing(Arc::new(Standing { conversation, member })))
+            // One text for each person.
+            let member = member.map(|member| Member { person: person.clone(), ..member });
+            Ok(Found::Standing(Arc::new(Standing { conversation: Outline::of(conversation), member })))
         });
         match found.await? {
             Found::Standing(standing) => Ok(standing),

@@ -4,16 +4,15 @@
 //! connections to close and the code to close them with. It closes none itself, and knows no clock. One connection is
 //! one session; how many there may be is bounded by who accepts connections.
 
-mod people;
 mod revocations;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::authority::{Community, Verified};
 use crate::rules::Rules;
 use crate::token::{Refusal, UnixSeconds};
 
-use people::ByPerson;
 use revocations::Revocations;
 pub use revocations::{Revocation, RevocationsFull, Revoked, SessionsLimits};
 
@@ -39,7 +38,6 @@ pub struct Ended {
 #[derive(Debug)]
 pub struct Sessions {
     sessions: HashMap<SessionId, Session>,
-    by_person: ByPerson,
     by_end: BTreeSet<(UnixSeconds, SessionId)>,
     revocations: Revocations,
 }
@@ -48,7 +46,7 @@ pub struct Sessions {
 #[derive(Clone, Debug)]
 struct Session {
     community: Community,
-    subject: Box<str>,
+    subject: Arc<str>,
     token_id: Option<Box<str>>,
     issued: Option<UnixSeconds>,
     ends: UnixSeconds,
@@ -56,9 +54,13 @@ struct Session {
 
 impl Session {
     fn of(verified: &Verified) -> Self {
+        Self::of_subject(verified, verified.claims.subject.as_str().into())
+    }
+
+    fn of_subject(verified: &Verified, subject: Arc<str>) -> Self {
         Session {
             community: verified.community.clone(),
-            subject: verified.claims.subject.as_str().into(),
+            subject,
             token_id: verified.claims.token_id.as_deref().map(Into::into),
             issued: verified.claims.issued,
             ends: verified.ends,
@@ -72,7 +74,6 @@ impl Sessions {
     pub fn new(rules: Rules, limits: SessionsLimits) -> Self {
         Sessions {
             sessions: HashMap::new(),
-            by_person: ByPerson::default(),
             by_end: BTreeSet::new(),
             revocations: Revocations::new(rules, limits),
         }
@@ -93,7 +94,22 @@ impl Sessions {
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn open(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        let session = Session::of(verified);
+        self.open_sharing(id, verified, verified.claims.subject.as_str().into(), now)
+    }
+
+    /// As [`Sessions::open`], for who keeps the token's subject, too: no second copy of it is made.
+    ///
+    /// # Errors
+    /// As [`Sessions::open`].
+    pub fn open_sharing(
+        &mut self,
+        id: SessionId,
+        verified: &Verified,
+        subject: Arc<str>,
+        now: UnixSeconds,
+    ) -> Result<(), Refusal> {
+        debug_assert_eq!(*subject, *verified.claims.subject, "the subject is the token's");
+        let session = Session::of_subject(verified, subject);
         self.judge(&session, verified, now)?;
         self.closed(id);
         self.put(id, session);
@@ -114,11 +130,10 @@ impl Sessions {
     /// # Errors
     /// [`Refusal::AnotherPerson`], also for a connection that is not known; [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn refresh(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        let newer = Session::of(verified);
-        let same_person = |old: &Session| old.community == newer.community && old.subject == newer.subject;
-        if !self.sessions.get(&id).is_some_and(same_person) {
-            return Err(Refusal::AnotherPerson);
-        }
+        let same_person =
+            |old: &&Session| old.community == verified.community && *old.subject == *verified.claims.subject;
+        let old = self.sessions.get(&id).filter(same_person).ok_or(Refusal::AnotherPerson)?;
+        let newer = Session::of_subject(verified, old.subject.clone());
         self.judge(&newer, verified, now)?;
         self.closed(id);
         self.put(id, newer);
@@ -129,23 +144,27 @@ impl Sessions {
     pub fn closed(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.remove(&id) {
             self.by_end.remove(&(session.ends, id));
-            self.by_person.remove(&session.community, &session.subject, id);
         }
     }
 
-    /// Revokes tokens, from now on and for live connections, which are forgotten here and returned.
+    /// Revokes tokens, from now on and for live connections, which are forgotten here and returned. `theirs` are all sessions
+    /// of the person: who has connections knows whose they are, and an index of its own would be most of what a session takes.
+    /// Others among them stay.
     ///
     /// # Errors
     /// [`RevocationsFull`]: nothing is revoked then.
     pub fn revoke(
         &mut self,
         revocation: &Revocation,
+        theirs: impl IntoIterator<Item = SessionId>,
         now: UnixSeconds,
     ) -> Result<Vec<Ended>, RevocationsFull> {
         self.revocations.remember(revocation, now)?;
         let (community, subject) = (&revocation.community, &revocation.subject);
-        let hit = self.by_person.of(community, subject).iter().copied();
-        let hit: Vec<SessionId> = hit.filter(|id| self.is_revoked(&self.sessions[id])).collect();
+        let is_hit = |session: &Session| {
+            session.community == *community && *session.subject == **subject && self.is_revoked(session)
+        };
+        let hit = theirs.into_iter().filter(|id| self.sessions.get(id).is_some_and(is_hit)).collect();
         Ok(self.end(hit, CLOSE_TOKEN_REVOKED))
     }
 
@@ -185,7 +204,6 @@ impl Sessions {
 
     fn put(&mut self, id: SessionId, session: Session) {
         self.by_end.insert((session.ends, id));
-        self.by_person.add(&session.community, &session.subject, id);
         self.sessions.insert(id, session);
     }
 

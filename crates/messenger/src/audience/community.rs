@@ -15,7 +15,6 @@ use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX, UNTO
 use super::looks::KnownLook;
 use super::present::{Device, DeviceId, Present};
 use super::status::{Activity, Choice, Presence, Status, merged};
-use crate::topics::person_topic;
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -33,7 +32,8 @@ pub(crate) struct Announcement {
 
 #[derive(Default)]
 pub(crate) struct Gathered {
-    pub(super) people: HashMap<PersonId, Present>,
+    /// Boxed: a table has room for up to twice as many as there are.
+    pub(super) people: HashMap<PersonId, Box<Present>>,
     pub(super) abroad: Abroad,
     pub(super) conversations: HashMap<ConversationId, Gathering>,
     pub(super) look: KnownLook,
@@ -66,7 +66,7 @@ impl Gathered {
 
     pub(super) fn arrive(
         &mut self,
-        community: &CommunityId,
+        topic: &Arc<str>,
         person: &PersonId,
         device: DeviceId,
     ) -> Result<Announcement, Full> {
@@ -75,7 +75,7 @@ impl Gathered {
             return Err(Full);
         }
         let make = || {
-            let mut present = Present::new(person_topic(community, person));
+            let mut present = Box::new(Present::new(topic.clone()));
             if let Some((chosen, choice)) = self.abroad.choice(person) {
                 present.adopt(chosen, choice);
             }
@@ -86,7 +86,7 @@ impl Gathered {
         if present.devices.iter().all(|known| known.id != device) {
             present.devices.push(Device { id: device, activity: Activity::Active });
         }
-        present.lease = None;
+        present.end_lease();
         present.is_news = true;
         Ok(self.announce_if_new(person))
     }
@@ -102,7 +102,7 @@ impl Gathered {
         present.devices.retain(|known| known.id != device);
         present.is_news = true;
         if present.devices.is_empty() {
-            present.lease = Some(lease_end);
+            present.lend(lease_end);
             present.see(now);
         }
         self.announce_if_new(person)
@@ -136,7 +136,7 @@ impl Gathered {
     /// By their devices here and on other nodes.
     fn status(&self, person: &PersonId, present: &Present) -> Status {
         let is_there = present.is_here() || self.abroad.has(person);
-        merged(is_there, present.choice, present.activities().chain(self.abroad.activities(person)))
+        merged(is_there, present.choice(), present.activities().chain(self.abroad.activities(person)))
     }
 
     fn announce_if_new(&mut self, person: &PersonId) -> Announcement {
@@ -161,7 +161,7 @@ impl Gathered {
     pub(super) fn acquaintances(&self, person: &PersonId) -> Vec<Arc<str>> {
         let mut places = self.abroad.conversations_of(person);
         if let Some(present) = self.people.get(person) {
-            places.extend(&present.conversations);
+            places.extend_from_slice(&present.conversations);
         }
         self.acquaintances_in(person, &places)
     }
@@ -229,7 +229,8 @@ impl Gathered {
     pub(super) fn presence(&self, person: &PersonId) -> Option<Presence> {
         let Some(present) = self.people.get(person) else { return self.abroad.presence(person) };
         let status = self.status(person, present).for_others();
-        let seen = if status == Status::Offline { present.seen.max(self.abroad.seen(person)) } else { None };
+        let seen =
+            if status == Status::Offline { present.seen().max(self.abroad.seen(person)) } else { None };
         Some(Presence { person: person.clone(), status, seen })
     }
 
@@ -242,7 +243,7 @@ impl Gathered {
             self.recent.retain(|_, (_, said)| now.saturating_duration_since(*said) < RECENT);
         }
         let over =
-            |present: &Present| present.devices.is_empty() && present.lease.is_none_or(|end| end <= now);
+            |present: &Present| present.devices.is_empty() && present.lease().is_none_or(|end| end <= now);
         let gone: Vec<PersonId> =
             self.people.iter().filter(|(_, present)| over(present)).map(|(id, _)| id.clone()).collect();
         for person in gone {
@@ -295,7 +296,7 @@ impl Gathered {
         if std::mem::take(&mut self.look.is_doubtful) {
             overdue.looks.push(community.clone());
         }
-        let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading == 0);
+        let stale = self.people.iter().filter(|(_, present)| present.stale && present.reading() == 0);
         overdue.to_follow.extend(stale.map(|(person, _)| (community.clone(), person.clone())));
     }
 
@@ -306,7 +307,7 @@ impl Gathered {
             if !present.devices.is_empty() {
                 present.see(now);
             }
-            everybody.extend(present.seen.map(|seen| (person.clone(), seen)));
+            everybody.extend(present.seen().map(|seen| (person.clone(), seen)));
         }
         everybody
     }
@@ -319,11 +320,11 @@ impl Gathered {
         due: &mut Due,
     ) -> Option<Announcement> {
         let present = self.people.get_mut(person)?;
-        present.lease = None;
-        if present.seen.is_none() {
+        present.end_lease();
+        if present.seen().is_none() {
             present.see(moment);
         }
-        due.seen.extend(present.seen.map(|seen| (community.clone(), person.clone(), seen)));
+        due.seen.extend(present.seen().map(|seen| (community.clone(), person.clone(), seen)));
         let announcement = self.announce_if_new(person);
         let present = self.people.remove(person)?;
         if let Some(told) = self.abroad.told_mut(person) {
@@ -332,9 +333,9 @@ impl Gathered {
         if due.has_nodes {
             due.told.push((community.clone(), present.to_tell(person)));
         }
-        self.reading = self.reading.saturating_sub(present.reading);
-        for conversation in present.conversations {
-            self.remove_from(conversation, person);
+        self.reading = self.reading.saturating_sub(present.reading());
+        for conversation in &*present.conversations {
+            self.remove_from(*conversation, person);
         }
         (!announcement.topics.is_empty()).then_some(announcement)
     }

@@ -62,14 +62,25 @@ impl Audience {
         Self { parts, hasher: RandomState::new(), losses: Losses::default() }
     }
 
-    /// A device comes. Says what is to be announced.
+    /// A device comes, by its person's topic. Says what is to be announced.
+    pub(crate) fn arrive_on(
+        &self,
+        topic: &Arc<str>,
+        community: &CommunityId,
+        person: &PersonId,
+        device: DeviceId,
+    ) -> Result<Announcement, Full> {
+        self.part(community).entry(community.clone()).or_default().arrive(topic, person, device)
+    }
+
+    #[cfg(test)]
     pub(crate) fn arrive(
         &self,
         community: &CommunityId,
         person: &PersonId,
         device: DeviceId,
     ) -> Result<Announcement, Full> {
-        self.part(community).entry(community.clone()).or_default().arrive(community, person, device)
+        self.arrive_on(&crate::topics::person_topic(community, person), community, person, device)
     }
 
     /// A device goes.

@@ -3,7 +3,8 @@
 use crate::entrance::Directory;
 use chat::verbs::Page;
 use chat::{
-    CommunityId, Conversation, ConversationId, Member, Moment, Person, PersonId, Revision, RoomName, Shown,
+    CommunityId, Conversation, ConversationId, Kind, Member, Moment, Person, PersonId, Revision, RoomName,
+    Shown,
 };
 use std::sync::Arc;
 
@@ -48,10 +49,25 @@ pub(crate) const KINDS: [&str; 7] =
 /// How somebody stands to a conversation that they may read.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
-    /// The conversation, as it was when this was read: `last` has moved on since.
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: Outline,
     /// Their part in it.
     pub(crate) member: Option<Member>,
+}
+
+/// A conversation as it was when somebody's standing was read: as much of it as all who stand to it should each keep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Outline {
+    pub(crate) kind: Kind,
+    /// A room's.
+    pub(crate) name: Option<RoomName>,
+    pub(crate) revision: Revision,
+}
+
+impl Outline {
+    pub(crate) fn of(conversation: Conversation) -> Self {
+        let Conversation { kind, name, revision, .. } = conversation;
+        Self { kind, name, revision }
+    }
 }
 
 /// Somebody who is in the community, and not banned from it.
@@ -72,8 +88,12 @@ pub(crate) enum Found {
     Page(Arc<Page>),
 }
 
-/// Of a small entry with its key, its stamp and the cache's own part.
-pub(super) const ENTRY_BYTES: u64 = 256;
+/// Of a small entry with its key, its stamp and the cache's own part: a place in its table, which is half empty at times.
+pub(super) const ENTRY_BYTES: u64 = 160;
+/// Of a message on a page without its texts.
+const MESSAGE_BYTES: u64 = 512;
+/// What an allocator adds to a block, and the counts of one that is shared.
+const BLOCK_BYTES: u64 = 24;
 /// Of a mention, a file or a reaction without its texts, which are allocations of their own.
 const LIST_ITEM_BYTES: u64 = 128;
 
@@ -84,16 +104,28 @@ impl Found {
             + match self {
                 Self::Community(directory) => directory.bytes(),
                 Self::Room(_) => 0,
-                Self::Person(met) => ENTRY_BYTES + person_texts(&met.person),
+                Self::Person(met) => shared::<Person>() + person_texts(&met.person),
                 Self::Standing(standing) => {
-                    let member = standing.member.as_ref().map_or(0, |member| length(member.person.as_str()));
-                    ENTRY_BYTES + conversation_texts(&standing.conversation) + member
+                    let name = standing.conversation.name.as_ref().map_or(0, |name| text(name.as_str()));
+                    let person = standing.member.as_ref().map_or(0, |member| text(member.person.as_str()));
+                    shared::<Standing>() + name + person
                 }
                 Self::Page(page) => {
-                    conversation_texts(&page.conversation) + page.messages.iter().map(message).sum::<u64>()
+                    let messages = page.messages.iter().map(message).sum::<u64>();
+                    shared::<Page>() + conversation_texts(&page.conversation) + messages
                 }
             }
     }
+}
+
+/// What is shared takes a block of its own.
+const fn shared<T>() -> u64 {
+    size_of::<T>() as u64 + BLOCK_BYTES
+}
+
+/// As does a text.
+fn text(text: &str) -> u64 {
+    length(text) + BLOCK_BYTES
 }
 
 fn length(text: &str) -> u64 {
@@ -101,8 +133,8 @@ fn length(text: &str) -> u64 {
 }
 
 fn person_texts(person: &Person) -> u64 {
-    let avatar = person.profile.avatar.as_deref().map_or(0, length);
-    length(person.id.as_str()) + length(&person.profile.name) + avatar
+    let avatar = person.profile.avatar.as_deref().map_or(0, text);
+    text(person.id.as_str()) + text(&person.profile.name) + avatar
 }
 
 fn conversation_texts(conversation: &Conversation) -> u64 {
@@ -122,5 +154,16 @@ fn message(shown: &Shown) -> u64 {
     let reactions = reactions.iter().map(|tally| LIST_ITEM_BYTES + length(&tally.emoji));
     let names = length(message.sender.as_str()) + length(message.client_id.as_str());
     let lists = mentions.chain(attachments).chain(reactions).sum::<u64>();
-    2 * ENTRY_BYTES + length(&message.text) + names + lists
+    MESSAGE_BYTES + length(&message.text) + names + lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_each_person_stays_within_its_bytes() {
+        let sizes = [size_of::<Key>(), size_of::<Found>(), size_of::<Standing>()];
+        assert!(sizes[0] <= 56 && sizes[1] <= 24 && sizes[2] <= 112, "{sizes:?}");
+    }
 }

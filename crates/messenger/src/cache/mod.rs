@@ -12,7 +12,7 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use key::{Found, Key, Met, Standing};
+pub(crate) use key::{Found, Key, Met, Outline, Standing};
 
 use crate::entrance::Directory;
 use chat::{CommunityId, ConversationId, Failure, Moment, Person, PersonId};
@@ -26,7 +26,8 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering
 /// An entry. It counts as long as its key's stamps stand where they stood before it was read.
 #[derive(Clone)]
 struct Entry {
-    found: Result<Found, Failed>,
+    // Boxed: nearly all were found.
+    found: Result<Found, Box<Failed>>,
     read_at: Sum,
 }
 
@@ -37,6 +38,9 @@ struct Failed {
     nth: u64,
     failure: Failure,
 }
+
+/// Of an entry on average: for how many there is to be room at once.
+const EXPECTED_BYTES: u64 = 2 * ENTRY_BYTES;
 
 #[derive(Clone)]
 struct Bytes;
@@ -60,7 +64,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn new(bytes_max: u64) -> Self {
-        let items = (bytes_max / (2 * ENTRY_BYTES)).clamp(64, 1 << 22) as usize;
+        let items = (bytes_max / EXPECTED_BYTES).clamp(64, 1 << 22) as usize;
         let zero = || std::array::from_fn(|_| AtomicU64::new(0));
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
@@ -162,6 +166,14 @@ impl Cache {
         }
     }
 
+    /// Somebody, as one with what is kept of them here, if that is the same.
+    pub(crate) fn shared_person(&self, community: &CommunityId, person: Person) -> Arc<Person> {
+        match self.items.peek(&Key::Person(community.clone(), person.id.clone())) {
+            Some(Entry { found: Ok(Found::Person(met)), .. }) if *met.person == person => met.person,
+            Some(_) | None => Arc::new(person),
+        }
+    }
+
     /// A community, if it was read lately.
     pub(crate) fn known_community(&self, community: &CommunityId) -> Option<Arc<Directory>> {
         let key = Key::Community(community.clone());
@@ -224,8 +236,8 @@ impl Cache {
         (self.items.weight(), self.bytes_max)
     }
 
-    fn failed(&self, failure: &Failure) -> Failed {
-        Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() }
+    fn failed(&self, failure: &Failure) -> Box<Failed> {
+        Box::new(Failed { nth: self.failed.fetch_add(1, AcqRel) + 1, failure: failure.clone() })
     }
 
     /// What an entry holds, if it counts; one that does not is taken out, unless a newer one stands there by now.

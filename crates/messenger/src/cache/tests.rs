@@ -386,6 +386,7 @@ fn whatever_people_write_is_weighed() {
         let person = scene::person(&messenger, "one", "ann", &lobby).await;
         let page = messenger.newest(&one, lobby.id, &person.id).await.expect("a page");
         let standing = |conversation: Conversation| {
+            let conversation = Outline::of(conversation);
             Found::Standing(Arc::new(Standing { conversation, member: None })).bytes()
         };
         let weigh = |change: &dyn Fn(&mut chat::verbs::Page)| {
@@ -397,8 +398,9 @@ fn whatever_people_write_is_weighed() {
             Found::Person(Met { person: Arc::new(person.clone()), at: Moment::default() }).bytes()
         };
         let named = |profile: Profile| known(&Person { profile, ..person.clone() });
-        let lobby_called =
-            |title: String, topic: String| standing(Conversation { title, topic, ..lobby.clone() });
+        let lobby_called = |name: String| {
+            standing(Conversation { name: Some(RoomName::parse(&name).expect("a name")), ..lobby.clone() })
+        };
         let plain = weigh(&|_| ());
         let tally = |emoji| chat::Tally { emoji, count: 1, mine: false };
         let file = chat::Attachment { id: "1".into(), name: long(), media_type: "a/b".into(), bytes: 1 };
@@ -407,14 +409,15 @@ fn whatever_people_write_is_weighed() {
             ("reactions", weigh(&|page| page.messages[0].reactions.push(tally(long()))), plain),
             ("files", weigh(&|page| page.messages[0].message.attachments.push(file.clone())), plain),
             ("a page's topic", weigh(&|page| page.conversation.topic = long()), plain),
-            ("a title", lobby_called(long(), String::new()), lobby_called(String::new(), String::new())),
-            ("a topic", lobby_called(String::new(), long()), lobby_called(String::new(), String::new())),
+            ("a page's title", weigh(&|page| page.conversation.title = long()), plain),
             ("a name", named(Profile { name: long(), ..person.profile.clone() }), known(&person)),
             ("an avatar", named(Profile { avatar: Some(long()), ..person.profile.clone() }), known(&person)),
         ];
         for (what, with, without) in grown {
             assert!(with + 20 >= without + LONG as u64, "{what}: {with} and {without}");
         }
+        let short = lobby_called("x".to_owned());
+        assert_eq!(lobby_called("x".repeat(RoomName::BYTES_MAX)), short + RoomName::BYTES_MAX as u64 - 1);
         let mentions: Vec<PersonId> = (0..50).map(|number| somebody(&format!("somebody-{number}"))).collect();
         let with = weigh(&|page| page.messages[0].message.mentions = mentions.clone());
         assert!(with >= plain + 50 * 10, "mentions: {with} and {plain}");

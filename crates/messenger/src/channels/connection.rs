@@ -8,7 +8,7 @@ use gateway::Context;
 use identity::{Code, Refusal, Token};
 use serde_json::{Value, json};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
 /// See the module.
@@ -16,19 +16,24 @@ pub(super) struct Connection {
     pub(super) messenger: Messenger,
     pub(super) community: CommunityId,
     pub(super) socket: SocketId,
-    /// The address that it comes from.
-    remote: Option<IpAddr>,
-    /// Until it is known who it is.
-    shown: Mutex<Option<Box<Shown>>>,
-    me: OnceCell<Arc<Me>>,
+    who: Mutex<Who>,
 }
 
-/// What a connection shows of itself.
-#[derive(Clone)]
-struct Shown {
+/// Who a connection is, as far as that is known.
+enum Who {
+    /// Shared with whoever finds it out, and gone when it is.
+    Coming(Arc<Coming>),
+    Here(Arc<Me>),
+}
+
+/// A connection of which it is not known yet who it is.
+struct Coming {
     credentials: Credentials,
     /// The page that it comes from.
     origin: Option<String>,
+    /// The address that it comes from.
+    remote: Option<IpAddr>,
+    me: OnceCell<Arc<Me>>,
 }
 
 /// Who a connection is.
@@ -38,7 +43,7 @@ pub(super) struct Me {
     /// The rooms that their token is for.
     pub(super) rooms: AllowedRooms,
     /// For a guest: what to come back with.
-    token: Option<Token>,
+    token: Option<Box<Token>>,
     /// The address that they come from.
     pub(super) remote: Option<IpAddr>,
 }
@@ -77,19 +82,27 @@ impl Me {
 impl Connection {
     pub(super) fn new(messenger: Messenger, credentials: Credentials, origin: Option<String>) -> Self {
         let socket = messenger.inner.entrance.socket();
-        let community = credentials.community.clone();
-        let shown = Mutex::new(Some(Box::new(Shown { credentials, origin })));
-        Self { messenger, community, socket, remote: None, shown, me: OnceCell::new() }
+        // One text for all of a community's connections, where it is known, and for all that is kept of their people.
+        let known = messenger.inner.cache.known_community(&credentials.community);
+        let community =
+            known.map_or_else(|| credentials.community.clone(), |known| known.community.id.clone());
+        let credentials = Credentials { community: community.clone(), ..credentials };
+        let coming = Coming { credentials, origin, remote: None, me: OnceCell::new() };
+        Self { messenger, community, socket, who: Mutex::new(Who::Coming(Arc::new(coming))) }
     }
 
     /// The connection that a join stands on.
     pub(super) fn of(cx: &Context<'_>) -> Option<Arc<Self>> {
-        cx.assigns::<Arc<Self>>().cloned()
+        cx.shared_assigns()
     }
 
     /// From that address.
     pub(super) fn coming_from(mut self, remote: Option<IpAddr>) -> Self {
-        self.remote = remote;
+        if let Who::Coming(coming) = self.who.get_mut().unwrap_or_else(PoisonError::into_inner)
+            && let Some(coming) = Arc::get_mut(coming)
+        {
+            coming.remote = remote;
+        }
         self
     }
 
@@ -100,36 +113,44 @@ impl Connection {
     /// Who it is. The first join finds out, others that come meanwhile wait for the same answer; after a failure the next
     /// one tries again.
     pub(super) async fn me(&self) -> Result<Arc<Me>, Fault> {
-        self.me.get_or_try_init(|| self.come_in()).await.cloned()
+        let coming = match &*self.who() {
+            Who::Here(me) => return Ok(me.clone()),
+            Who::Coming(coming) => coming.clone(),
+        };
+        let me = coming.me.get_or_try_init(|| self.come_in(&coming)).await?.clone();
+        *self.who() = Who::Here(me.clone());
+        Ok(me)
     }
 
-    async fn come_in(&self) -> Result<Arc<Me>, Fault> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Shown { credentials, origin } =
-            *shown.ok_or_else(|| Fault::new(ErrorCode::Internal, "the connection is over"))?;
-        self.messenger.inner.limited.admit_token(self.remote)?;
+    fn who(&self) -> MutexGuard<'_, Who> {
+        self.who.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn come_in(&self, coming: &Coming) -> Result<Arc<Me>, Fault> {
+        let Coming { credentials, origin, remote, .. } = coming;
+        self.messenger.inner.limited.admit_token(*remote)?;
         self.check_origin(origin.as_deref()).await?;
         if credentials.token.is_none() {
-            self.messenger.inner.limited.guest(self.remote)?;
+            self.messenger.inner.limited.guest(*remote)?;
         }
-        let admitted = self.admit(&credentials).await?;
+        let admitted = self.admit(credentials, *remote).await?;
+        // Nothing is waited for after it: who stands here is known to be, when the connection ends.
         self.stand(&admitted).await?;
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Arc::new(Me {
             community: self.community.clone(),
             person: admitted.person,
             rooms: admitted.rooms,
-            token: admitted.token,
-            remote: self.remote,
+            token: admitted.token.map(Box::new),
+            remote: *remote,
         }))
     }
 
     /// Lets in who shows something good; what is none is counted for the address.
-    async fn admit(&self, credentials: &Credentials) -> Result<Admitted, Fault> {
+    async fn admit(&self, credentials: &Credentials, remote: Option<IpAddr>) -> Result<Admitted, Fault> {
         self.messenger.admit(credentials).await.map_err(|rejection| {
             // One that was good once, or may be, is no guess.
             if matches!(&rejection, Rejection::Token(refusal) if refusal.code() == Code::TokenInvalid) {
-                self.messenger.inner.limited.count_token(self.remote);
+                self.messenger.inner.limited.count_token(remote);
             }
             Fault::from(rejection)
         })
@@ -158,9 +179,9 @@ impl Connection {
     /// is renewed.
     pub(super) async fn refresh(&self, token: Token) -> Result<Value, Fault> {
         let me = self.me().await?;
-        self.messenger.inner.limited.admit_token(self.remote)?;
+        self.messenger.inner.limited.admit_token(me.remote)?;
         let credentials = Credentials { community: self.community.clone(), token: Some(token), name: None };
-        let admitted = self.admit(&credentials).await?;
+        let admitted = self.admit(&credentials, me.remote).await?;
         fits(&me, &admitted).map_err(|refusal| {
             tracing::info!(community = %self.community, %refusal, "a connection's newer token was refused");
             Fault::from(Rejection::Token(refusal))
@@ -187,7 +208,13 @@ fn fits(me: &Me, newer: &Admitted) -> Result<(), Refusal> {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.messenger.inner.entrance.ended(self.socket);
+        let me = match self.who.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            Who::Here(me) => Some(&*me),
+            Who::Coming(coming) => coming.me.get(),
+        };
+        if let Some(me) = me {
+            self.messenger.inner.entrance.ended(self.socket, &me.community, me.id());
+        }
     }
 }
 

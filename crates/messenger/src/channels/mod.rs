@@ -65,7 +65,7 @@ impl Messenger {
         let origin = request.header("origin").map(str::to_owned);
         let remote = request.remote().map(|remote| remote.ip());
         let connection = Connection::new(self.clone(), credentials, origin).coming_from(remote);
-        Ok(Some(Socket::new().id(&connection.socket_id()).assign(Arc::new(connection))))
+        Ok(Some(Socket::new().id(&connection.socket_id()).assign(connection)))
     }
 
     /// A connection without a gateway around it, as the simulation makes them, of a new guest or of whom the token names:
@@ -78,7 +78,7 @@ impl Messenger {
         let token = token.map(|token| Token::new(token.to_owned()));
         let credentials = crate::Credentials { community, token, name: None };
         let connection = Connection::new(self.clone(), credentials, None);
-        (connection.socket_id(), Arc::new(Arc::new(connection)))
+        (connection.socket_id(), Arc::new(connection))
     }
 
     /// A channel for a room's topic, for a hub without a gateway around it.

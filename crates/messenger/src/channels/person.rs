@@ -28,18 +28,18 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct PersonChannel {
-    stands: Option<Box<Stands>>,
+    stands: Option<Stands>,
 }
 
 pub(super) struct Stands {
     device: Device,
-    me: Arc<Me>,
     waiting: Waiting,
     turns: Turns,
     typing: Throttle,
-    within: Within,
+    /// For a token for some rooms; none: everything is heard.
+    within: Option<Box<Within>>,
     /// What was read of their conversations, until the join stands.
-    read: Vec<(ConversationId, Seq)>,
+    read: Box<[(ConversationId, Seq)]>,
     /// How the community looked.
     look: Arc<str>,
 }
@@ -51,9 +51,9 @@ struct Device {
 }
 
 impl Device {
-    fn arrive(connection: &Arc<Connection>, me: &Arc<Me>) -> Result<Self, Fault> {
+    fn arrive(connection: &Arc<Connection>, me: &Arc<Me>, topic: &Arc<str>) -> Result<Self, Fault> {
         let inner = &connection.messenger.inner;
-        let arrived = inner.audience.arrive(&me.community, me.id(), connection.socket.0);
+        let arrived = inner.audience.arrive_on(topic, &me.community, me.id(), connection.socket.0);
         let announcement = arrived.map_err(|_| {
             Fault::new(ErrorCode::TooManyDevices, "too many devices are here").with("max", DEVICES_MAX)
         })?;
@@ -115,16 +115,17 @@ impl Channel for PersonChannel {
         let Some(person) = person.map(|(_, person)| person.to_owned()) else {
             return refuse(&Fault::not_found());
         };
-        Joining::Later(Task::future(
-            async move { Brought::Join(enter(&connection, &person).await.map(Box::new)) },
-        ))
+        let topic = cx.shared_topic().clone();
+        Joining::Later(Task::future(async move {
+            Brought::Join(enter(&connection, &topic, &person).await.map(Box::new))
+        }))
     }
 
     fn join_answered(&mut self, _: &mut Context<'_>, answer: Info) -> Joining {
         match answer.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Join(Ok(entered))) => {
                 let (stands, response) = *entered;
-                self.stands = Some(Box::new(stands));
+                self.stands = Some(stands);
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
@@ -146,7 +147,7 @@ impl Channel for PersonChannel {
                 return Waiting::answer_now(cx, answer);
             }
             "status" => {
-                let paid = request::spend(stands.device.messenger(), &stands.me, event);
+                let paid = request::spend(stands.device.messenger(), &stands.device.me, event);
                 return Waiting::answer_now(cx, paid.and_then(|()| stands.status(payload)));
             }
             _ => {}
@@ -157,8 +158,8 @@ impl Channel for PersonChannel {
         if event == "token:refresh" {
             return stands.refresh(cx, payload);
         }
-        let asker =
-            Asker { messenger: stands.device.messenger(), me: &stands.me, room: None, turns: &stands.turns };
+        let (messenger, me) = (stands.device.messenger(), &stands.device.me);
+        let asker = Asker { messenger, me, room: None, turns: &stands.turns };
         match request::answer(&asker, event, payload) {
             Ok(answer) => stands.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
@@ -186,14 +187,14 @@ impl Channel for PersonChannel {
     /// A device whose token is for all rooms hears the topic as it is, which costs nothing.
     fn intercepts(&self) -> &'static [&'static str] {
         match &self.stands {
-            Some(stands) if !stands.within.is_everything() => TOLD_TO_PEOPLE,
+            Some(stands) if stands.within.is_some() => TOLD_TO_PEOPLE,
             Some(_) | None => &[],
         }
     }
 
     fn handle_out(&mut self, cx: &mut Context<'_>, event: &str, payload: Payload<'_>) {
         let Some(stands) = &mut self.stands else { return };
-        if matches!(payload, Payload::Json(text) if stands.within.passes(event, text)) {
+        if matches!(payload, Payload::Json(text) if stands.passes(event, text)) {
             cx.push(event, payload);
         }
     }
@@ -207,20 +208,30 @@ impl Channel for PersonChannel {
 const MISSED_MAX: usize = 8;
 
 impl Stands {
+    /// Whether the device hears of a conversation.
+    fn hears_of(&self, conversation: ConversationId) -> bool {
+        self.within.as_ref().is_none_or(|within| within.has(conversation))
+    }
+
+    /// Whether the device is told that.
+    fn passes(&mut self, event: &str, payload: &str) -> bool {
+        self.within.as_mut().is_none_or(|within| within.passes(event, payload))
+    }
+
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
         let read = std::mem::take(&mut self.read);
-        let messenger = self.device.messenger();
-        if let Some(newer) = messenger.inner.audience.newer_look(&self.me.community, &self.look) {
+        let (messenger, me) = (self.device.messenger(), &self.device.me);
+        if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &self.look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
-        let Newer { after, others } = messenger.inner.audience.newer(&self.me.community, self.me.id(), &read);
+        let Newer { after, others } = messenger.inner.audience.newer(&me.community, me.id(), &read);
         if others || after.len() > MISSED_MAX {
             cx.push("conversations:changed", json!({}));
         }
-        let heard = after.into_iter().filter(|(conversation, _)| self.within.has(*conversation));
+        let heard = after.into_iter().filter(|(conversation, _)| self.hears_of(*conversation));
         for (conversation, seq) in heard.take(MISSED_MAX) {
             let read = ReadPage { conversation, around: Around::After(seq), limit: PAGE_MAX };
-            let answer = messenger.ask(&self.me.community, self.me.by(), read);
+            let answer = messenger.ask(&me.community, me.by(), read);
             cx.spawn(Task::future(async move { Brought::Missed(answer.await) }));
         }
     }
@@ -229,9 +240,9 @@ impl Stands {
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Value, Fault> {
         let typing = read::<request::Typing>(payload)?;
         let audience = &self.device.messenger().inner.audience;
-        let (community, me) = (&self.me.community, self.me.id());
+        let (community, me) = (&self.device.me.community, self.device.me.id());
         let is_theirs =
-            |place: &ConversationId| audience.is_in(community, *place, me) && self.within.has(*place);
+            |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
         if self.typing.passes(typing.on, now) {
             self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
@@ -242,7 +253,8 @@ impl Stands {
     pub(super) fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
         let request = read::<StatusRequest>(payload)?;
         let inner = &self.device.messenger().inner;
-        let (community, me, device) = (&self.me.community, self.me.id(), self.device.connection.socket.0);
+        let Device { connection, me } = &self.device;
+        let (community, me, device) = (&me.community, me.id(), connection.socket.0);
         let announcement =
             inner.audience.set_status(community, me, device, request.activity, request.status, now());
         inner.here().announce(&announcement);
@@ -253,7 +265,7 @@ impl Stands {
     }
 
     fn refresh(&mut self, cx: &mut Context<'_>, payload: Payload<'_>) {
-        let paid = request::spend(self.device.messenger(), &self.me, "token:refresh");
+        let paid = request::spend(self.device.messenger(), &self.device.me, "token:refresh");
         match paid.and_then(|()| read::<RefreshRequest>(payload)) {
             Ok(request) => {
                 let connection = self.device.connection.clone();
@@ -265,17 +277,22 @@ impl Stands {
     }
 }
 
-pub(super) async fn enter(connection: &Arc<Connection>, person: &str) -> Result<(Stands, Value), Fault> {
+/// A device joins its person's topic.
+pub(super) async fn enter(
+    connection: &Arc<Connection>,
+    topic: &Arc<str>,
+    person: &str,
+) -> Result<(Stands, Value), Fault> {
     let (messenger, me) = (&connection.messenger, connection.me().await?);
     if person != me.id().as_str() {
         return Err(Fault::not_found());
     }
     let audience = &messenger.inner.audience;
-    let device = Device::arrive(connection, &me)?;
+    let device = Device::arrive(connection, &me, topic)?;
     let Theirs { tabs, next, all, is_whole: _ } = messenger.follow(&me.community, me.id()).await?;
     let tabs: Vec<Value> =
         tabs.iter().filter(|tab| me.may_use(&tab.conversation)).map(request::tab).collect();
-    let within = Within::of(messenger, &me).await?;
+    let within = if me.rooms.are_all() { None } else { Some(Box::new(Within::of(messenger, &me).await?)) };
     let (invitations, presence) = beyond_rooms(messenger, &me).await?;
     let (shown, look) = messenger.look(&me.community).await?;
     let response = json!({
@@ -292,7 +309,7 @@ pub(super) async fn enter(connection: &Arc<Connection>, person: &str) -> Result<
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, me, waiting, turns, typing, within, read, look }, response))
+    Ok((Stands { device, waiting, turns, typing, within, read, look }, response))
 }
 
 /// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for

@@ -11,6 +11,7 @@ use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
 use crate::audience::Followed;
+use crate::cache::Outline;
 use crate::fault::{ErrorCode, Fault};
 use crate::looks;
 use crate::messenger::Messenger;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct RoomChannel {
-    stands: Option<Box<Stands>>,
+    stands: Option<Stands>,
 }
 
 /// A join that was let in.
@@ -122,7 +123,7 @@ impl Channel for RoomChannel {
         match answer.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Join(Ok(entered))) => {
                 let (stands, response) = *entered;
-                self.stands = Some(Box::new(stands));
+                self.stands = Some(stands);
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
@@ -264,7 +265,8 @@ pub(super) async fn enter(
     let speaks = standing.member.is_some();
     if speaks {
         // They may have been kept out when they came, until a ban was over.
-        let followed = Followed::of(&standing.conversation);
+        let Outline { kind, revision, .. } = standing.conversation;
+        let followed = Followed { id: conversation, is_room: kind.is_room(), revision };
         audience.follow_joined(community, me.id(), &followed, connection.socket.0);
     }
     // Who only looks shares no conversation with those who are in it.

@@ -5,7 +5,8 @@ use gateway::Micros;
 /// Lets through that somebody types once each interval, and that they have stopped once after that.
 #[derive(Default)]
 pub(super) struct Throttle {
-    last: Option<Micros>,
+    /// From then on one passes.
+    next: Micros,
     on: bool,
 }
 
@@ -17,9 +18,9 @@ impl Throttle {
         if !on {
             return std::mem::take(&mut self.on);
         }
-        let passes = self.last.is_none_or(|last| now - last >= INTERVAL_US);
+        let passes = now >= self.next;
         if passes {
-            (self.last, self.on) = (Some(now), true);
+            (self.next, self.on) = (now + INTERVAL_US, true);
         }
         passes
     }

@@ -231,7 +231,8 @@ impl Messenger {
             Ok(_) | Err(Failure::Absent(_)) => {}
             Err(failure) => return Err(failure),
         }
-        Ok(Arc::new(self.ask(community, By::Person(id), Meet { profile }).await?))
+        let met = self.ask(community, By::Person(id), Meet { profile }).await?;
+        Ok(cache.shared_person(community, met))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The rooms that a token is for: the one place that says what it is good for.
 
 use chat::{Conversation, RoomName};
+use std::sync::Arc;
 
 /// The rooms that a token is for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct AllowedRooms(Option<Vec<RoomName>>);
+pub struct AllowedRooms(Option<Arc<[RoomName]>>);
 
 impl AllowedRooms {
     /// Wherever its person may be.
@@ -15,7 +16,7 @@ impl AllowedRooms {
         let mut rooms: Vec<RoomName> = rooms.into_iter().collect();
         rooms.sort_unstable();
         rooms.dedup();
-        Self(Some(rooms))
+        Self(Some(rooms.into()))
     }
 
     /// As a token says it. What cannot be a room's name is no room's.
@@ -41,7 +42,12 @@ impl AllowedRooms {
 
     /// Whether a conversation is. One without a name is no room, and so none of some.
     pub fn allow(&self, conversation: &Conversation) -> bool {
-        self.are_all() || conversation.name.as_ref().is_some_and(|room| self.have(room))
+        self.allow_named(conversation.name.as_ref())
+    }
+
+    /// As [`AllowedRooms::allow`], of one with that name.
+    pub(crate) fn allow_named(&self, name: Option<&RoomName>) -> bool {
+        self.are_all() || name.is_some_and(|room| self.have(room))
     }
 }
 

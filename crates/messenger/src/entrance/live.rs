@@ -3,6 +3,7 @@
 use super::Rejection;
 use super::places::Places;
 use crate::audience::DeviceId;
+use crate::few::Few;
 use chat::{CommunityId, PersonId};
 use identity::{
     Ended, Refusal, Revocation, RevocationsFull, Rules, SessionId, Sessions, SessionsLimits, UnixSeconds,
@@ -16,9 +17,20 @@ use std::hash::{BuildHasher, RandomState};
 pub(crate) struct SocketId(pub(crate) DeviceId);
 
 impl SocketId {
-    /// As the gateway knows it. The prefix keeps it apart from names that clients choose, which have none of ours.
+    /// As the gateway knows it. The prefix keeps it apart from names that clients choose, which have none of ours. The number is
+    /// written with letters so that nearly all are short enough for a small block: each connection keeps its own.
     pub(crate) fn text(self) -> String {
-        format!("~messenger:{}", self.0.0)
+        let (mut digits, mut number) = (Vec::new(), self.0.0);
+        loop {
+            digits.push(char::from_digit((number % 36) as u32, 36).unwrap_or('0'));
+            number /= 36;
+            if number == 0 {
+                break;
+            }
+        }
+        let mut text = String::from("~messenger:");
+        text.extend(digits.into_iter().rev());
+        text
     }
 
     fn session(self) -> SessionId {
@@ -28,21 +40,24 @@ impl SocketId {
 
 pub(super) struct Live {
     sessions: Sessions,
-    people: HashMap<SocketId, (CommunityId, PersonId)>,
-    sockets: HashMap<(CommunityId, PersonId), Vec<SocketId>>,
-    places: HashMap<CommunityId, Places>,
+    communities: HashMap<CommunityId, Connected>,
     /// Those whose community is closed, and who were not told yet.
     closing: HashSet<SocketId>,
     last: u64,
+}
+
+/// Who of a community is connected.
+#[derive(Default)]
+struct Connected {
+    sockets: HashMap<PersonId, Few<SocketId>>,
+    places: Places,
 }
 
 impl Live {
     pub(super) fn new(rules: Rules) -> Self {
         Self {
             sessions: Sessions::new(rules, SessionsLimits::default()),
-            people: HashMap::new(),
-            sockets: HashMap::new(),
-            places: HashMap::new(),
+            communities: HashMap::new(),
             closing: HashSet::new(),
             // What is to be closed is told to all nodes by these ids: another node's are others.
             last: RandomState::new().hash_one(()),
@@ -63,16 +78,15 @@ impl Live {
         people_max: Option<u32>,
         now: UnixSeconds,
     ) -> Result<(), Rejection> {
-        if self.people.contains_key(&socket) {
+        if self.of(community, person).any(|standing| standing == socket) {
             return Ok(self.sessions.refresh(socket.session(), verified, now)?);
         }
         self.require_place(community, person, people_max)?;
-        self.sessions.open(socket.session(), verified, now)?;
-        let key = (community.clone(), person.clone());
-        self.people.insert(socket, key.clone());
-        let sockets = self.sockets.entry(key).or_insert_with(|| Vec::with_capacity(1));
+        self.sessions.open_sharing(socket.session(), verified, person.shared(), now)?;
+        let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
+        let sockets = sockets.entry(person.clone()).or_default();
         if sockets.is_empty() {
-            self.places.entry(community.clone()).or_default().come(person);
+            places.come(person);
         }
         sockets.push(socket);
         Ok(())
@@ -91,57 +105,51 @@ impl Live {
 
     /// Somebody has a device on another node from now on, or has none there any more.
     pub(super) fn elsewhere(&mut self, community: &CommunityId, person: &PersonId, has_device: bool) {
-        let is_here = self.is_here(community, person);
         if has_device {
-            return self.places.entry(community.clone()).or_default().come_elsewhere(person, is_here);
+            let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
+            return places.come_elsewhere(person, sockets.contains_key(person));
         }
-        let Some(places) = self.places.get_mut(community) else { return };
-        places.go_elsewhere(person, is_here);
+        let Some(Connected { sockets, places }) = self.communities.get_mut(community) else { return };
+        places.go_elsewhere(person, sockets.contains_key(person));
         if places.is_empty() {
-            self.places.remove(community);
+            self.communities.remove(community);
         }
     }
 
     /// Whether somebody has a connection, on this node or on another.
     pub(super) fn is_connected(&self, community: &CommunityId, person: &PersonId) -> bool {
-        let is_elsewhere = self.places.get(community).is_some_and(|places| places.is_elsewhere(person));
-        is_elsewhere || self.is_here(community, person)
+        self.communities.get(community).is_some_and(|Connected { sockets, places }| {
+            sockets.contains_key(person) || places.is_elsewhere(person)
+        })
     }
 
-    fn is_here(&self, community: &CommunityId, person: &PersonId) -> bool {
-        self.sockets.contains_key(&(community.clone(), person.clone()))
-    }
-
-    pub(super) fn ended(&mut self, socket: SocketId) {
+    /// A connection of somebody's has ended.
+    pub(super) fn ended(&mut self, socket: SocketId, community: &CommunityId, person: &PersonId) {
         self.sessions.closed(socket.session());
-        let Some(key) = self.people.remove(&socket) else { return };
-        if let Some(sockets) = self.sockets.get_mut(&key) {
-            sockets.retain(|other| *other != socket);
-            if sockets.is_empty() {
-                self.sockets.remove(&key);
-                self.give_back(&key.0, &key.1);
-            }
+        self.closing.remove(&socket);
+        let Some(Connected { sockets, places }) = self.communities.get_mut(community) else { return };
+        let Some(theirs) = sockets.get_mut(person) else { return };
+        theirs.retain(|other| *other != socket);
+        if theirs.is_empty() {
+            sockets.remove(person);
+            places.go(person);
         }
-    }
-
-    fn give_back(&mut self, community: &CommunityId, person: &PersonId) {
-        let Some(places) = self.places.get_mut(community) else { return };
-        places.go(person);
         if places.is_empty() {
-            self.places.remove(community);
+            self.communities.remove(community);
         }
     }
 
     pub(super) fn of(&self, community: &CommunityId, person: &PersonId) -> impl Iterator<Item = SocketId> {
-        self.sockets.get(&(community.clone(), person.clone())).into_iter().flatten().copied()
+        let sockets = self.communities.get(community).and_then(|connected| connected.sockets.get(person));
+        sockets.into_iter().flat_map(|sockets| sockets.iter().copied())
     }
 
     pub(super) fn people_in(&self, community: &CommunityId) -> u64 {
-        self.places.get(community).map_or(0, Places::taken) as u64
+        self.communities.get(community).map_or(0, |connected| connected.places.taken()) as u64
     }
 
     pub(super) fn communities(&self) -> HashSet<CommunityId> {
-        let here = self.places.iter().filter(|(_, places)| places.is_anybody_here());
+        let here = self.communities.iter().filter(|(_, connected)| connected.places.is_anybody_here());
         here.map(|(community, _)| community.clone()).collect()
     }
 
@@ -151,8 +159,9 @@ impl Live {
 
     /// Their places are taken until they have ended.
     pub(super) fn close_community(&mut self, community: &CommunityId) {
-        let of_it = self.people.iter().filter(|(_, (of, _))| of == community);
-        self.closing.extend(of_it.map(|(socket, _)| *socket));
+        let connected = self.communities.get(community);
+        let sockets = connected.into_iter().flat_map(|connected| connected.sockets.values());
+        self.closing.extend(sockets.flat_map(|sockets| sockets.iter().copied()));
     }
 
     /// Some of those whose community is closed: each is named once, unless it is closed once more.
@@ -165,7 +174,7 @@ impl Live {
             // As large as a community was, for the one time.
             self.closing = HashSet::new();
         }
-        some.into_iter().filter(|socket| self.people.contains_key(socket))
+        some.into_iter()
     }
 
     pub(super) fn revoke(
@@ -173,7 +182,12 @@ impl Live {
         revocation: &Revocation,
         now: UnixSeconds,
     ) -> Result<Vec<Ended>, RevocationsFull> {
-        self.sessions.revoke(revocation, now)
+        let (community, person) = (revocation.community.as_str(), revocation.subject.as_str());
+        let theirs: Vec<SessionId> = match (CommunityId::parse(community), PersonId::parse(person)) {
+            (Ok(community), Ok(person)) => self.of(&community, &person).map(SocketId::session).collect(),
+            _ => Vec::new(),
+        };
+        self.sessions.revoke(revocation, theirs, now)
     }
 
     pub(super) fn judge(&self, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
@@ -182,5 +196,18 @@ impl Live {
 
     pub(super) fn len(&self) -> usize {
         self.sessions.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_have_ids_of_their_own_that_fit_a_small_block() {
+        let texts = [0, 35, 36, u64::MAX].map(|number| SocketId(DeviceId(number)).text());
+        let expected = ["~messenger:0", "~messenger:z", "~messenger:10", "~messenger:3w5e11264sgsf"];
+        assert_eq!(texts, expected);
+        assert!(texts.iter().all(|text| text.len() <= 24));
     }
 }

@@ -103,9 +103,9 @@ impl Entrance {
         self.live().elsewhere(community, person, has_device);
     }
 
-    /// A connection has ended.
-    pub(crate) fn ended(&self, socket: SocketId) {
-        self.live().ended(socket);
+    /// A connection has ended that stood on a token of somebody's.
+    pub(crate) fn ended(&self, socket: SocketId, community: &CommunityId, person: &PersonId) {
+        self.live().ended(socket, community, person);
     }
 
     /// The connections of a person, by their sockets' ids.

@@ -5,7 +5,7 @@ use crate::entrance::Rejection;
 use crate::messenger::Messenger;
 use crate::topics::room_topic;
 use chat::verbs::ReadConversation;
-use chat::{By, CommunityId, Conversation, ConversationId, Failure, PersonId, Thing};
+use chat::{By, CommunityId, ConversationId, Failure, PersonId, RoomName, Thing};
 use identity::{
     Action, Authorizer, AuthorizerCounts, AuthorizerSettings, Failing, Outbound, Question, SigningSecret,
     Target, Verdict,
@@ -170,10 +170,10 @@ impl Sites {
 }
 
 /// What a site is asked about a conversation by: a room's topic, or the id of what has none.
-fn object(community: &CommunityId, conversation: &Conversation) -> String {
-    match &conversation.name {
+fn object(community: &CommunityId, conversation: ConversationId, name: Option<&RoomName>) -> String {
+    match name {
         Some(room) => room_topic(community, room).to_string(),
-        None => format!("conversation:{community}/{}", conversation.id),
+        None => format!("conversation:{community}/{conversation}"),
     }
 }
 
@@ -220,7 +220,8 @@ impl Messenger {
         }
         let read = ReadConversation { conversation };
         let (found, _) = self.ask(community, By::Service, read).await?;
-        let permitted = self.permit(community, person, Action::Join, &object(community, &found)).await;
+        let object = object(community, conversation, found.name.as_ref());
+        let permitted = self.permit(community, person, Action::Join, &object).await;
         match permitted {
             Err(Rejection::Site { .. } | Rejection::SiteAway)
                 if self.standing(community, conversation, person).await.is_err() =>
@@ -246,7 +247,8 @@ impl Messenger {
             return Ok(());
         }
         let standing = self.standing(community, conversation, person).await?;
-        self.permit(community, person, Action::Send, &object(community, &standing.conversation)).await
+        let object = object(community, conversation, standing.conversation.name.as_ref());
+        self.permit(community, person, Action::Send, &object).await
     }
 
     /// Whether it is known, without asking anybody, that the community's site is not to be asked about that.

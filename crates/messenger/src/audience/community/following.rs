@@ -52,9 +52,8 @@ impl Gathered {
     pub(in crate::audience) fn begin_following(&mut self, person: &PersonId) {
         let Some(present) = self.people.get_mut(person) else { return };
         present.stale = false;
-        present.reading += 1;
+        present.begin_reading();
         self.reading += 1;
-        present.meanwhile.get_or_insert_default();
     }
 
     pub(in crate::audience) fn abandon_following(&mut self, person: &PersonId) {
@@ -64,15 +63,9 @@ impl Gathered {
     /// What they did meanwhile. Two devices may read at the same time: until both have, it is kept.
     pub(super) fn end_following(&mut self, person: &PersonId) -> Meanwhile {
         let Some(present) = self.people.get_mut(person) else { return Meanwhile::default() };
-        if present.reading == 0 {
-            return Meanwhile::default();
-        }
-        present.reading -= 1;
+        let Some(meanwhile) = present.end_reading() else { return Meanwhile::default() };
         self.reading = self.reading.saturating_sub(1);
-        if present.reading > 0 {
-            return present.meanwhile.as_deref().cloned().unwrap_or_default();
-        }
-        present.meanwhile.take().map(|meanwhile| *meanwhile).unwrap_or_default()
+        meanwhile
     }
 
     pub(in crate::audience) fn follow_all(
@@ -116,8 +109,8 @@ impl Gathered {
         let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
         present.conversations.insert(place, followed.id);
         present.is_news = true;
-        present.banned.retain(|(id, _)| *id != followed.id);
-        if let Some(meanwhile) = &mut present.meanwhile {
+        present.unban(followed.id);
+        if let Some(meanwhile) = present.meanwhile() {
             meanwhile.came.push(followed.id);
         }
         let gathering = self.conversations.entry(followed.id).or_default();
@@ -135,7 +128,7 @@ impl Gathered {
 
     pub(in crate::audience) fn unfollow(&mut self, person: &PersonId, conversation: ConversationId) {
         let Some(present) = self.people.get_mut(person) else { return };
-        if let Some(meanwhile) = &mut present.meanwhile {
+        if let Some(meanwhile) = present.meanwhile() {
             meanwhile.left.push(conversation);
             meanwhile.came.retain(|came| *came != conversation);
         }
@@ -167,10 +160,9 @@ impl Gathered {
         until: Option<Moment>,
     ) {
         let Some(present) = self.people.get_mut(person) else { return };
-        let was_banned = present.banned.iter().any(|(id, _)| *id == conversation);
-        present.banned.retain(|(id, _)| *id != conversation);
+        let was_banned = present.unban(conversation);
         if let Some(until) = until.filter(|_| was_banned || present.is_in(conversation)) {
-            present.banned.push((conversation, until));
+            present.ban(conversation, until);
         }
         self.unfollow(person, conversation);
     }

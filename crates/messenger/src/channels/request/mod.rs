@@ -281,5 +281,5 @@ impl Asker<'_> {
 /// It is not, or they may not read it.
 async fn require_within(messenger: &Messenger, me: &Me, conversation: ConversationId) -> Result<(), Fault> {
     let standing = messenger.standing(&me.community, conversation, me.id()).await?;
-    if me.may_use(&standing.conversation) { Ok(()) } else { Err(Fault::not_found()) }
+    if me.rooms.allow_named(standing.conversation.name.as_ref()) { Ok(()) } else { Err(Fault::not_found()) }
 }

@@ -13,6 +13,7 @@ use crate::entrance::{AllowedRooms, Credentials};
 use crate::fault::Fault;
 use crate::messenger::Messenger;
 use crate::scene::{self, Told, by, claims, id, run, somebody, token};
+use crate::topics::person_topic;
 use chat::rows::Record;
 use chat::verbs::{
     Append, CreateCommunity, CreateRoom, Export, Invite, Join, Meet, OpenDirect, ReadPerson, ReportMessage,
@@ -154,7 +155,8 @@ impl Twins {
             let told = stands.types(Payload::Json(&payload), NOW)?;
             return Ok(json!([joined, told.expect("it is the first")]));
         }
-        let (mut stands, joined) = person::enter(&connection, "ann").await?;
+        let (mut stands, joined) =
+            person::enter(&connection, &person_topic(&own, &somebody("ann")), "ann").await?;
         let answer = match event {
             "typing" => stands.types(Payload::Json(&payload), NOW)?,
             "status" => stands.status(Payload::Json(&json!({"status": "invisible"}).to_string()))?,
