@@ -44,11 +44,15 @@ fn binary() -> PathBuf {
 fn throng() -> Throng {
     let binary = binary();
     let data = tempfile::tempdir().expect("a folder");
-    let mut process = Command::new(binary)
+    let mut command = Command::new(binary);
+    // What is meant for this test, such as THRONG_BIN, is no setting of the server's.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("THRONG_")) {
+        command.env_remove(name);
+    }
+    let mut process = command
         .args(["serve", "--admin-listen", "off", "--listen", "127.0.0.1:0", "--data-dir"])
         .arg(data.path())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
         .spawn()
         .expect("a server");
     let said = BufReader::new(process.stdout.take().expect("its standard output"));
