@@ -201,6 +201,15 @@ describe("a conversation of two", () => {
 
 // Mostly waiting for leases to end.
 describe("presence", { concurrency: true }, () => {
+  test("is told at once to people who begin to share a conversation", async (t) => {
+    const [ann, bob] = [await device(t, "Ann"), await device(t, "Bob")];
+    const [toAnn, toBob] = [Inbox.of(ann.person, "presence"), Inbox.of(bob.person, "presence")];
+    await ok(ann.person, "direct", { with: bob.me.id });
+    const isOf = (who) => ({ person, status }) => person === who.me.id && status === "online";
+    await toAnn.until(isOf(bob));
+    await toBob.until(isOf(ann));
+  });
+
   // That a device that polls is gone is known when its session has ended, which takes its time.
   for (const way of ways.filter(({ polls }) => !polls)) {
     test(`is seen by those who share a conversation, and merges devices, by ${way.name}`, async (t) => {

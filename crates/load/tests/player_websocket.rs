@@ -311,6 +311,25 @@ fn users_that_stay_do_not_hold_up_the_end_and_hear_until_then() {
     assert_eq!(run.outcomes(Kind::Disconnect), [Outcome::Ok; 5]);
 }
 
+/// Nobody waits for an answer to a cut: how long the generator takes for all of them is in nothing that it measures.
+#[test]
+fn users_who_are_cut_at_once_are_no_burst() {
+    const USERS: u64 = 40;
+    let all_connected = Action::Barrier {
+        barrier: load::scenario::plan::BarrierId(0),
+        users: Some(USERS),
+        timeout: DEADLINE,
+    };
+    let mut plan =
+        plan(echo_server(USERS as usize), vec![Action::Connect(connect()), all_connected, Action::Cut]);
+    plan.load = load(Arrivals::Burst(USERS));
+    let (run, _) = play::play_with(plan, Some(1));
+    run.assert_complete();
+    assert_eq!(run.outcomes(Kind::Disconnect), [Outcome::Ok; USERS as usize]);
+    let begun: u64 = run.of(Kind::Burst, Outcome::Ok).map(|seen| u64::from(seen.count)).sum();
+    assert!((1..=2 * USERS).contains(&begun), "{begun} began, of whom {USERS} arrived and connected");
+}
+
 #[test]
 fn a_closed_user_plays_its_session_so_many_times() {
     let mut plan =

@@ -131,7 +131,7 @@ impl Here<'_> {
         community: &CommunityId,
         conversation: ConversationId,
         revision: Revision,
-        event: &str,
+        event: &'static str,
         payload: &str,
     ) {
         self.cache.forget_messages(community, conversation);
@@ -144,19 +144,25 @@ impl Here<'_> {
         &mut self,
         community: &CommunityId,
         conversation: ConversationId,
-        event: &str,
+        event: &'static str,
         payload: &str,
     ) {
         self.cache.forget(&Key::Newest(community.clone(), conversation));
-        let reach = self.audience.reach(community, conversation);
+        let reach = self.audience.changed(community, conversation, event, payload);
         for topic in reach.room.iter().chain(&reach.people) {
             self.out.tell(topic, event, payload);
         }
     }
 
     /// All devices of a person are told.
-    pub(crate) fn person(&mut self, community: &CommunityId, person: &PersonId, event: &str, payload: &str) {
-        if let Some(topic) = self.audience.topic_of(community, person) {
+    pub(crate) fn person(
+        &mut self,
+        community: &CommunityId,
+        person: &PersonId,
+        event: &'static str,
+        payload: &str,
+    ) {
+        if let Some(topic) = self.audience.tell_person(community, person, event, payload) {
             self.out.tell(&topic, event, payload);
         }
     }
@@ -167,10 +173,10 @@ impl Here<'_> {
         community: &CommunityId,
         conversation: ConversationId,
         person: &PersonId,
-        event: &str,
+        event: &'static str,
         payload: &str,
     ) {
-        for topic in self.audience.others_in(community, conversation, person) {
+        for topic in self.audience.tell_others(community, conversation, person, event, payload) {
             self.out.tell(&topic, event, payload);
         }
     }
@@ -180,21 +186,34 @@ impl Here<'_> {
         let person = &member.person;
         self.forget_standing(community, conversation.id, person);
         self.cache.forget(&Key::Newest(community.clone(), conversation.id));
-        self.audience.follow(community, person, &Followed::of(conversation));
+        let is_new = self.audience.follow(community, person, &Followed::of(conversation));
         let payload = json!({ "conversation": conversation, "member": member }).to_string();
         self.person(community, person, "conversation:new", &payload);
         let payload = json!({ "conversation": conversation.id, "person": person, "role": member.role });
         self.changed(community, conversation.id, "member:in", &payload.to_string());
+        if is_new {
+            self.acquaint(community, conversation.id, std::slice::from_ref(person));
+        }
     }
 
     /// People are in a conversation that was just opened, or was there already.
     fn opened(&mut self, community: &CommunityId, conversation: &Conversation, people: &[PersonId]) {
         let payload = json!({ "conversation": conversation }).to_string();
+        let mut newcomers = Vec::new();
         for person in people {
             self.forget_standing(community, conversation.id, person);
             if self.audience.follow(community, person, &Followed::of(conversation)) {
                 self.person(community, person, "conversation:new", &payload);
+                newcomers.push(person.clone());
             }
+        }
+        self.acquaint(community, conversation.id, &newcomers);
+    }
+
+    /// These people follow a conversation from now on: they and those who are in it learn that the others are here.
+    fn acquaint(&mut self, community: &CommunityId, conversation: ConversationId, newcomers: &[PersonId]) {
+        for announcement in self.audience.acquaint(community, conversation, newcomers) {
+            self.announce(&announcement);
         }
     }
 

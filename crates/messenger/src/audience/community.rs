@@ -11,9 +11,11 @@ pub(crate) use reach::Reach;
 use super::abroad::Abroad;
 use super::due::{Due, Overdue};
 use super::gathering::Gathering;
+use super::joining::{ToldMeanwhile, TooMuchTold};
 use super::limits::{DEVICES_MAX, Full, PRESENCE_EACH_MAX, TOLD_AT_ONCE_MAX, UNTOLD_CHANGES_READ_MAX};
 use super::looks::KnownLook;
 use super::present::{Device, DeviceId, Present};
+use super::shown::Shown;
 use super::status::{Activity, Choice, Presence, Status, merged};
 use chat::{CommunityId, ConversationId, Moment, PersonId, Seq};
 use serde_json::json;
@@ -87,8 +89,13 @@ impl Gathered {
             present.devices.push(Device { id: device, activity: Activity::Active });
         }
         present.end_lease();
+        present.begin_joining();
         present.is_news = true;
         Ok(self.announce_if_new(person))
+    }
+
+    pub(super) fn end_joining(&mut self, person: &PersonId) -> Result<ToldMeanwhile, TooMuchTold> {
+        self.people.get_mut(person).map_or_else(|| Ok(ToldMeanwhile::new()), |present| present.end_joining())
     }
 
     pub(super) fn depart(
@@ -210,6 +217,17 @@ impl Gathered {
         let direct = present.conversations.iter().filter(is_direct);
         let people: HashSet<&PersonId> = direct.flat_map(|id| self.online_in(*id)).collect();
         people.into_iter().filter(|other| *other != person).filter_map(|other| self.presence(other)).collect()
+    }
+
+    /// Whose presence in a conversation is another than a client was shown. In a crowd it is shown a number alone.
+    pub(super) fn present_since(&self, conversation: ConversationId, shown: Shown) -> Vec<Presence> {
+        let (_, present) = self.present_in(conversation);
+        present.map(|now| shown.differences(now, |person| self.presence(person))).unwrap_or_default()
+    }
+
+    /// The same of [`Gathered::friends`].
+    pub(super) fn friends_since(&self, person: &PersonId, shown: Shown) -> Vec<Presence> {
+        shown.differences(self.friends(person), |other| self.presence(other))
     }
 
     pub(super) fn present_in(&self, conversation: ConversationId) -> (usize, Option<Vec<Presence>>) {

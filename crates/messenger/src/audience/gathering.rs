@@ -29,6 +29,8 @@ pub(super) struct Gathering {
     pub(super) revision: Revision,
     /// The newest that everybody here was told of; `None` before anybody was told anything.
     pub(super) told_revision: Option<Revision>,
+    /// How often those who have it open were told that it is called otherwise, or has another topic text or rule.
+    pub(super) changes: u32,
     /// Whether it may have a message that nobody was told of.
     pub(super) doubtful: bool,
     /// Changes of its messages that may be stored without anybody having been told.

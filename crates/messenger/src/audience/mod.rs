@@ -11,10 +11,12 @@ mod community;
 mod doubting;
 mod due;
 mod gathering;
+mod joining;
 mod limits;
 mod looks;
 mod losing;
 mod present;
+mod shown;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -26,10 +28,12 @@ pub(crate) use changes::DoubtedChange;
 pub(crate) use community::{Announcement, Changed, Followed, Newer, Reach, Reading};
 pub(crate) use doubting::{OpenRoom, Untold};
 pub(crate) use due::{Due, Overdue};
+pub(crate) use joining::{ToldMeanwhile, TooMuchTold};
 pub(crate) use limits::{DEVICES_MAX, Full, LEASE};
 #[cfg(test)]
 pub(crate) use limits::{DOUBTED_CHANGES_MAX, ERASED_REACTIONS_TOLD_MAX, UNTOLD_CHANGES_READ_MAX};
 pub(crate) use present::DeviceId;
+pub(crate) use shown::Shown;
 pub(crate) use status::{Activity, Choice};
 
 use crate::topics::room_topic;
@@ -62,7 +66,8 @@ impl Audience {
         Self { parts, hasher: RandomState::new(), losses: Losses::default() }
     }
 
-    /// A device comes, by its person's topic. Says what is to be announced.
+    /// A device comes, by its person's topic, and its join is being decided until [`Audience::end_joining`]. Says what is to be
+    /// announced.
     pub(crate) fn arrive_on(
         &self,
         topic: &Arc<str>,
@@ -81,6 +86,18 @@ impl Audience {
         device: DeviceId,
     ) -> Result<Announcement, Full> {
         self.arrive_on(&crate::topics::person_topic(community, person), community, person, device)
+    }
+
+    /// The join of a device stands, or has ended: what its person's topic was told since it came. Nobody is here who is not
+    /// known, so nothing was told to them.
+    pub(crate) fn end_joining(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+    ) -> Result<ToldMeanwhile, TooMuchTold> {
+        let mut part = self.part(community);
+        let gathered = part.get_mut(community);
+        gathered.map_or_else(|| Ok(ToldMeanwhile::new()), |gathered| gathered.end_joining(person))
     }
 
     /// A device goes.
@@ -153,20 +170,31 @@ impl Audience {
         self.with(community, |gathered| gathered.newer(person, read))
     }
 
+    /// These people came into a conversation, and follow it: they and who was there before learn of each other. Says what is to
+    /// be announced.
+    pub(crate) fn acquaint(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        newcomers: &[PersonId],
+    ) -> Vec<Announcement> {
+        self.with(community, |gathered| gathered.acquaint(conversation, newcomers))
+    }
+
     /// A person came into a conversation. Says whether that is new to their devices.
     pub(crate) fn follow(&self, community: &CommunityId, person: &PersonId, followed: &Followed) -> bool {
         self.with(community, |gathered| gathered.follow(person, followed))
     }
 
-    /// A person who has a room open was found to be in it.
+    /// A person who has a room open was found to be in it. Says what is to be announced.
     pub(crate) fn follow_joined(
         &self,
         community: &CommunityId,
         person: &PersonId,
         followed: &Followed,
         device: DeviceId,
-    ) {
-        self.with(community, |gathered| gathered.follow_joined(person, followed, device));
+    ) -> Vec<Announcement> {
+        self.with(community, |gathered| gathered.follow_joined(person, followed, device))
     }
 
     /// A person is to hear nothing of a conversation, which they stay in, until then or for good.
@@ -265,9 +293,20 @@ impl Audience {
         self.with(community, |gathered| gathered.doubt(conversation));
     }
 
-    /// Who follows a conversation.
-    pub(crate) fn reach(&self, community: &CommunityId, conversation: ConversationId) -> Reach {
-        self.with(community, |gathered| gathered.reach(conversation))
+    /// Something of a conversation changed: whom to tell.
+    pub(crate) fn changed(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        event: &'static str,
+        payload: &str,
+    ) -> Reach {
+        self.with(community, |gathered| gathered.changed(conversation, event, payload))
+    }
+
+    /// How often an open room changed (its title, topic text or rules), for who compares two looks at it.
+    pub(crate) fn changes(&self, community: &CommunityId, conversation: ConversationId) -> u32 {
+        self.with(community, |gathered| gathered.changes(conversation))
     }
 
     /// So far changes of an open room's messages have come, as was read for somebody who is told that.
@@ -300,19 +339,27 @@ impl Audience {
         self.with(community, |gathered| gathered.head(conversation))
     }
 
-    /// A person's topic, if a device of theirs is here.
-    pub(crate) fn topic_of(&self, community: &CommunityId, person: &PersonId) -> Option<Arc<str>> {
-        self.with(community, |gathered| gathered.topic_of(person))
+    /// A person is to be told something: their topic, if a device of theirs is here.
+    pub(crate) fn tell_person(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        event: &'static str,
+        payload: &str,
+    ) -> Option<Arc<str>> {
+        self.with(community, |gathered| gathered.tell_person(person, event, payload))
     }
 
-    /// The topics of the others online in a conversation of few.
-    pub(crate) fn others_in(
+    /// The others online in a conversation of few are to be told something: their topics.
+    pub(crate) fn tell_others(
         &self,
         community: &CommunityId,
         conversation: ConversationId,
         person: &PersonId,
+        event: &'static str,
+        payload: &str,
     ) -> Vec<Arc<str>> {
-        self.with(community, |gathered| gathered.others_in(conversation, person))
+        self.with(community, |gathered| gathered.tell_others(conversation, person, event, payload))
     }
 
     /// Whether a person online is in a conversation.
@@ -333,6 +380,26 @@ impl Audience {
     /// The statuses of those who share a direct conversation or group with a person and are here.
     pub(crate) fn friends(&self, community: &CommunityId, person: &PersonId) -> Vec<Presence> {
         self.with(community, |gathered| gathered.friends(person))
+    }
+
+    /// Of the people of [`Audience::friends`], those whose presence is another than a client was shown.
+    pub(crate) fn friends_since(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        shown: Shown,
+    ) -> Vec<Presence> {
+        self.with(community, |gathered| gathered.friends_since(person, shown))
+    }
+
+    /// Of the people of [`Audience::present_in`], those whose presence is another than a client was shown.
+    pub(crate) fn present_since(
+        &self,
+        community: &CommunityId,
+        conversation: ConversationId,
+        shown: Shown,
+    ) -> Vec<Presence> {
+        self.with(community, |gathered| gathered.present_since(conversation, shown))
     }
 
     /// Who of a conversation is here: how many, and who they are unless they are too many.

@@ -1,6 +1,7 @@
 //! A person who is here.
 
 use super::abroad::{There, Told};
+use super::joining::{Joining, ToldMeanwhile, TooMuchTold};
 use super::status::{Activity, Choice, Status};
 use crate::few::Few;
 use chat::{ConversationId, Moment, PersonId};
@@ -61,6 +62,7 @@ struct Rare {
     reading: usize,
     /// What they left and came into while their conversations were read.
     meanwhile: Meanwhile,
+    joining: Joining,
     /// What they are kept out of for a time, though they are in it, and until when.
     banned: Vec<(ConversationId, Moment)>,
     /// The end of the time in which a device may come back.
@@ -153,6 +155,23 @@ impl Present {
     pub(super) fn meanwhile(&mut self) -> Option<&mut Meanwhile> {
         let rare = self.rare.as_deref_mut().filter(|rare| rare.reading > 0)?;
         Some(&mut rare.meanwhile)
+    }
+
+    /// The join of a device of theirs is being decided, until [`Present::end_joining`].
+    pub(super) fn begin_joining(&mut self) {
+        self.change(|rare| rare.joining.begin());
+    }
+
+    /// What was told while a join was decided that stands now, or has ended.
+    pub(super) fn end_joining(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
+        self.change(|rare| rare.joining.end())
+    }
+
+    /// Their topic is told something, which devices whose joins are being decided do not hear.
+    pub(super) fn note_told(&mut self, event: &'static str, payload: &str) {
+        if let Some(rare) = self.rare.as_deref_mut().filter(|rare| rare.joining.is_under_way()) {
+            rare.joining.note(event, payload);
+        }
     }
 
     /// They are kept out of a conversation until then.

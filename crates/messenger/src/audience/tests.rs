@@ -294,6 +294,89 @@ fn who_is_on_the_way_into_a_room_when_they_have_to_leave_does_not_follow_it_agai
 }
 
 #[test]
+fn who_comes_into_a_conversation_while_online_and_who_is_there_learn_of_each_other() {
+    let audience = Audience::new();
+    let one = id("one");
+    here(&audience, &["ann", "bob", "cat"], direct(9));
+    audience.set_status(&one, &somebody("cat"), DeviceId(2), None, Some(Choice::Invisible), minute(1));
+    for name in ["ann", "bob", "cat"] {
+        audience.follow(&one, &somebody(name), &direct(1));
+    }
+    let told = |newcomers: &[&str]| -> Vec<(String, Vec<String>)> {
+        let newcomers: Vec<PersonId> = newcomers.iter().map(|name| somebody(name)).collect();
+        let announcements = audience.acquaint(&one, conversation(1), &newcomers);
+        let mut told: Vec<_> = announcements
+            .iter()
+            .map(|told| (told.payload.clone(), topics(told).into_iter().map(str::to_owned).collect()))
+            .collect();
+        told.sort_unstable();
+        told
+    };
+    let online = |name: &str| format!(r#"{{"person":"{name}","status":"online"}}"#);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| format!("person:one/{name}"));
+    // Who is invisible learns of the others, and they nothing of them.
+    let of_bob = (online("bob"), vec![ann.clone(), cat.clone()]);
+    assert_eq!(told(&["bob"]), [(online("ann"), vec![bob.clone()]), of_bob.clone()]);
+    assert_eq!(told(&["ann", "bob"]), [(online("ann"), vec![bob, cat.clone()]), of_bob]);
+    assert_eq!(told(&["cat"]), [(online("ann"), vec![cat.clone()]), (online("bob"), vec![cat])]);
+    assert_eq!(told(&[]), []);
+}
+
+#[test]
+fn who_comes_into_a_room_is_told_to_those_who_have_it_open() {
+    let audience = Audience::new();
+    let (one, ann, bob, name) =
+        (id("one"), somebody("ann"), somebody("bob"), RoomName::parse("den").expect("a name"));
+    here(&audience, &["ann", "bob"], direct(9));
+    audience.open_room(&one, conversation(1), &name, &ann, DeviceId(0));
+    audience.follow(&one, &ann, &room(1));
+    audience.open_room(&one, conversation(1), &name, &bob, DeviceId(1));
+    let told = audience.follow_joined(&one, &bob, &room(1), DeviceId(1));
+    assert_eq!(told.iter().map(topics).collect::<Vec<_>>(), [["room:one/den"]]);
+    assert!(told[0].payload.contains(r#""status":"online""#), "{}", told[0].payload);
+    assert!(audience.follow_joined(&one, &bob, &room(1), DeviceId(1)).is_empty(), "they follow it already");
+}
+
+#[test]
+fn who_came_or_went_after_a_client_was_shown_a_list_is_different_from_it() {
+    let audience = Audience::new();
+    let (one, ann) = (id("one"), somebody("ann"));
+    here(&audience, &["ann", "bob"], room(1));
+    let (_, shown) = audience.present_in(&one, conversation(1));
+    let shown = Shown::of(&shown.expect("few"));
+    let cat = somebody("cat");
+    audience.arrive(&one, &cat, DeviceId(5)).expect("there is room");
+    audience.follow(&one, &cat, &room(1));
+    audience.depart(&one, &somebody("bob"), DeviceId(1), minute(3));
+    audience.sweep(Instant::now() + 2 * LEASE, minute(4), false);
+    let mut different = audience.present_since(&one, conversation(1), shown);
+    different.sort_by(|one, other| one.person.cmp(&other.person));
+    let seen = |person, status| Presence { person: somebody(person), status, seen: None };
+    assert_eq!(different, [seen("bob", Status::Offline), seen("cat", Status::Online)]);
+    let nothing = Shown::of(&audience.friends(&one, &ann));
+    assert_eq!(audience.friends_since(&one, &ann, nothing), []);
+}
+
+#[test]
+fn what_a_person_is_told_while_a_device_joins_is_kept_for_it_but_typing() {
+    let audience = Audience::new();
+    let (one, ann, bob) = (id("one"), somebody("ann"), somebody("bob"));
+    here(&audience, &["ann", "bob"], direct(1));
+    assert_eq!(audience.end_joining(&one, &bob).map(|told| told.len()), Ok(0));
+    audience.tell_person(&one, &ann, "cursors", "1");
+    audience.changed(&one, conversation(1), "msg:edit", "2");
+    audience.tell_others(&one, conversation(1), &bob, "receipt", "3");
+    audience.tell_others(&one, conversation(1), &bob, "typing", "4");
+    let told = audience.end_joining(&one, &ann).expect("it is little");
+    let told: Vec<(&str, &str)> = told.iter().map(|(event, payload)| (*event, &**payload)).collect();
+    assert_eq!(told, [("cursors", "1"), ("msg:edit", "2"), ("receipt", "3")]);
+    // It stands, and hears by itself.
+    audience.tell_person(&one, &ann, "cursors", "5");
+    assert_eq!(audience.end_joining(&one, &ann).map(|told| told.len()), Ok(0));
+    assert_eq!(audience.end_joining(&one, &bob).map(|told| told.len()), Ok(0), "Bob's joins had ended");
+}
+
+#[test]
 fn when_a_ban_is_over_conversations_are_read_again() {
     let moment = Moment::from_millis;
     let due = |bans: &[Option<u64>], now: u64| {

@@ -10,7 +10,7 @@ use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
 use super::within::Within;
-use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
+use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence, Shown, ToldMeanwhile, TooMuchTold};
 use crate::clock::now;
 use crate::fault::{ErrorCode, Fault};
 use crate::following::Theirs;
@@ -38,8 +38,16 @@ pub(super) struct Stands {
     typing: Throttle,
     /// For a token for some rooms; none: everything is heard.
     within: Option<Box<Within>>,
-    /// What was read of their conversations, until the join stands.
+    /// Until the join stands.
+    snapshot: Option<Box<Snapshot>>,
+}
+
+/// What the client was shown by the answer to its join, to be compared with how things are once the join stands.
+struct Snapshot {
+    /// What was read of their conversations.
     read: Box<[(ConversationId, Seq)]>,
+    /// Who of those they know was present.
+    shown: Shown,
     /// How the community looked.
     look: Arc<str>,
 }
@@ -48,6 +56,8 @@ pub(super) struct Stands {
 struct Device {
     connection: Arc<Connection>,
     me: Arc<Me>,
+    /// Whether its join is still being decided.
+    is_joining: bool,
 }
 
 impl Device {
@@ -58,16 +68,25 @@ impl Device {
             Fault::new(ErrorCode::TooManyDevices, "too many devices are here").with("max", DEVICES_MAX)
         })?;
         inner.here().announce(&announcement);
-        Ok(Self { connection: connection.clone(), me: me.clone() })
+        Ok(Self { connection: connection.clone(), me: me.clone(), is_joining: true })
     }
 
     fn messenger(&self) -> &Messenger {
         &self.connection.messenger
     }
+
+    /// Its join stands: what its person's topic was told before it heard that.
+    fn stand(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
+        self.is_joining = false;
+        self.messenger().inner.audience.end_joining(&self.me.community, self.me.id())
+    }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
+        if self.is_joining {
+            drop(self.stand());
+        }
         let inner = &self.messenger().inner;
         let (community, person, device) = (&self.me.community, self.me.id(), self.connection.socket.0);
         let announcement = inner.audience.depart(community, person, device, now());
@@ -219,10 +238,24 @@ impl Stands {
     }
 
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
-        let read = std::mem::take(&mut self.read);
+        let Some(Snapshot { read, shown, look }) = self.snapshot.take().map(|snapshot| *snapshot) else {
+            return;
+        };
+        // Too much to go through one by one: the client joins again, and is shown all of it.
+        let Ok(told) = self.device.stand() else { return cx.fail() };
+        for (event, payload) in told {
+            if self.passes(event, &payload) {
+                cx.push(event, Payload::Json(&payload));
+            }
+        }
         let (messenger, me) = (self.device.messenger(), &self.device.me);
-        if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &self.look) {
+        if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
+        }
+        if me.rooms.are_all() {
+            for presence in messenger.inner.audience.friends_since(&me.community, me.id(), shown) {
+                cx.push("presence", json!(presence));
+            }
         }
         let Newer { after, others } = messenger.inner.audience.newer(&me.community, me.id(), &read);
         if others || after.len() > MISSED_MAX {
@@ -253,7 +286,7 @@ impl Stands {
     pub(super) fn status(&self, payload: Payload<'_>) -> Result<Value, Fault> {
         let request = read::<StatusRequest>(payload)?;
         let inner = &self.device.messenger().inner;
-        let Device { connection, me } = &self.device;
+        let Device { connection, me, .. } = &self.device;
         let (community, me, device) = (&me.community, me.id(), connection.socket.0);
         let announcement =
             inner.audience.set_status(community, me, device, request.activity, request.status, now());
@@ -308,8 +341,9 @@ pub(super) async fn enter(
         "presence": presence,
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
+    let snapshot = Some(Box::new(Snapshot { read, shown: Shown::of(&presence), look }));
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, waiting, turns, typing, within, read, look }, response))
+    Ok((Stands { device, waiting, turns, typing, within, snapshot }, response))
 }
 
 /// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for

@@ -10,7 +10,7 @@ use super::request::{self, Asker};
 use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
-use crate::audience::Followed;
+use crate::audience::{Followed, Shown};
 use crate::cache::Outline;
 use crate::fault::{ErrorCode, Fault};
 use crate::looks;
@@ -42,8 +42,18 @@ pub(super) struct Stands {
     last: Seq,
     /// The newest edit, delete or reaction on it.
     revision: Revision,
+    /// Until the join stands.
+    snapshot: Option<Box<Snapshot>>,
+}
+
+/// What the client was shown by the answer to its join, to be compared with how things are once the join stands.
+struct Snapshot {
     /// How the community looked.
     look: Arc<str>,
+    /// How often the room had changed.
+    changes: u32,
+    /// Who was present; none in a crowd, and for a client that only looks.
+    shown: Option<Shown>,
 }
 
 /// A place in an open room, which is given back when it is dropped.
@@ -99,6 +109,7 @@ enum Brought {
     Join(Result<Box<(Stands, Value)>, Fault>),
     Missed(Result<Arc<Page>, Failure>),
     Changed(Result<Arc<Page>, Failure>),
+    Conversation(Result<Arc<Page>, Failure>),
 }
 
 impl Channel for RoomChannel {
@@ -127,21 +138,29 @@ impl Channel for RoomChannel {
                 Joining::Accept(response.into())
             }
             Ok(Brought::Join(Err(fault))) => refuse(&fault),
-            Ok(Brought::Missed(_) | Brought::Changed(_)) | Err(_) => {
+            Ok(Brought::Missed(_) | Brought::Changed(_) | Brought::Conversation(_)) | Err(_) => {
                 refuse(&Fault::new(ErrorCode::Internal, "the join failed"))
             }
         }
     }
 
     fn joined(&mut self, cx: &mut Context<'_>) {
-        let Some(stands) = &self.stands else { return };
+        let Some(stands) = &mut self.stands else { return };
+        let Some(snapshot) = stands.snapshot.take() else { return };
         let Place { connection, conversation, .. } = &stands.place;
         let audience = &connection.messenger.inner.audience;
         if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
             return cx.stop();
         }
-        if let Some(newer) = audience.newer_look(&connection.community, &stands.look) {
+        if let Some(newer) = audience.newer_look(&connection.community, &snapshot.look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
+        }
+        let since = |shown| audience.present_since(&connection.community, *conversation, shown);
+        for presence in snapshot.shown.map(since).unwrap_or_default() {
+            cx.push("presence", json!(presence));
+        }
+        if audience.changes(&connection.community, *conversation) != snapshot.changes {
+            stands.read_conversation(cx);
         }
         stands.read_what_came_meanwhile(cx);
     }
@@ -175,7 +194,10 @@ impl Channel for RoomChannel {
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
             // Without it the client would have a hole: it comes back and recovers.
-            Ok(Brought::Missed(Err(_)) | Brought::Changed(Err(_))) => cx.fail(),
+            Ok(Brought::Missed(Err(_)) | Brought::Changed(Err(_)) | Brought::Conversation(Err(_))) => {
+                cx.fail()
+            }
+            Ok(Brought::Conversation(Ok(page))) => cx.push("conversation:changed", json!(page.conversation)),
             Ok(Brought::Changed(Ok(page))) => {
                 for shown in &page.messages {
                     cx.push("msg:changed", json!(shown));
@@ -211,6 +233,15 @@ impl Stands {
                 Brought::Changed(read.await)
             }));
         }
+    }
+
+    /// The room has another title, topic text or rule than the client was shown.
+    fn read_conversation(&self, cx: &mut Context<'_>) {
+        let (messenger, me, conversation) =
+            (self.place.messenger().clone(), self.me.clone(), self.place.conversation);
+        cx.spawn(Task::future(async move {
+            Brought::Conversation(messenger.newest(&me.community, conversation, me.id()).await)
+        }));
     }
 
     /// What is heard twice has the same place twice.
@@ -252,6 +283,7 @@ pub(super) async fn enter(
     let conversation = messenger.room(community, &room).await?;
     // Before it is asked whether they may: who has to leave from here on is known to be on the way in.
     let place = Place::take(connection, conversation, &room, &me);
+    let changes = messenger.inner.audience.changes(community, conversation);
     messenger.permit_join(community, me.id(), conversation).await?;
     become_member(messenger, &me, conversation, &request).await?;
     let standing = messenger.standing(community, conversation, me.id()).await?;
@@ -267,10 +299,13 @@ pub(super) async fn enter(
         // They may have been kept out when they came, until a ban was over.
         let Outline { kind, revision, .. } = standing.conversation;
         let followed = Followed { id: conversation, is_room: kind.is_room(), revision };
-        audience.follow_joined(community, me.id(), &followed, connection.socket.0);
+        for announcement in audience.follow_joined(community, me.id(), &followed, connection.socket.0) {
+            messenger.inner.here().announce(&announcement);
+        }
     }
     // Who only looks shares no conversation with those who are in it.
     let presence = speaks.then(|| audience.present_in(community, conversation));
+    let listed = presence.as_ref().and_then(|(_, people)| people.as_deref()).map(Shown::of);
     if !speaks {
         audience.visit(community, conversation, connection.socket.0);
     }
@@ -290,7 +325,8 @@ pub(super) async fn enter(
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
     let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision, look }, response))
+    let snapshot = Some(Box::new(Snapshot { look, changes, shown: listed }));
+    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision, snapshot }, response))
 }
 
 /// Who may become a member by coming becomes one, unless they only look.

@@ -83,7 +83,7 @@ impl From<Rejection> for Fault {
             }
             Rejection::Guest(GuestRefusal::Name(_)) => Self::new(
                 ErrorCode::NameInvalid,
-                "the name must have 1 to 64 characters, none of them control characters",
+                "the name must have 1 to 200 bytes, and no control characters",
             ),
             Rejection::Guest(GuestRefusal::Off | GuestRefusal::NotAGuest) => {
                 Self::new(ErrorCode::GuestsRefused, "this community takes no guests: show a token")

@@ -104,6 +104,34 @@ impl Gathered {
         Announcement { topics: self.acquaintances(person), payload }
     }
 
+    /// In a room those who have it open hear of the newcomers, who see by their join of it who is there. A direct conversation
+    /// or a group has no topic to join: there both are told of each other.
+    pub(in crate::audience) fn acquaint(
+        &self,
+        conversation: ConversationId,
+        newcomers: &[PersonId],
+    ) -> Vec<Announcement> {
+        let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
+        let is_new = |person: &PersonId| newcomers.contains(person);
+        let told_of: Vec<&PersonId> = if gathering.is_room {
+            newcomers.iter().filter(|person| self.is_in(conversation, person)).collect()
+        } else {
+            self.online_in(conversation).into_iter().collect()
+        };
+        let announce = |person: &PersonId| {
+            let presence = self.presence(person).filter(|presence| presence.status != Status::Offline)?;
+            let mut topics = if is_new(person) {
+                self.acquaintances_in(person, &[conversation])
+            } else {
+                self.topics(gathering.people.iter().filter(|other| is_new(other)).collect())
+            };
+            let own = self.topic_of(person);
+            topics.retain(|topic| own.as_ref() != Some(topic));
+            (!topics.is_empty()).then(|| Announcement { topics, payload: json!(presence).to_string() })
+        };
+        told_of.into_iter().filter_map(announce).collect()
+    }
+
     pub(in crate::audience) fn follow(&mut self, person: &PersonId, followed: &Followed) -> bool {
         let Some(present) = self.people.get_mut(person) else { return false };
         let Err(place) = present.conversations.binary_search(&followed.id) else { return false };
@@ -146,10 +174,11 @@ impl Gathered {
         person: &PersonId,
         followed: &Followed,
         device: DeviceId,
-    ) {
-        if !self.is_evicted(followed.id, device) {
-            self.follow(person, followed);
+    ) -> Vec<Announcement> {
+        if self.is_evicted(followed.id, device) || !self.follow(person, followed) {
+            return Vec::new();
         }
+        self.acquaint(followed.id, std::slice::from_ref(person))
     }
 
     /// As [`Gathered::unfollow`], for a time: when that is over, what they are in is read again.

@@ -1,6 +1,7 @@
 //! Whom news reach.
 
 use super::Gathered;
+use crate::audience::present::Present;
 use chat::{ConversationId, Message, PersonId, Revision, Seq};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,23 +52,62 @@ impl Gathered {
         }
     }
 
-    pub(in crate::audience) fn reach(&self, conversation: ConversationId) -> Reach {
-        let Some(gathering) = self.conversations.get(&conversation) else { return Reach::default() };
-        // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.
-        let people = if gathering.is_room { Vec::new() } else { gathering.people.iter().collect() };
-        Reach { room: gathering.topic.clone(), people: self.topics(people) }
+    pub(in crate::audience) fn tell_person(
+        &mut self,
+        person: &PersonId,
+        event: &'static str,
+        payload: &str,
+    ) -> Option<Arc<str>> {
+        let present = self.people.get_mut(person)?;
+        present.note_told(event, payload);
+        Some(present.topic.clone())
     }
 
-    pub(in crate::audience) fn others_in(
-        &self,
+    pub(in crate::audience) fn changed(
+        &mut self,
+        conversation: ConversationId,
+        event: &'static str,
+        payload: &str,
+    ) -> Reach {
+        let Some(gathering) = self.conversations.get_mut(&conversation) else { return Reach::default() };
+        // What happens to a room concerns those who look at it; a direct conversation has no other topic than theirs.
+        if gathering.is_room {
+            gathering.changes = gathering.changes.wrapping_add(u32::from(event == "conversation:changed"));
+            return Reach { room: gathering.topic.clone(), people: Vec::new() };
+        }
+        let topic = |person| {
+            let present: &mut Present = self.people.get_mut::<PersonId>(person)?;
+            present.note_told(event, payload);
+            Some(present.topic.clone())
+        };
+        Reach { room: None, people: gathering.people.iter().filter_map(topic).collect() }
+    }
+
+    pub(in crate::audience) fn changes(&self, conversation: ConversationId) -> u32 {
+        self.conversations.get(&conversation).map(|gathering| gathering.changes).unwrap_or_default()
+    }
+
+    pub(in crate::audience) fn tell_others(
+        &mut self,
         conversation: ConversationId,
         person: &PersonId,
+        event: &'static str,
+        payload: &str,
     ) -> Vec<Arc<str>> {
         let Some(gathering) = self.conversations.get(&conversation) else { return Vec::new() };
         if gathering.people.len() > chat::limits::RECEIPTS_EACH_MAX {
             return Vec::new();
         }
-        self.topics(gathering.people.iter().filter(|other| *other != person).collect())
+        let others = gathering.people.iter().filter(|other| *other != person);
+        let topic = |other| {
+            let present: &mut Present = self.people.get_mut::<PersonId>(other)?;
+            // Who joins a moment later has not missed that somebody was typing.
+            if event != "typing" {
+                present.note_told(event, payload);
+            }
+            Some(present.topic.clone())
+        };
+        others.filter_map(topic).collect()
     }
 
     pub(in crate::audience) fn revised(&mut self, conversation: ConversationId, revision: Revision) {
