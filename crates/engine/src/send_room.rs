@@ -3,7 +3,7 @@
 //! Pure arithmetic. What is handed to the kernel is counted, and never for less than it takes; what peers have taken
 //! since only the kernel knows, so it is asked, connection by connection, when the count says that there may be too
 //! much. Until the answer is there the count stands, so that what the kernel keeps is never beyond the bound by more
-//! than one write.
+//! than what the buffer of one socket takes.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
