@@ -13,8 +13,8 @@ const SEGMENT_BYTES: u64 = 1280;
 /// Connections asked about in one tick.
 const SLICE_SLOTS: u32 = 4096;
 /// The least time between two passes.
-const PAUSE: Duration = Duration::from_millis(10);
-/// The same for each slot: asking about one takes a fourth of that, so that three quarters of the time are left.
+const PAUSE: Duration = Duration::from_millis(1);
+/// The same for each slot: asking about one takes less than half of that, so that most of the time is left.
 const PAUSE_EACH: Duration = Duration::from_micros(1);
 /// How long a peer may take nothing of what the kernel has for it, while there is too much of all.
 pub(crate) const UNREAD_TIME_MAX: Duration = Duration::from_secs(1);
@@ -233,7 +233,7 @@ mod tests {
         };
         let ms = Duration::from_millis;
         assert_eq!(at(ms(0), &full), Some(Pass::Notes));
-        assert_eq!(at(ms(5), &full), None, "passes have pauses");
+        assert_eq!(at(PAUSE, &full), None, "passes have pauses, for each slot too");
         assert_eq!(at(ms(500), &full), Some(Pass::Looks));
         assert_eq!(at(ms(1000), &full), Some(Pass::Cuts));
         assert_eq!(at(ms(1500), &full), Some(Pass::Looks));
