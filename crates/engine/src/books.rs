@@ -8,7 +8,7 @@ use crate::connection::{Connection, Extra, Flags};
 use crate::counters::{ShardCounters, add, subtract};
 use crate::driver::{ConnectionId, EndCause};
 use crate::held::Held;
-use crate::send_room::{SendRoom, Standing};
+use crate::send_room::{SHORT_BYTES_MAX, SendRoom, Standing};
 use crate::sys;
 
 /// What is counted, and what waits to be settled.
@@ -72,13 +72,19 @@ impl Books {
         }
     }
 
-    /// Whether the kernel may be given more for this peer. Where it may not, there will be a look at who waits.
-    pub(crate) fn may_write<P>(&mut self, connection: &mut Connection<P>) -> bool {
-        let may = match self.send_room.standing() {
+    /// Whether the kernel may be given so many bytes more for this peer. Where it may not, there will be a look at who waits.
+    pub(crate) fn may_write<P>(
+        &mut self,
+        connection: &mut Connection<P>,
+        length: impl FnOnce(&Connection<P>) -> usize,
+    ) -> bool {
+        let fits = match self.send_room.standing() {
             Standing::Free => return true,
-            Standing::Tight => sys::send_queue_bytes(&connection.socket) == 0,
+            Standing::Tight => true,
+            Standing::Narrow => length(connection) <= SHORT_BYTES_MAX,
             Standing::Full => false,
         };
+        let may = fits && sys::send_queue_bytes(&connection.socket) == 0;
         if may {
             connection.flags.remove(Flags::UNREAD);
         } else {

@@ -27,7 +27,8 @@ impl Books {
         staging: &Staging,
         touched: Touched,
     ) {
-        if !self.may_write(connection) {
+        let length = |_: &Connection<P>| staging.pieces(touched).map(|piece| piece.as_slice().len()).sum();
+        if !self.may_write(connection, length) {
             return self.enqueue_unwritten(connection, staging.pieces(touched), 0);
         }
         let mut pieces = staging.pieces(touched);
@@ -121,7 +122,9 @@ impl Books {
 
     /// Writes what waits, as far as the kernel takes it, and frees the outbox when it is empty.
     pub(crate) fn drain<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
-        if !self.may_write(connection) {
+        let length =
+            |connection: &Connection<P>| connection.extra.as_ref().map_or(0, |extra| extra.outbox.bytes());
+        if !self.may_write(connection, length) {
             connection.flags |= Flags::QUEUED;
             return;
         }

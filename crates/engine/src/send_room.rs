@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// What the kernel takes for a segment beside its bytes, at the most.
 const SEGMENT_BYTES: u64 = 1280;
+/// What is short enough for a peer who reads to get it although nearly all of the room is taken.
+pub(crate) const SHORT_BYTES_MAX: usize = 4096;
 /// Connections asked about in one tick.
 const SLICE_SLOTS: u32 = 4096;
 /// The least time between two passes.
@@ -26,6 +28,9 @@ pub(crate) enum Standing {
     Free,
     /// What is for a peer who has taken everything before.
     Tight,
+    /// Of that what is [short](SHORT_BYTES_MAX): who reads is answered still, and those who will not read have to have
+    /// many connections to take what is left.
+    Narrow,
     /// Nothing.
     Full,
 }
@@ -77,16 +82,14 @@ impl SendRoom {
         self.bytes
     }
 
-    /// From here on not everybody is written to.
-    fn tight(&self) -> u64 {
-        self.bytes_max / 4 * 3
-    }
-
     pub(crate) fn standing(&self) -> Standing {
-        if self.bytes <= self.tight() {
+        let quarter = self.bytes_max / 4;
+        if self.bytes <= 2 * quarter {
             Standing::Free
-        } else if self.bytes < self.bytes_max {
+        } else if self.bytes <= 3 * quarter {
             Standing::Tight
+        } else if self.bytes < self.bytes_max {
+            Standing::Narrow
         } else {
             Standing::Full
         }
@@ -193,13 +196,14 @@ mod tests {
     fn what_was_handed_over_counts_until_the_kernel_says_that_it_was_taken() {
         let now = Instant::now();
         let mut room = SendRoom::new(MAX, now);
-        room.hand_over(40_000);
+        room.hand_over(30_000);
         assert_eq!(room.standing(), Standing::Free);
         assert_eq!(pass(&mut room, now, &[0; 3]), None, "nobody is asked before there may be too much");
-        room.hand_over(20_000);
-        assert_eq!(room.standing(), Standing::Tight);
-        room.hand_over(20_000);
-        assert_eq!(room.standing(), Standing::Full);
+        let after = [10_000, 10_000, 20_000].map(|length| {
+            room.hand_over(length);
+            room.standing()
+        });
+        assert_eq!(after, [Standing::Tight, Standing::Narrow, Standing::Full]);
         assert_eq!(pass(&mut room, now, &[0, 700, 0]), Some(Pass::Notes));
         assert_eq!((room.bytes(), room.standing()), (700, Standing::Free));
         assert_eq!(room.next_slice(), None);

@@ -33,7 +33,7 @@ impl<P> Sockets<P> {
         if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
             return self.deliver_in_order(id, bytes);
         }
-        if !self.books.may_write(connection) {
+        if !self.books.may_write(connection, |_| bytes.len()) {
             self.books.enqueue(connection, bytes.clone());
             self.books.check_outbox(id, connection);
             return Delivery::Queued;
