@@ -72,14 +72,14 @@ impl Webhooks {
         place.send(Happened { community, by, at, what });
     }
 
-    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
-    /// everything from here on, and one that was removed nothing more, of what happened before neither.
     /// A community is no more, nor are its keys: what waits for them waits in vain.
     pub(crate) fn closed(&self, community: &CommunityId) {
         self.keys_changed(community, None);
         self.known.keep(community, &[], |endpoint| self.forget(endpoint));
     }
 
+    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
+    /// everything from here on, and one that was removed nothing more, of what happened before neither.
     pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         self.keyring.forget(community);
         self.without.look_again(community);

@@ -1,9 +1,9 @@
 //! A memory budget: how many connections it has room for, from what the memory is now.
 //!
 //! Pure arithmetic. The budget is for everything that the server takes of the machine, the kernel's part included. What
-//! the process takes at the start is paid first; the rest has four parts, so that none can grow at another's cost:
-//! connections, outboxes of slow clients, what clients have begun to say or left unfetched, and a margin for what comes
-//! between two looks.
+//! the process takes at the start is paid first; the rest has five parts, so that none can grow at another's cost:
+//! connections, outboxes of slow clients, messages that clients have begun, what long-poll sessions left unfetched, and a
+//! margin for what comes between two looks.
 
 use std::fmt;
 use std::sync::Arc;
