@@ -1,12 +1,12 @@
 //! What is refused because there was too much of it in a minute, by whatever way it came: messages, other requests, new guests,
 //! tokens that are none.
 
-use crate::address::network;
 use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::spent::Spent;
 use chat::{By, CommunityId, CommunityLimits, Failure, PersonId};
+use gateway::network;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
