@@ -258,16 +258,28 @@ impl Messenger {
         Ok(self.spend_of(community, Sender { person, remote: None }, &limits))
     }
 
-    /// The same for a person by channels, with the limits as far as they are known without asking; and of their address.
+    /// The same for a person by channels, and of their address; where the community's limits are known without asking.
+    /// Otherwise nothing is taken, and [`spend_message_from`](Self::spend_message_from) is to be waited for.
     pub(crate) fn spend_message_now(
         &self,
         community: &CommunityId,
         person: &PersonId,
         remote: Option<IpAddr>,
-    ) -> Result<Spent, TooManyMessages> {
-        let known = self.inner.cache.known_community(community);
-        let limits = known.map_or_else(CommunityLimits::default, |known| known.community.settings.limits);
-        self.spend_of(community, Sender { person: Some(person), remote }, &limits)
+    ) -> Result<Option<Spent>, TooManyMessages> {
+        let Some(known) = self.inner.cache.known_community(community) else { return Ok(None) };
+        let limits = known.community.settings.limits;
+        self.spend_of(community, Sender { person: Some(person), remote }, &limits).map(Some)
+    }
+
+    /// The same after the community's limits were read.
+    pub(crate) async fn spend_message_from(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        remote: Option<IpAddr>,
+    ) -> Result<Spent, Fault> {
+        let limits = self.directory(community).await?.community.settings.limits;
+        Ok(self.spend_of(community, Sender { person: Some(person), remote }, &limits)?)
     }
 
     fn spend_of(
