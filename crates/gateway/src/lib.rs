@@ -29,6 +29,7 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod address;
 mod admission;
 mod builder;
 mod bus_port;
@@ -51,6 +52,7 @@ mod shard;
 mod start_error;
 mod words;
 
+pub use address::network;
 pub use builder::{Gateway, GatewayBuilder};
 pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};

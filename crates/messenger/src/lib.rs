@@ -23,7 +23,6 @@
 //! # }).unwrap();
 //! ```
 
-mod address;
 mod audience;
 mod budgets;
 mod bulletin;
@@ -61,7 +60,6 @@ mod surfaces;
 mod topics;
 mod witness;
 
-pub use address::network;
 pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
@@ -72,6 +70,7 @@ pub use entrance::{
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
+pub use gateway::network;
 pub use limited::{AddressLimits, TooManyMessages};
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger};
 pub use news::News;

@@ -148,11 +148,11 @@ impl Asker<'_> {
     }
 
     /// Takes one of the person's messages of a minute, of their address's, and of their community's, which has it back if
-    /// nothing is sent.
+    /// nothing is sent. None: it is not known how many they may send, and one is taken when that was read.
     ///
     /// # Errors
     /// They have sent as many as they may, or all together have.
-    pub(super) fn spend_message(&self) -> Result<Spent, Fault> {
+    pub(super) fn spend_message(&self) -> Result<Option<Spent>, Fault> {
         Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote)?)
     }
 
@@ -171,8 +171,11 @@ impl Asker<'_> {
             return self.ask(command, write);
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
-        let permission = async move { require_within(&messenger, &me, conversation).await };
-        self.ask_in_turn(permission, Spent::nothing(), command, write)
+        let permission = async move {
+            require_within(&messenger, &me, conversation).await?;
+            Ok(Spent::nothing())
+        };
+        self.ask_in_turn(permission, command, write)
     }
 
     /// Asks a command about a conversation, or about all.
@@ -199,7 +202,7 @@ impl Asker<'_> {
     pub(super) fn ask_to_send<C>(
         &self,
         conversation: ConversationId,
-        spent: Spent,
+        spent: Option<Spent>,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -209,24 +212,30 @@ impl Asker<'_> {
     {
         let is_open = self.is_open();
         let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
-        if is_open && asks_nobody && self.turns.are_free() {
-            return self.ask_spending(spent, command, write);
-        }
+        let goes_at_once = is_open && asks_nobody && self.turns.are_free();
+        let spent = match spent {
+            Some(spent) if goes_at_once => return self.ask_spending(spent, command, write),
+            spent => spent,
+        };
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
         let permission = async move {
+            let spent = match spent {
+                Some(spent) => spent,
+                None => messenger.spend_message_from(&me.community, me.id(), me.remote).await?,
+            };
             if !is_open {
                 require_within(&messenger, &me, conversation).await?;
             }
-            Ok(messenger.permit_send(&me.community, me.id(), conversation).await?)
+            messenger.permit_send(&me.community, me.id(), conversation).await?;
+            Ok(spent)
         };
-        self.ask_in_turn(permission, spent, command, write)
+        self.ask_in_turn(permission, command, write)
     }
 
     /// Asks a command when it is permitted, after those of the same join that came before.
     fn ask_in_turn<C>(
         &self,
-        permission: impl Future<Output = Result<(), Fault>> + Send + 'static,
-        spent: Spent,
+        permission: impl Future<Output = Result<Spent, Fault>> + Send + 'static,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -236,8 +245,9 @@ impl Asker<'_> {
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
         Box::pin(async move {
-            let act =
-                || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
+            let act = |spent| {
+                messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent)
+            };
             let answer = turn.take(permission, act).await?.await;
             Ok(write(answer.map_err(Fault::of::<Asked<C>>)?))
         })
