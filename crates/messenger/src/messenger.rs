@@ -91,7 +91,7 @@ impl Messenger {
         let inner = Inner {
             audience: Audience::new(),
             limited: Limited::new(settings.address_limits),
-            cache: Cache::new(settings.cache_bytes_max),
+            cache: Cache::new(settings.cache_bytes_max, settings.secret.hashing()),
             entrance: Entrance::new(settings.secret, settings.outbound),
             erasures: DoubtedErasures::default(),
             out: WayOut::default(),
