@@ -109,7 +109,7 @@ impl World {
 
     /// What the messenger told while it was called goes on its way.
     pub(super) fn news_leave(&mut self) -> Checked {
-        self.process.post_news(self.plan.mailbox_max);
+        self.process.post_news(self.now, self.plan.mailbox_max);
         match self.process.outlet.dismissed() {
             Some(what) => violated(what),
             None => Ok(()),
