@@ -123,6 +123,7 @@ impl<D: Driver> Shard<D> {
         self.obey_orders();
         self.handle_mail();
         self.part();
+        self.driver.before_flush(&mut Io::new(&mut self.sockets));
         self.sockets.flush();
         self.settle();
         self.sweep_silent();

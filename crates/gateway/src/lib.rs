@@ -60,8 +60,8 @@ pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, OwnerOf, Pattern,
-    PatternError, ReplyTo, Retention, Task, TrackError,
+    Answer, Call, Channel, Context, Ended, Finish, Histories, Info, Joining, Micros, NodeId, Outgoing,
+    OwnerOf, Pattern, PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{

@@ -47,6 +47,7 @@ mod nodes;
 mod notice;
 mod outlet;
 mod past;
+mod promise;
 mod reading;
 mod reconciling;
 mod refollowing;

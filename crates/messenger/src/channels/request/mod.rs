@@ -38,6 +38,7 @@ use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::news::News;
+use crate::promise::{Promised, promise};
 use crate::reading::PAGE;
 use crate::spent::Spent;
 use chat::{Asked, ConversationId, Verb};
@@ -50,7 +51,36 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// An answer on its way.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
+pub(super) enum Answering {
+    /// Whoever has it calls: nothing else is in between.
+    Called(Promised<Result<Value, Fault>>),
+    /// It has to be awaited, as more than one thing has to be asked for it.
+    Awaited(Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>),
+}
+
+impl Answering {
+    /// What the future brings.
+    pub(super) fn of(future: impl Future<Output = Result<Value, Fault>> + Send + 'static) -> Self {
+        Self::Awaited(Box::pin(future))
+    }
+}
+
+#[cfg(test)]
+impl std::future::IntoFuture for Answering {
+    type Output = Result<Value, Fault>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        match self {
+            Self::Called(promised) => Box::pin(async {
+                let (told, tells) = tokio::sync::oneshot::channel();
+                promised.then(|outcome| drop(told.send(outcome)));
+                tells.await.ok().flatten().expect("the store answers")
+            }),
+            Self::Awaited(future) => future,
+        }
+    }
+}
 
 /// Who asks, and where.
 pub(super) struct Asker<'a> {
@@ -244,10 +274,16 @@ impl Asker<'_> {
         Asked<C>: News,
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
+<<<<<<< HEAD
         Box::pin(async move {
             let act = |spent| {
                 messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent)
             };
+=======
+        Answering::of(async move {
+            let act =
+                || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
+>>>>>>> rooms
             let answer = turn.take(permission, act).await?.await;
             Ok(write(answer.map_err(Fault::of::<Asked<C>>)?))
         })
@@ -260,7 +296,11 @@ impl Asker<'_> {
     }
 
     /// Asks a command, and writes its answer as JSON.
-    pub(super) fn ask<C>(&self, command: C, write: fn(<Asked<C> as Verb>::Answer) -> Value) -> Answering
+    pub(super) fn ask<C>(
+        &self,
+        command: C,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
+    ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
@@ -272,7 +312,7 @@ impl Asker<'_> {
         &self,
         spent: Spent,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
     ) -> Answering
     where
         C: Send + 'static,
@@ -280,8 +320,12 @@ impl Asker<'_> {
     {
         // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
         let call = self.messenger.call(&self.me.community, self.me.by());
-        let answer = self.messenger.perform_spending(call.ask(command), spent);
-        Box::pin(async move { Ok(write(answer.await.map_err(Fault::of::<Asked<C>>)?)) })
+        let (promise, promised) = promise();
+        self.messenger.perform_calling(call.ask(command), move |outcome| {
+            spent.settle(&outcome);
+            promise.keep(outcome.map(write).map_err(Fault::of::<Asked<C>>));
+        });
+        Answering::Called(promised)
     }
 }
 
