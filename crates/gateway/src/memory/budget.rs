@@ -1,13 +1,8 @@
 //! A memory budget: how many connections it has room for, from what the memory is now.
 //!
 //! Pure arithmetic. The budget is for everything that the server takes of the machine, the kernel's part included. What
-<<<<<<< HEAD
 //! the process takes at the start is paid first; the rest has parts, so that none can grow at another's cost: connections,
 //! what slow clients do not read (in outboxes, and in the kernel), what clients have begun to say or left unfetched, and a
-=======
-//! the process takes at the start is paid first; the rest has five parts, so that none can grow at another's cost:
-//! connections, outboxes of slow clients, messages that clients have begun, what long-poll sessions left unfetched, and a
->>>>>>> mends
 //! margin for what comes between two looks.
 
 use engine::SocketBuffers;

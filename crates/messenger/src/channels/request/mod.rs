@@ -274,16 +274,10 @@ impl Asker<'_> {
         Asked<C>: News,
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
-<<<<<<< HEAD
-        Box::pin(async move {
+        Answering::of(async move {
             let act = |spent| {
                 messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent)
             };
-=======
-        Answering::of(async move {
-            let act =
-                || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
->>>>>>> rooms
             let answer = turn.take(permission, act).await?.await;
             Ok(write(answer.map_err(Fault::of::<Asked<C>>)?))
         })
