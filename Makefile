@@ -273,16 +273,18 @@ record-smoke: programs-for-tests ## The record with 1 % of its people: judges co
 seeds-smoke: programs-for-tests ## The seeds with 1 % of their numbers: judges counts
 	bench/seeds --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null
 
-# Of these two the parts that judge most, and take seconds; `bench/run cluster --smoke` and `messenger` play all of them.
+# Of these two the parts that take seconds; `bench/run cluster --smoke` and `messenger` play all of them. Left out is what takes
+# half a minute and more beside the rest of `test`, most of it waiting: of the cluster `rooms`, which looks for the most that one node
+# and two carry, and `storm`, which has two crowds come and come back; of the messenger `postgres`, which starts three servers of it.
 .PHONY: cluster-smoke
-cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges what bystanders are told, and that who was on a killed node is back
-	for part in bystanders killed; do \
+cluster-smoke: programs-for-tests ## Nodes with a Redis between them, with 1 % of the people: judges what bystanders are told, what Redis is asked, and that who was on a killed node is back
+	for part in bystanders redis killed; do \
 		bench/run "cluster-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
 	done
 
 .PHONY: messenger-smoke
-messenger-smoke: programs-for-tests ## The messenger's benches in small: judges that what was acknowledged is stored, and that communities have no threads
-	for part in durable startup; do \
+messenger-smoke: programs-for-tests ## The messenger's benches in small: judges that what was acknowledged is stored, that communities have no threads, and what people, rooms and visits count
+	for part in durable startup idle rooms memory visits; do \
 		bench/run "messenger-$$part" --smoke --bin-dir $(DEBUG_DIR) --throng $(abspath $(SERVER)) > /dev/null; \
 	done
 

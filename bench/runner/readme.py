@@ -42,7 +42,7 @@ class Row:
 
 ROWS = (
     Row("clients in one room at once, all of them on this machine", "the crowd", "joined_at_once", "joined", "record"),
-    Row("the server's whole memory then, per client", "the crowd", "server_rss_bytes_per_client", "bytes", "record"),
+    Row("the server's resident memory then, per client", "the crowd", "server_rss_bytes_per_client", "bytes", "record"),
     Row("memory per idle connection that joined a topic", "memory", "rss_bytes_per_connection", "bytes"),
     Row("broadcast to 100,000, CPU per delivery", "broadcast to 100,000", "server_cpu_us_per_delivery", "µs"),
     Row("broadcast to 100,000, time to the last receiver", "broadcast to 100,000", "last_receiver_ms_median", "ms"),

@@ -2,11 +2,9 @@
 
 from dataclasses import asdict, dataclass
 
-from runner import record_memory, talk
+from runner import record_joins, record_memory, talk
 from runner.record import Plan, Record
 from runner.watch import Row
-
-STEP = 100_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ def figures(plan: Plan, record: Record) -> dict:
     joined = here[-1]
     empty = rows[0]
     last = record.summary["fan_out"]["last_receiver"]
+    lag = record.summary["times"]["begin_lag"]
     return {
         "joined_at_once": int(joined.joined),
         "most_at_once": record.most,
@@ -53,6 +52,7 @@ def figures(plan: Plan, record: Record) -> dict:
         "late": counts["late"],
         "join_seconds": moments["joined"] - moments["begin"],
         "joins_per_second": joined.joined / (moments["joined"] - moments["begin"]),
+        "generator_begin_lag_ms": {part: lag[f"{part}_us"] / 1000 for part in ("p50", "p99")},
         "server_rss_bytes": joined.server_rss_bytes,
         "server_rss_bytes_per_client": joined.server_rss_bytes / plan.crowd,
         "generator_rss_bytes": joined.generator_rss_bytes,
@@ -101,28 +101,7 @@ def _cpu_us(before: Row, after: Row) -> float:
     return (after.server_cpu_s - before.server_cpu_s) * 1e6 / (after.messages_out - before.messages_out)
 
 
-def joins_by_step(plan: Plan, series: list[dict]) -> list[dict]:
-    """Join latency as the crowd grows, before the storm: of each step of so many joined, from the seconds in which they
-    came. Of a step's seconds the median is the middle one and p99 the greatest, which is never too good."""
-    size = max(STEP * plan.crowd // 2_000_000, 1)
-    steps: dict[int, list[dict]] = {}
-    for second in series:
-        joined = int(float(second["joined"]))
-        if second["join_p50_us"] and joined:
-            steps.setdefault((joined - 1) // size, []).append(second)
-        if joined >= plan.crowd:
-            break
-    return [
-        {
-            "joined": (step + 1) * size,
-            "join_p50_ms": sorted(float(second["join_p50_us"]) for second in seconds)[len(seconds) // 2] / 1000,
-            "join_p99_ms": max(float(second["join_p99_us"]) for second in seconds) / 1000,
-        }
-        for step, seconds in sorted(steps.items())
-    ]
-
-
-def judge(plan: Plan, found: dict, floor: dict | None, bare: dict | None) -> list[Judged]:
+def judge(plan: Plan, found: dict, joins: list[dict], floor: dict | None, bare: dict | None) -> list[Judged]:
     """The targets of a record."""
     pair = {name: (latency or {}).get("p99_ms") for name, latency in found["pair"].items()}
     longest = {name: (latency or {}).get("max_ms") for name, latency in found["pair"].items()}
@@ -131,6 +110,7 @@ def judge(plan: Plan, found: dict, floor: dict | None, bare: dict | None) -> lis
         Judged("joined at once", found["joined_at_once"], "", plan.crowd, at_most=False),
         Judged("users that failed", found["users_failed"], "", 0),
         Judged("deliveries lost or late", found["lost"] + found["late"], "", 0),
+        Judged("joins of the second half, beside the first's", record_joins.rise(joins), "×", record_joins.RISE_MAX),
         Judged("server's memory per client", found["server_rss_bytes_per_client"], "bytes", 256),
         Judged("Stampede's memory per client", found["generator_rss_bytes_per_client"], "bytes", 400),
         Judged("a scrape until the crowd leaves, longest", found["scrape_ms_max"], "ms", 250),
@@ -169,8 +149,7 @@ def render(plan: Plan, data: dict, judged: list[Judged]) -> str:
     for name, latency in found["pair"].items():
         parts = (f"{latency[part]:.2f} ms" for part in ("p50_ms", "p99_ms", "max_ms")) if latency else ("",) * 3
         lines.append(f"| {name} | {latency['count'] if latency else 0} | {' | '.join(parts)} |")
-    lines += ["", "## Joins as the crowd grows", "", "| joined | p50 | p99 |", "|---|---|---|"]
-    lines += [f"| {s['joined']:,} | {s['join_p50_ms']:.2f} ms | {s['join_p99_ms']:.2f} ms |" for s in data["joins"]]
+    lines += record_joins.lines(data["joins"])
     if data["floor"]:
         lines += ["", "## Beside the floor", "", "The same bare client with both; it opens as fast as both can.", ""]
         lines += ["| | floor | Throng |", "|---|---|---|"]
@@ -200,6 +179,7 @@ def faults(plan: Plan, data: dict) -> list[str]:
         wrong.append(f"{found['joined_at_once']:,} of {plan.crowd:,} joined at once")
     if found["delivered"] < plan.broadcasts * plan.crowd:
         wrong.append(f"{found['delivered']:,} of {plan.broadcasts * plan.crowd:,} deliveries")
+    wrong += record_joins.faults(plan.crowd, data["joins"])
     for name in ("floor", "bare"):
         run = data[name]
         if run and (run["lost"] or run["extra"] or run["opened"]["open"] < plan.crowd):

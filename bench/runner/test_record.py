@@ -1,10 +1,11 @@
 """What a record comes to, from made-up observations."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
 
-from runner import record, record_memory, record_report, talk
+from runner import filed, record, record_joins, record_memory, record_report, talk
 
 
 class Plans(unittest.TestCase):
@@ -43,19 +44,43 @@ class Latencies(unittest.TestCase):
 class Joins(unittest.TestCase):
     def test_a_step_has_the_middle_of_its_medians_and_its_greatest_p99(self):
         def second(joined: int, p50: int, p99: int) -> dict:
-            return {"joined": str(joined), "join_count": "9", "join_p50_us": str(p50), "join_p99_us": str(p99)}
+            times = {"join_p50_us": str(p50), "join_p99_us": str(p99), "connect_p50_us": str(p50 + 500)}
+            return {"joined": str(joined), "join_count": "9", **times}
 
-        nobody = {"joined": "100", "join_count": "0", "join_p50_us": "", "join_p99_us": ""}
+        nobody = {"joined": "100", "join_count": "0", "join_p50_us": "", "join_p99_us": "", "connect_p50_us": ""}
         crowd = [second(510, 1000, 2000), second(550, 3000, 9000), nobody, second(600, 2000, 4000), second(2000, 5000, 6000)]
         storm = [second(1500, 70_000, 80_000), second(2000, 90_000, 99_000)]
-        steps = record_report.joins_by_step(record.Plan(crowd=2000), crowd + storm)
+        steps = record_joins.by_step(2000, crowd + storm)
         self.assertEqual(
             steps,
             [
-                {"joined": 600, "join_p50_ms": 2.0, "join_p99_ms": 9.0},
-                {"joined": 2000, "join_p50_ms": 5.0, "join_p99_ms": 6.0},
+                {"joined": 600, "timed": 27, "join_p50_ms": 2.0, "join_p99_ms": 9.0, "connect_p50_ms": 2.5},
+                {"joined": 2000, "timed": 9, "join_p50_ms": 5.0, "join_p99_ms": 6.0, "connect_p50_ms": 5.5},
             ],
         )
+        self.assertIn("| 600 | 2.00 ms | 9.00 ms | 2.50 ms |", record_joins.lines(steps))
+        self.assertEqual(record_joins.faults(36, steps), [])
+        self.assertEqual(len(record_joins.faults(37, steps)), 1)
+
+    def test_joins_that_take_as_long_as_the_room_is_large_are_not_flat(self):
+        def rise(of_step) -> float:
+            return record_joins.rise([{"join_p50_ms": of_step(number)} for number in range(1, 21)])
+
+        self.assertEqual(rise(lambda number: 7), 1)
+        self.assertGreater(rise(lambda number: 5 * number), record_joins.RISE_MAX)
+        # Nobody sees what takes a tenth of a millisecond, and a step that was disturbed is one of ten.
+        self.assertEqual(rise(lambda number: number / 200), 1)
+        self.assertEqual(rise(lambda number: 900 if number in (1, 12, 19) else 7), 1)
+
+    def test_of_too_few_steps_nothing_is_said(self):
+        self.assertIsNone(record_joins.rise([{"join_p50_ms": 7.0}] * 19))
+
+    def test_the_bound_tells_the_records_whose_generator_fell_behind_from_the_others(self):
+        # The first of them waited for its generator by seconds: its own delay had a 99th percentile of 6.4 s.
+        for run, is_flat in (("22-0508", False), ("22-1855", True), ("23-0205", True), ("24-0027", True)):
+            document = json.loads((filed.FOLDER / f"2026-11-{run}-record" / "record.json").read_text())
+            found = record_joins.rise(document["details"]["joins"])
+            self.assertEqual(found <= record_joins.RISE_MAX, is_flat, f"{run}: {found}")
 
 
 PAGE = """# TYPE throng_memory_bytes gauge
@@ -103,7 +128,7 @@ class Judgement(unittest.TestCase):
             "users_failed": 0, "lost": 0, "late": 0, "scrapes_failed": 0,
             "joined_at_once": plan.crowd, "delivered": 3 * plan.crowd,
         }  # fmt: skip
-        data = {"record": right, "floor": None, "bare": None}
+        data = {"record": right, "joins": [{"timed": plan.crowd}], "floor": None, "bare": None}
         self.assertEqual(record_report.faults(plan, data), [])
         self.assertEqual(len(record_report.faults(plan, data | {"record": right | {"lost": 1, "delivered": 0}})), 2)
 

@@ -20,10 +20,13 @@ class Furniture:
         for person in ("ann", "bob"):
             self.ask("PUT", f"/people/{person}", {"name": person})
             self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
+        # Who is removed, who is punished, and who is erased.
+        for person in ("carl", "dan", "eve"):
+            self.ask("PUT", f"/people/{person}", {"name": person})
+            self.ask("PUT", f"/conversations/room:lobby/members/{person}", {})
         server.command("community", "create", "spare")
         first = self.ask("POST", "/conversations/room:lobby/messages", {"text": "hello", "client_id": "first"})
         report = self.ask("POST", f"/conversations/room:lobby/messages/{self.send()['seq']}/reports", {"reason": "x"})
-        self.ask("PUT", "/people/eve", {"name": "Eve"})
         # By the names of parameters: what has a name, and ids that the server made.
         self.known: dict[str, Any] = {
             "community": "default",
@@ -32,16 +35,28 @@ class Furniture:
             "seq": 1,
             "message": first["id"],
             "report": report["id"],
-            "invitation": self.ask("POST", "/conversations/room:lobby/invitations", {"uses": 1000})["id"],
+            "invitation": self.invite(),
             "key": self.make("keys", SPARE)["id"],
             "webhook": self.make("webhooks", HOOK)["id"],
         }
-        # With which the same request would leave nothing for the next one.
+        # With which the same request would leave nothing for the next one, or for another.
         self.spent: dict[str, dict[str, Any]] = {
             "erase_person": {"person": "eve"},
             "erase_community": {"community": "spare"},
-            "remove_member": {"person": "bob"},
-            "delete_message": {"seq": 2},
+            "remove_member": {"person": "carl"},
+            "punish": {"person": "dan"},
+            "lift": {"person": "dan"},
+            "delete_message": {"seq": self.send()["seq"]},
+            "withdraw_invitation": {"invitation": self.invite()},
+            "revoke_key": {"key": self.make("keys", SPARE)["id"]},
+            "delete_webhook": {"webhook": self.make("webhooks", HOOK)["id"]},
+        }
+        # What there is of bodies that a stranger hardly makes up: people who are there.
+        self.bodies: dict[str, Any] = {
+            "open_direct": {"with": "bob"},
+            "open_group": {"with": ["bob"]},
+            "put_member": {"role": "member"},
+            "send_message": {"text": "hello"},
         }
 
     def admit(self, owner: str) -> int:
@@ -51,6 +66,10 @@ class Furniture:
         self.ask("PUT", f"/conversations/room:lobby/members/{owner}", {})
         shown, path = token(owner, roles=["owner"]), "/communities/default/conversations/room:lobby/messages"
         return ask(self.server.public, "POST", path, shown, {"text": "mine"})["seq"]
+
+    def invite(self) -> str:
+        """An open invitation into the room."""
+        return self.ask("POST", "/conversations/room:lobby/invitations", {"uses": 1000})["id"]
 
     def send(self) -> Any:
         """One more message, by ann."""

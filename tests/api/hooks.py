@@ -14,25 +14,33 @@ ANSWERS = Path(os.environ["API_ANSWERS"])
 KNOWN = json.loads(os.environ["API_KNOWN"])
 INSTEAD = json.loads(os.environ["API_INSTEAD"])
 CHANCE_OF_A_KNOWN_ID = 0.8
+# For operations, bodies that name what exists.
+BODIES = json.loads(os.environ["API_BODIES"])
+CHANCE_OF_A_KNOWN_BODY = 0.2
 # Parameters that are never made up, and headers that are never sent.
 CERTAIN = set(json.loads(os.environ["API_CERTAIN"]))
 UNSENT = set(json.loads(os.environ["API_UNSENT"]))
 # The document's example is one key, and one caller may use it for one request.
 IDEMPOTENCY_KEY = "idempotency-key"
+# Nobody is there by a name that was made up; without it the caller acts as the community.
+ACTING_AS = "throng-person"
 CHANCE_OF_A_NEW_KEY = 0.8
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Ids that do not exist are answered 404, and a key of another request 422, which is right and says little."""
-    instead = INSTEAD.get(case.operation.definition.raw.get("operationId", ""), {})
+    operation = case.operation.definition.raw.get("operationId", "")
+    instead = INSTEAD.get(operation, {})
     for name in case.path_parameters or {}:
         if name in instead:
             case.path_parameters[name] = instead[name]
         elif name in KNOWN and (name in CERTAIN or random.random() < CHANCE_OF_A_KNOWN_ID):
             case.path_parameters[name] = KNOWN[name]
+    if operation in BODIES and isinstance(case.body, dict) and random.random() < CHANCE_OF_A_KNOWN_BODY:
+        case.body = BODIES[operation]
     for name in list(case.headers or {}):
-        if name.lower() in UNSENT:
+        if name.lower() in UNSENT or (name.lower() == ACTING_AS and random.random() < CHANCE_OF_A_KNOWN_ID):
             del case.headers[name]
         elif name.lower() == IDEMPOTENCY_KEY and random.random() < CHANCE_OF_A_NEW_KEY:
             case.headers[name] = str(uuid.uuid4())

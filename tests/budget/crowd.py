@@ -4,6 +4,7 @@ import contextlib
 import resource
 import socket
 import time
+from pathlib import Path
 
 from harness.websocket import FINAL, MASKED, TEXT, Refused, WebSocket
 
@@ -40,16 +41,25 @@ def member(port: int, topic: str, *options: tuple[int, int, int]) -> WebSocket:
     return client
 
 
-def slow_readers(port: int, count: int) -> list[WebSocket]:
-    """Each asks for much and reads none of it. The server may end them before they have asked for all."""
+def slow_readers(port: int, count: int, *options: tuple[int, int, int]) -> list[WebSocket]:
+    """Each asks for much and reads none of it. The server may end them before they have asked for all. Without the options
+    of a network the kernel keeps all of it for them, if it may."""
     topic = "rooms:slow"
-    clients = [member(port, topic, SEGMENT, SMALL_WINDOW) for _ in range(count)]
+    clients = [member(port, topic, SMALL_WINDOW, *options) for _ in range(count)]
     text = "x" * ECHO_BYTES
     for client in clients:
         with contextlib.suppress(OSError):
             for reference in range(ECHOES):
                 client.send(f'["1","{reference + 2}","{topic}","echo",{{"text":"{text}"}}]')
     return clients
+
+
+def unread_bytes(port: int) -> int:
+    """What the kernel keeps of what was sent from this port and not acknowledged, as it says itself (proc(5), /proc/net/tcp)."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    # A listener's number is another.
+    sent = (queues for _, local, _, state, queues, *_ in lines if state != "0A" and local.endswith(f":{port:04X}"))
+    return sum(int(queues.split(":")[0], 16) for queues in sent)
 
 
 def beginners(port: int, count: int) -> list[WebSocket]:

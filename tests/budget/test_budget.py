@@ -16,7 +16,7 @@ import group
 from harness.programs import DEADLINE_SECONDS, HOST, foreign_variables, free_port, throng, wait_until
 from harness.server import Server
 from harness.websocket import Refused, WebSocket
-from watch import Watch
+from watch import Most, Watch
 
 # Enough for the server without any client, which is built without optimisation here, and for some thousand.
 BUDGET_MEBIBYTES = 64
@@ -44,6 +44,10 @@ PUBLICATION_BYTES = 8000
 # Each of the two crowds wants more than the limit is.
 SLOW_READERS = 100
 BEGINNERS = 100
+# Whose sockets' buffers, small as they are, would hold more than the kernel's part.
+NON_READERS = 400
+# The kernel's part for those who do not read, and a write more of each shard.
+UNREAD_BYTES = BUDGET_BYTES // 12
 # More than the budget has room for without anybody else.
 NEWCOMERS = 9000
 REFUSALS = 200
@@ -123,7 +127,7 @@ class Budget(unittest.TestCase):
             stayer = crowd.member(port, "rooms:kept")
             self.addCleanup(stayer.close)
             self.publish(stayer)
-            slow = crowd.slow_readers(port, SLOW_READERS)
+            slow = crowd.slow_readers(port, SLOW_READERS, crowd.SEGMENT)
             begun = crowd.beginners(port, BEGINNERS)
             members, refused = crowd.newcomers(port, NEWCOMERS, REFUSALS)
             self.assertEqual(set(refused), {503}, f"{len(members)} came in")
@@ -147,11 +151,39 @@ class Budget(unittest.TestCase):
         # Else the test above says nothing. Under the limit itself the kernel would read the program from the disk again and
         # again for half a minute, before it ends it.
         self.start(ROOMY_BYTES, NO_BUDGET)
-        clients = crowd.slow_readers(self.server.port, SLOW_READERS) + crowd.beginners(self.server.port, BEGINNERS)
+        clients = crowd.slow_readers(self.server.port, SLOW_READERS, crowd.SEGMENT)
+        clients += crowd.beginners(self.server.port, BEGINNERS)
         self.assert_served(clients[0])
         wait_until("it is more", lambda: self.group.peak_bytes() > LIMIT_BYTES)
         for client in clients:
             client.close()
+
+    def test_what_the_kernel_keeps_for_who_does_not_read_stays_within_its_part(self) -> None:
+        self.start(LIMIT_BYTES, BUDGET)
+        port = self.server.port
+        stayer = crowd.member(port, "rooms:stays")
+        self.addCleanup(stayer.close)
+        with Most(lambda: crowd.unread_bytes(port)) as most:
+            clients = crowd.slow_readers(port, NON_READERS)
+            wait_until("they are cut", lambda: self.closed() >= NON_READERS // 2)
+            self.assert_served(stayer)
+        self.assertTrue(0 < most.value < UNREAD_BYTES, f"{most.value:,}")
+        self.assert_within()
+        for client in clients:
+            client.close()
+
+    def test_without_a_budget_the_kernel_keeps_more_for_them_than_the_limit(self) -> None:
+        # A group of version 1 does not count it: it is the machine that runs out of memory.
+        self.start(ROOMY_BYTES, NO_BUDGET)
+        clients = crowd.slow_readers(self.server.port, SLOW_READERS)
+        wait_until("it is more", lambda: crowd.unread_bytes(self.server.port) > LIMIT_BYTES)
+        for client in clients:
+            client.close()
+
+    def closed(self) -> float:
+        """Who has read nothing, or was in the middle of asking for more when that had its part, too."""
+        reasons = ("slow_consumer", "memory_budget")
+        return sum(self.server.metric(f'throng_connections_closed_total{{reason="{reason}"}}') for reason in reasons)
 
     def publish(self, stayer: WebSocket) -> None:
         """More than the histories may keep."""

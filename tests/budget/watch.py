@@ -4,6 +4,7 @@ import re
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 
 from harness.programs import DEADLINE_SECONDS
 from harness.server import Server
@@ -53,3 +54,25 @@ class Watch:
         if found is None:
             self.problems.append(f"{path} says {text[:200]!r}")
         return found
+
+
+class Most:
+    """As a context it looks at a number until its end, and keeps the greatest."""
+
+    def __init__(self, look: Callable[[], int]):
+        self.value = 0
+        self._look = look
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "Most":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(DEADLINE_SECONDS)
+
+    def _run(self) -> None:
+        while not self._over.wait(BETWEEN_SECONDS / 10):
+            self.value = max(self.value, self._look())

@@ -97,20 +97,30 @@ test("a client whose WebSockets are refused falls back", async (t) => {
   assert.equal(socket.transport, newest.LongPoll);
 });
 
+// All of these are answered before the request is read, and so to a poll as to anything else. Whoever polls has two
+// connections, one that waits for messages and one that sends, and a session, which counts as one of its address.
+const bounds = [
+  { found: "the server full", settings: { THRONG_LIMITS_CONNECTIONS: "2" }, others: 2, reason: "capacity" },
+  { found: "its address full", settings: { THRONG_LIMITS_CONNECTIONS_PER_IP: "4" }, others: 4, reason: "connections_per_ip" },
+];
+
 for (const client of pollingClients) {
-  test(`a polling ${client.name} that found the server full comes in when there is room again`, async (t) => {
-    // Whoever polls has two: one that waits for messages, one that sends.
-    const throng = await startThrong({ THRONG_LIMITS_CONNECTIONS: "2" });
-    t.after(() => throng.end());
-    const others = [1, 2].map(() => connect(t, newest, throng.socket));
-    await Promise.all(others.map((other) => joined(other, "rooms:lobby")));
-    const refused = new Inbox("refused");
-    const socket = connect(t, client, throng.socket, { transport: client.LongPoll });
-    socket.onError(() => refused.add());
-    for (let refusals = 0; refusals < 3; refusals += 1) await refused.next();
-    for (const other of others) other.disconnect();
-    await joined(socket, "rooms:lobby");
-  });
+  for (const { found, settings, others, reason } of bounds) {
+    test(`a polling ${client.name} that found ${found} comes in when there is room again`, async (t) => {
+      const throng = await startThrong(settings);
+      t.after(() => throng.end());
+      const sockets = Array.from({ length: others }, () => connect(t, newest, throng.socket));
+      await Promise.all(sockets.map((socket) => joined(socket, "rooms:lobby")));
+      const refused = new Inbox("refused");
+      const socket = connect(t, client, throng.socket, { transport: client.LongPoll });
+      socket.onError(() => refused.add());
+      for (let refusals = 0; refusals < 3; refusals += 1) await refused.next();
+      const metrics = await (await fetch(throng.metrics)).text();
+      assert.match(metrics, new RegExp(`^throng_rejected_total\\{reason="${reason}"\\} [1-9]`, "m"));
+      for (const other of sockets) other.disconnect();
+      await joined(socket, "rooms:lobby");
+    });
+  }
 }
 
 class Memory {

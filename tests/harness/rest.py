@@ -9,8 +9,9 @@ from .programs import DEADLINE_SECONDS
 
 
 def ask(base: str, method: str, path: str, bearer: str, body: Any = None, person: str = "") -> Any:
-    """The answer's JSON; an error of HTTP is one here, with the problem's text. A key may speak as a person."""
-    headers = {"Authorization": f"Bearer {bearer}"}
+    """The answer's JSON; an error of HTTP is one here, with the problem's text. A key may speak as a person, and who
+    has no credentials shows none."""
+    headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
     if person:
         headers["Throng-Person"] = person
     data = None

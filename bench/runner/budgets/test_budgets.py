@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from runner.budgets import CannotMeasure, beside_floor, book, callgrind, table
+from runner.budgets.comparable import complaint, differences
 from runner.budgets.verdicts import State, judge, updated, without_budget
 from runner.samples import Measurement, Samples
 
@@ -101,6 +102,39 @@ class UpdateTest(unittest.TestCase):
         text, changes = self.update({"per_reply": 2010.4}, counted_with="rustc 2")
         self.assertEqual(text, TEXT.replace("2000", "2010").replace("rustc 1", "rustc 2"))
         self.assertEqual(len(changes), 1)
+
+
+class ComparableTest(unittest.TestCase):
+    BOUNDED = "rustc 1.95.0, x86_64-unknown-linux-gnu, glibc 2.36, valgrind 3.19.0, avx2"
+
+    def test_what_is_the_same_differs_in_nothing(self):
+        self.assertEqual(differences(self.BOUNDED, self.BOUNDED), [])
+
+    def test_each_tool_that_differs_is_named_and_fails_an_automatic_check_alone(self):
+        for before, after, what in (
+            ("rustc 1.95.0", "rustc 1.96.0", "compiler"),
+            ("x86_64", "aarch64", "target"),
+            ("glibc 2.36", "glibc 2.41", "C library"),
+            ("valgrind 3.19.0", "valgrind 3.24.0", "valgrind"),
+        ):
+            with self.subTest(what):
+                found = differences(self.BOUNDED, self.BOUNDED.replace(before, after))
+                self.assertEqual([one.what for one in found], [what])
+                words, fails = complaint(found, is_ci=True)
+                self.assertTrue(fails)
+                self.assertRegex(words, f"{what}: bounded with .*, here .*--update")
+                self.assertFalse(complaint(found, is_ci=False)[1])
+
+    def test_another_kind_of_processor_alone_is_told_and_fails_nothing(self):
+        without = self.BOUNDED.removesuffix(", avx2")
+        for bounded, here in ((self.BOUNDED, without), (without, self.BOUNDED)):
+            words, fails = complaint(differences(bounded, here), is_ci=True)
+            self.assertFalse(fails)
+            self.assertRegex(words, "kind of processor: bounded with .*avx2")
+
+    def test_another_processor_excuses_no_other_compiler(self):
+        here = self.BOUNDED.removesuffix(", avx2").replace("1.95.0", "1.96.0")
+        self.assertTrue(complaint(differences(self.BOUNDED, here), is_ci=True)[1])
 
 
 class BookTest(unittest.TestCase):

@@ -16,7 +16,7 @@ use chat::{
 use house::{House, NOTHING};
 use identity::{SigningSecret, UnixSeconds, verify};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -361,6 +361,61 @@ async fn a_server_that_ends_in_order_leaves_nothing_to_tell_twice_and_nothing_un
     until_kept(&store, 0).await;
     second.end().await;
     assert!(site.told.try_recv().is_err(), "nothing comes twice");
+}
+
+#[tokio::test]
+async fn what_was_delivered_while_the_store_could_not_note_it_is_not_told_again_after_an_orderly_end() {
+    for is_noted_before_the_end in [true, false] {
+        let mut site = Site::open().await;
+        let (rows, key, _) = store_with_a_site(&site).await;
+        let store =
+            Arc::new(Refusing { rows, refuses: AtomicBool::new(false), refused: watch::Sender::new(0) });
+        let dynamic: Arc<dyn Store> = store.clone();
+        let first = Sending::begin(&dynamic);
+        site.open.send_replace(false);
+        say(&first.house, &key, "one").await;
+        until_kept(&dynamic, 1).await;
+        assert_eq!(heard(&mut site).await.1, "one");
+        let refused = *store.refused.borrow();
+        store.refuses.store(true, Ordering::Relaxed);
+        site.open.send_replace(true);
+        let mut refusals = store.refused.subscribe();
+        let noted = refusals.wait_for(|count| *count > refused);
+        tokio::time::timeout(GENEROUS, noted).await.expect("in time").expect("the store is there");
+        if is_noted_before_the_end {
+            store.refuses.store(false, Ordering::Relaxed);
+            until_kept(&dynamic, 0).await;
+            first.end().await;
+        } else {
+            drop(first.stop);
+            store.refuses.store(false, Ordering::Relaxed);
+            tokio::time::timeout(GENEROUS, first.work).await.expect("in time").expect("it does not panic");
+        }
+        assert_eq!(kept(&dynamic), Vec::<String>::new(), "noted before the end: {is_noted_before_the_end}");
+    }
+}
+
+/// A store that takes nothing to be written, for a time.
+struct Refusing {
+    rows: Arc<dyn Store>,
+    refuses: AtomicBool,
+    /// How often.
+    refused: watch::Sender<u32>,
+}
+
+impl Store for Refusing {
+    fn epoch(&self) -> &str {
+        self.rows.epoch()
+    }
+
+    fn submit(&self, request: Request) {
+        let is_written = matches!(request, Request::Write(_) | Request::Append(_));
+        if is_written && self.refuses.load(Ordering::Relaxed) {
+            request.refuse(Trouble::new(TroubleKind::Away, "planned"));
+            return self.refused.send_modify(|count| *count += 1);
+        }
+        self.rows.submit(request);
+    }
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ use crate::ids::{
 use crate::message::{Edit, Message, Reaction, Tally};
 use crate::moderation::{Audit, Report, Sanction};
 use crate::moment::Moment;
+use crate::permissions::Role;
 use crate::person::{Block, Person};
 use crate::revocation::Revocation;
 pub use crate::words::words;
@@ -110,6 +111,14 @@ pub trait Rows {
     ) -> Found<Vec<Member>>;
     /// How many of a conversation's members are owners.
     fn owners(&mut self, community: &CommunityId, of: ConversationId) -> Found<u64>;
+    /// Of a conversation's members with that role the first by id who is not `except`.
+    fn first_with_role(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        role: Role,
+        except: &PersonId,
+    ) -> Found<Option<Member>>;
     /// In how many conversations somebody is.
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64>;
     /// Somebody's conversations, the most recently active first, then by id; after `before`.

@@ -52,6 +52,9 @@ hand_on! {
     member(community: &CommunityId, of: ConversationId, person: &PersonId) -> Option<Member>;
     members(community: &CommunityId, of: ConversationId, after: Option<&PersonId>, limit: usize) -> Vec<Member>;
     owners(community: &CommunityId, of: ConversationId) -> u64;
+    first_with_role(
+        community: &CommunityId, of: ConversationId, role: Role, except: &PersonId
+    ) -> Option<Member>;
     memberships_count(community: &CommunityId, person: &PersonId) -> u64;
     memberships(
         community: &CommunityId, person: &PersonId, before: Option<(Moment, ConversationId)>, limit: usize

@@ -1,12 +1,15 @@
 //! A shard's books: the counts, and what was decided during a driver call to be settled after it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::config::EngineLimits;
 use crate::connection::{Connection, Extra, Flags};
 use crate::counters::{ShardCounters, add, subtract};
 use crate::driver::{ConnectionId, EndCause};
 use crate::held::Held;
+use crate::send_room::{SHORT_BYTES_MAX, SendRoom, Standing};
+use crate::sys;
 
 /// What is counted, and what waits to be settled.
 pub(crate) struct Books {
@@ -15,6 +18,8 @@ pub(crate) struct Books {
     pub(crate) overflowing: Vec<ConnectionId>,
     /// What all outboxes hold.
     pub(crate) held: Held,
+    /// What the kernel holds.
+    pub(crate) send_room: SendRoom,
     outbox_bytes_max: usize,
     outboxes_bytes_max: usize,
 }
@@ -30,13 +35,14 @@ pub(crate) struct Fate {
 }
 
 impl Books {
-    pub(crate) fn new(counters: Arc<ShardCounters>, limits: &EngineLimits) -> Self {
-        let EngineLimits { outbox_bytes_max, outboxes_bytes_max, .. } = *limits;
+    pub(crate) fn new(counters: Arc<ShardCounters>, limits: &EngineLimits, now: Instant) -> Self {
+        let EngineLimits { outbox_bytes_max, outboxes_bytes_max, send_queues_bytes_max, .. } = *limits;
         Self {
             counters,
             fates: Vec::new(),
             overflowing: Vec::new(),
             held: Held::default(),
+            send_room: SendRoom::new(send_queues_bytes_max, now),
             outbox_bytes_max,
             outboxes_bytes_max,
         }
@@ -64,6 +70,27 @@ impl Books {
             add(&self.counters.outbox_overflows_total, 1);
             self.overflowing.push(id);
         }
+    }
+
+    /// Whether the kernel may be given so many bytes more for this peer. Where it may not, there will be a look at who waits.
+    pub(crate) fn may_write<P>(
+        &mut self,
+        connection: &mut Connection<P>,
+        length: impl FnOnce(&Connection<P>) -> usize,
+    ) -> bool {
+        let fits = match self.send_room.standing() {
+            Standing::Free => return true,
+            Standing::Tight => true,
+            Standing::Narrow => length(connection) <= SHORT_BYTES_MAX,
+            Standing::Full => false,
+        };
+        let may = fits && sys::send_queue_bytes(&connection.socket) == 0;
+        if may {
+            connection.flags.remove(Flags::UNREAD);
+        } else {
+            self.send_room.hold_back();
+        }
+        may
     }
 
     pub(crate) fn extra_mut<'a, P>(&self, connection: &'a mut Connection<P>) -> &'a mut Extra {

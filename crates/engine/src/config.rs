@@ -1,9 +1,12 @@
 //! How many shards, where they listen, and every limit that the engine obeys.
 
+use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use bytes::Bytes;
+use socket2::SockRef;
 
 use crate::driver::LEFTOVER_BYTES_MAX;
 
@@ -34,6 +37,8 @@ pub(crate) const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 pub(crate) const TURNED_AWAY_MAX: usize = 16;
 /// How long each of them waits.
 pub(crate) const TURNED_AWAY_PATIENCE: Duration = Duration::from_secs(1);
+/// What the kernel may keep for the peer of a connection that is over, where it may keep only so much of all.
+pub(crate) const LAST_WORDS_BYTES_MAX: u64 = 4096;
 /// Address space of a shard's stack; only the pages that are touched cost memory.
 pub(crate) const SHARD_STACK_BYTES: usize = 1024 * 1024;
 
@@ -77,6 +82,28 @@ pub enum Tables {
     Private,
 }
 
+/// Bounds of the kernel's buffers of one socket (SO_SNDBUF, SO_RCVBUF; socket(7)), in bytes. The kernel doubles both for its
+/// own needs, takes one segment (64 KiB at the most) beyond what it may send, and lets neither grow by itself any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SocketBuffers {
+    /// Sent, and not read by the peer.
+    pub send_bytes: usize,
+    /// Received, and not read by us.
+    pub receive_bytes: usize,
+}
+
+impl SocketBuffers {
+    /// Sets the bounds of a listening socket, which what it accepts from then on has from it.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn apply(&self, socket: impl AsFd) -> io::Result<()> {
+        let socket = SockRef::from(&socket);
+        socket.set_send_buffer_size(self.send_bytes)?;
+        socket.set_recv_buffer_size(self.receive_bytes)
+    }
+}
+
 /// Every bound of the engine that a user may set, with what happens beyond it.
 #[derive(Clone, Debug)]
 pub struct EngineLimits {
@@ -85,6 +112,12 @@ pub struct EngineLimits {
     /// Memory that all outboxes of a shard may take, in bytes: no outbox may hold more than half of what is left of it,
     /// so that the largest go first. Beyond that the driver is asked to end the connection, too.
     pub outboxes_bytes_max: usize,
+    /// Memory that the kernel may keep of what the peers of one shard's connections have not read, in bytes:
+    /// `usize::MAX` is as much as the sockets' buffers hold. Beyond it bytes wait in the outboxes, and who has read nothing
+    /// for a second is cut.
+    pub send_queues_bytes_max: usize,
+    /// What the kernel may keep for one connection that comes in by a listener; `None` is as much as it likes.
+    pub socket_buffers: Option<SocketBuffers>,
     /// Mail that may wait for one shard; beyond it [`Mailboxes::offer`](crate::Mailboxes::offer) refuses.
     pub mailbox_len_max: usize,
     /// Bytes read from one connection in one tick; beyond it the connection waits for the next tick.
@@ -107,6 +140,8 @@ impl Default for EngineLimits {
         Self {
             outbox_bytes_max: 1024 * 1024,
             outboxes_bytes_max: usize::MAX,
+            send_queues_bytes_max: usize::MAX,
+            socket_buffers: None,
             mailbox_len_max: 64 * 1024,
             read_bytes_per_turn_max: 64 * 1024,
             read_buffer_bytes: READ_BUFFER_BYTES_MAX,

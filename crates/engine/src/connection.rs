@@ -87,6 +87,8 @@ impl Flags {
     pub(crate) const PAUSED: Self = Self(1 << 12);
     /// The TLS session may hold decrypted bytes that it was paused before.
     pub(crate) const DECRYPTED: Self = Self(1 << 13);
+    /// When it was asked for last, the kernel had something for the peer that it had not taken; nothing was added since.
+    pub(crate) const UNREAD: Self = Self(1 << 14);
 
     /// Any of these forbids that the driver says more.
     pub(crate) const MUTE: Self = Self(Self::CLOSING.0 | Self::DOOMED.0 | Self::OVERFLOWED.0);

@@ -40,6 +40,11 @@ pub struct ShardCounters {
     pub outbox_memory_bytes: AtomicU64,
     /// Outboxes that went beyond their limit.
     pub outbox_overflows_total: AtomicU64,
+    /// What the kernel keeps for peers that have not read it, or more, in bytes; 0 without
+    /// [`EngineLimits::send_queues_bytes_max`](crate::EngineLimits::send_queues_bytes_max).
+    pub send_room_bytes: AtomicU64,
+    /// Connections cut because that was too much, and their peers read nothing.
+    pub unread_cut_total: AtomicU64,
     /// Bytes of messages cut in two that wait now for their rest.
     pub leftover_bytes: AtomicU64,
     /// Mail waiting now. Also written by those who post.

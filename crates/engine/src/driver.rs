@@ -126,6 +126,10 @@ pub trait Driver: Sized + 'static {
     /// Mail that another thread posted.
     fn mail(&mut self, io: &mut Io<'_, Self>, mail: Self::Mail);
 
+    /// Called once per tick, after reads and mail and before the flush: what is delivered here leaves in one system call with what
+    /// is staged for the same connection. A driver that has nothing of the kind need not say what to do.
+    fn before_flush(&mut self, _io: &mut Io<'_, Self>) {}
+
     /// Called once per tick, after reads, mail and the flush; what it sends is flushed after it. Returns how long the
     /// shard may sleep, counted from the return: `Some(Duration::ZERO)` when there is more to do, `None` until
     /// something happens. It may sleep a little longer than that, up to a millisecond or so without

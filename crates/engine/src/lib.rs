@@ -93,6 +93,7 @@ mod pause;
 mod prepare;
 mod read;
 mod room;
+mod send_room;
 mod settle;
 mod shard;
 mod slab;
@@ -108,9 +109,10 @@ mod tls;
 mod transfer;
 mod turn;
 mod turned_away;
+mod unread;
 mod write;
 
-pub use config::{EngineConfig, EngineLimits, Tables};
+pub use config::{EngineConfig, EngineLimits, SocketBuffers, Tables};
 pub use counters::ShardCounters;
 pub use dial::Dial;
 pub use driver::{

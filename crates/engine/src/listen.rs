@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use crate::config::BACKLOG;
+use crate::config::{BACKLOG, SocketBuffers};
 
 /// The first listening socket of an address. It is exclusive until it listens: with SO_REUSEPORT from the beginning, a
 /// second server on the same port would quietly share its connections with the first.
-pub(crate) fn listen_first(address: SocketAddr) -> io::Result<OwnedFd> {
-    let socket = new_socket(address)?;
+pub(crate) fn listen_first(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<OwnedFd> {
+    let socket = new_socket(address, buffers)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     socket.set_reuse_port(true)?;
@@ -19,8 +19,8 @@ pub(crate) fn listen_first(address: SocketAddr) -> io::Result<OwnedFd> {
 }
 
 /// One more listening socket of an address on which [`listen_first`] listens.
-pub(crate) fn listen_beside(address: SocketAddr) -> io::Result<OwnedFd> {
-    let socket = new_socket(address)?;
+pub(crate) fn listen_beside(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<OwnedFd> {
+    let socket = new_socket(address, buffers)?;
     socket.set_reuse_port(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
@@ -33,13 +33,16 @@ pub(crate) fn local_address(socket: impl AsFd) -> io::Result<SocketAddr> {
     address.as_socket().ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
 }
 
-/// What the socket accepts inherits TCP_NODELAY from it.
-fn new_socket(address: SocketAddr) -> io::Result<Socket> {
+/// What the socket accepts inherits TCP_NODELAY and the bounds of its buffers from it.
+fn new_socket(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // Connections of an earlier server in TIME_WAIT do not keep the address.
     socket.set_reuse_address(true)?;
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
+    if let Some(buffers) = buffers {
+        buffers.apply(&socket)?;
+    }
     Ok(socket)
 }
 
@@ -52,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_a_listener_accepts_does_not_delay() {
-        let listener = listen_first(ANY.into()).expect("loopback has a free port");
+        let listener = listen_first(ANY.into(), None).expect("loopback has a free port");
         let address = local_address(&listener).expect("it is bound");
         let _client = TcpStream::connect(address).expect("it listens");
         let (accepted, _) = Socket::from(listener).accept().expect("a client is there");
@@ -60,12 +63,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_listener_accepts_has_its_bounds_of_what_the_kernel_keeps() {
+        let accepted = |buffers| {
+            let listener = listen_first(ANY.into(), buffers).expect("loopback has a free port");
+            let address = local_address(&listener).expect("it is bound");
+            let _client = TcpStream::connect(address).expect("it listens");
+            let (accepted, _) = Socket::from(listener).accept().expect("a client is there");
+            let bytes = (accepted.send_buffer_size(), accepted.recv_buffer_size());
+            (bytes.0.expect("a socket option"), bytes.1.expect("a socket option"))
+        };
+        let bounded = accepted(Some(SocketBuffers { send_bytes: 10_000, receive_bytes: 20_000 }));
+        assert_eq!(bounded, (20_000, 40_000), "twice, as socket(7) says");
+        assert!(accepted(None).0 > 20_000);
+    }
+
+    #[test]
     fn the_port_is_shared_beside_the_first_but_there_is_one_first() {
-        let first = listen_first(ANY.into()).expect("loopback has a free port");
+        let first = listen_first(ANY.into(), None).expect("loopback has a free port");
         let address = local_address(&first).expect("it is bound");
-        let in_use = |address| listen_first(address).expect_err("someone listens").kind();
+        let in_use = |address| listen_first(address, None).expect_err("someone listens").kind();
         assert_eq!(in_use(address), io::ErrorKind::AddrInUse);
-        let second = listen_beside(address).expect("shards share the port");
+        let second = listen_beside(address, None).expect("shards share the port");
         assert_eq!(in_use(address), io::ErrorKind::AddrInUse);
 
         let clients: Vec<_> = (0..200).map(|_| TcpStream::connect(address).expect("they listen")).collect();

@@ -27,6 +27,10 @@ impl Books {
         staging: &Staging,
         touched: Touched,
     ) {
+        let length = |_: &Connection<P>| staging.pieces(touched).map(|piece| piece.as_slice().len()).sum();
+        if !self.may_write(connection, length) {
+            return self.enqueue_unwritten(connection, staging.pieces(touched), 0);
+        }
         let mut pieces = staging.pieces(touched);
         let Some(first) = pieces.next() else { return };
         let outcome = match pieces.next() {
@@ -47,7 +51,7 @@ impl Books {
 
     /// Writes the pieces until the kernel takes no more. Returns how many bytes it took, and whether those were all.
     fn write_gathered<'a>(
-        &self,
+        &mut self,
         socket: &OwnedFd,
         mut pieces: impl Iterator<Item = Staged<'a>>,
     ) -> Result<(usize, bool), Errno> {
@@ -118,6 +122,12 @@ impl Books {
 
     /// Writes what waits, as far as the kernel takes it, and frees the outbox when it is empty.
     pub(crate) fn drain<P>(&mut self, id: ConnectionId, connection: &mut Connection<P>) {
+        let length =
+            |connection: &Connection<P>| connection.extra.as_ref().map_or(0, |extra| extra.outbox.bytes());
+        if !self.may_write(connection, length) {
+            connection.flags |= Flags::QUEUED;
+            return;
+        }
         let outcome = if connection.flags.any(Flags::TLS) {
             tls::drain(connection, self).map_err(|error| error.kind())
         } else {
@@ -174,23 +184,24 @@ impl Books {
     }
 
     /// One write. A kernel that takes nothing now took zero bytes.
-    pub(crate) fn write(&self, socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    pub(crate) fn write(&mut self, socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
         self.count_write(|| rustix::net::send(socket, bytes, SendFlags::NOSIGNAL))
     }
 
-    fn write_slices(&self, socket: &OwnedFd, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+    fn write_slices(&mut self, socket: &OwnedFd, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
         match slices {
             [only] => self.write(socket, only),
             several => self.count_write(|| rustix::io::writev(socket, several)),
         }
     }
 
-    fn count_write(&self, mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
+    fn count_write(&mut self, mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
         loop {
             add(&self.counters.writes_total, 1);
             match call() {
                 Ok(written) => {
                     add(&self.counters.bytes_out, written as u64);
+                    self.send_room.hand_over(written);
                     return Ok(written);
                 }
                 Err(Errno::AGAIN) => return Ok(0),

@@ -92,7 +92,8 @@ pub fn prepare<D: Driver>(config: EngineConfig) -> Result<Prepared<D>, StartErro
     let mut listeners = Vec::with_capacity(config.listen.len());
     let mut addresses = Vec::with_capacity(config.listen.len());
     for address in &config.listen {
-        let listener = listen_first(*address).map_err(|error| StartError::listen(*address, error))?;
+        let listener = listen_first(*address, config.limits.socket_buffers)
+            .map_err(|error| StartError::listen(*address, error))?;
         addresses.push(local_address(&listener).map_err(|error| StartError::listen(*address, error))?);
         listeners.push(listener);
     }

@@ -9,7 +9,7 @@ use mio::unix::SourceFd;
 
 use crate::accept::canonical;
 use crate::books::Fate;
-use crate::config::STAGED_BYTES_MAX;
+use crate::config::{LAST_WORDS_BYTES_MAX, STAGED_BYTES_MAX};
 use crate::connection::{Connection, Flags};
 use crate::counters::add;
 use crate::driver::{ConnectionId, Driver, EndCause, ListenerIndex};
@@ -17,6 +17,7 @@ use crate::handoff::HandedOff;
 use crate::io::Io;
 use crate::shard::Shard;
 use crate::sockets::Sockets;
+use crate::sys;
 
 impl<D: Driver> Shard<D> {
     /// What every driver call may leave behind: ends to tell of, and more staged than the shard wants to hold.
@@ -79,7 +80,7 @@ impl<D: Driver> Shard<D> {
             | EndCause::Reset(_)
             | EndCause::Tls
             | EndCause::Local
-            | EndCause::Shutdown => drop(socket),
+            | EndCause::Shutdown => self.let_go(socket),
         }
         if flags.any(Flags::OVERFLOWED) && cause != EndCause::Shutdown {
             cause = EndCause::Overflow;
@@ -88,6 +89,15 @@ impl<D: Driver> Shard<D> {
         self.driver.ended(&mut Io::new(&mut self.sockets), id, peer, cause);
         self.sockets.tls_error = None;
         self.listeners.resume();
+    }
+
+    /// Closes a socket whose peer may still take what the kernel has for it; where the kernel may keep only so much, of
+    /// what nobody watches any more that is no more than last words.
+    fn let_go(&self, socket: OwnedFd) {
+        if self.sockets.books.send_room.is_bounded() && sys::send_queue_bytes(&socket) > LAST_WORDS_BYTES_MAX
+        {
+            cut(socket);
+        }
     }
 
     fn depart(

@@ -1,5 +1,5 @@
 //! One shard: the loop that waits for readiness, and the order of what one turn of it does. Each step has a module of
-//! its own: `read`, `accept`, `turned_away`, `inbound`, `partings`, `expire`, `settle`.
+//! its own: `read`, `accept`, `turned_away`, `inbound`, `partings`, `expire`, `unread`, `settle`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -123,10 +123,12 @@ impl<D: Driver> Shard<D> {
         self.obey_orders();
         self.handle_mail();
         self.part();
+        self.driver.before_flush(&mut Io::new(&mut self.sockets));
         self.sockets.flush();
         self.settle();
         self.sweep_silent();
         self.cut_lingering();
+        self.look_for_unread();
         self.answer_overdue();
         let asked = self.driver.turn(&mut Io::new(&mut self.sockets));
         // What follows takes its time, which an exact sleep must not be longer by.
@@ -207,6 +209,7 @@ impl<D: Driver> Shard<D> {
             self.sockets.lingering.front().map(|(deadline, _)| *deadline),
             self.listeners.retry_at(),
             self.turned_away.deadline(),
+            self.sockets.books.send_room.next_slice(),
         ];
         let until = |deadline: Instant| deadline.saturating_duration_since(now);
         let asked = due.map(until).or(asked);

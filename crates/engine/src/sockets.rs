@@ -59,7 +59,7 @@ impl<P> Sockets<P> {
             now_ms: 0,
             slab: Slab::new(),
             staging: Staging::default(),
-            books: Books::new(counters, limits),
+            books: Books::new(counters, limits, now),
             lingering: VecDeque::new(),
             ready: Vec::new(),
             partings: Partings::default(),

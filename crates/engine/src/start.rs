@@ -145,7 +145,10 @@ fn make_shard<D: Driver>(
     }
     let mut sockets = std::mem::take(&mut shard.listeners);
     for address in &surroundings.addresses[sockets.len()..] {
-        sockets.push(listen_beside(*address).map_err(|error| StartError::listen(*address, error))?);
+        sockets.push(
+            listen_beside(*address, config.limits.socket_buffers)
+                .map_err(|error| StartError::listen(*address, error))?,
+        );
     }
     let listeners = Listeners::new(sockets, shard.poll.registry(), config.limits.refusal.clone())
         .map_err(StartError::Resources)?;

@@ -64,6 +64,27 @@ pub(crate) fn leave_port_to_connect(socket: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
+/// How much memory the kernel keeps for what the peer of a TCP socket has not acknowledged, in bytes, its own needs for it
+/// included (SO_MEMINFO; SK_MEMINFO_WMEM_QUEUED, uapi/linux/sock_diag.h). 0 where it does not tell.
+pub(crate) fn send_queue_bytes(socket: &OwnedFd) -> u64 {
+    const WMEM_QUEUED: usize = 5;
+    let mut numbers = [0u32; 9];
+    let mut length = size_of_val(&numbers) as libc::socklen_t;
+    // SAFETY: for the time of the call, the kernel writes at most as many bytes behind the first pointer as the number
+    // behind the second says, which is the size of `numbers`; both outlive the call, any bytes make valid numbers, and
+    // the borrowed socket is open.
+    let outcome = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if outcome == 0 { u64::from(numbers[WMEM_QUEUED]) } else { 0 }
+}
+
 /// Sets how long the calling thread wants to run at a stretch (sched_setattr(2)), and leaves the rest of what the
 /// scheduler knows of it as it is.
 pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {

@@ -22,9 +22,11 @@ const RECORD_BYTES_MAX: usize = 16 * 1024;
 pub(crate) fn drain<P>(connection: &mut Connection<P>, books: &mut Books) -> io::Result<bool> {
     let Some(extra) = connection.extra.as_mut() else { return Ok(true) };
     let Some(session) = extra.tls.as_mut() else { return Ok(true) };
-    let mut wire = Wire::new(&connection.socket, &books.counters);
     loop {
-        if !write_encrypted(session, &mut wire)? {
+        let mut wire = Wire::new(&connection.socket, &books.counters);
+        let written = write_encrypted(session, &mut wire);
+        books.send_room.hand_over(wire.written);
+        if !written? {
             return Ok(false);
         }
         let Some(segment) = extra.outbox.first() else { return Ok(true) };
@@ -57,11 +59,13 @@ pub(crate) struct Wire<'a> {
     counters: &'a ShardCounters,
     /// The last read did not fill its buffer, so an edge will tell of what comes next.
     pub(crate) drained: bool,
+    /// Bytes that the kernel took.
+    written: usize,
 }
 
 impl<'a> Wire<'a> {
     pub(crate) fn new(socket: &'a OwnedFd, counters: &'a ShardCounters) -> Self {
-        Self { socket, counters, drained: false }
+        Self { socket, counters, drained: false, written: 0 }
     }
 }
 
@@ -86,7 +90,10 @@ impl Write for Wire<'_> {
         loop {
             add(&self.counters.writes_total, 1);
             match rustix::net::send(self.socket, bytes, SendFlags::NOSIGNAL) {
-                Ok(length) => return Ok(length),
+                Ok(length) => {
+                    self.written += length;
+                    return Ok(length);
+                }
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }

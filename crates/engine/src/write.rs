@@ -33,6 +33,11 @@ impl<P> Sockets<P> {
         if connection.staged != UNTOUCHED || connection.flags.any(Flags::INDIRECT) {
             return self.deliver_in_order(id, bytes);
         }
+        if !self.books.may_write(connection, |_| bytes.len()) {
+            self.books.enqueue(connection, bytes.clone());
+            self.books.check_outbox(id, connection);
+            return Delivery::Queued;
+        }
         match self.books.write(&connection.socket, bytes) {
             Ok(written) if written == bytes.len() => Delivery::Written,
             Ok(written) => {

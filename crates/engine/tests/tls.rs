@@ -143,3 +143,18 @@ fn an_outbox_beyond_its_limit_ends_with_last_words() {
     drop(client);
     assert_eq!(fixture.wait_for_end(), EndCause::Overflow);
 }
+
+#[test]
+fn what_the_kernel_keeps_for_a_peer_that_reads_nothing_is_counted_by_tls_too() {
+    let limits = EngineLimits {
+        outbox_bytes_max: usize::MAX,
+        send_queues_bytes_max: 100_000,
+        ..EngineLimits::default()
+    };
+    let fixture = Fixture::start_with(EngineConfig { limits, ..config() }, Options::default());
+    let mut client = adopt_tls(&fixture, "");
+    say(&mut client, "flood 20000\n");
+    assert_eq!(fixture.wait_for_end(), EndCause::Overflow);
+    assert_eq!(value(&fixture.counters().unread_cut_total), 1);
+    assert!(!fixture.shut_down().contains(&Seen::Overflowed), "its outbox had no bound");
+}

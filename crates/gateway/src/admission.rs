@@ -1,8 +1,11 @@
-//! Limits per IP address: open connections and the rate of new ones.
+//! Limits per IP address: open connections and the rate of new ones. In IPv6 they are those of a [network].
+//!
+//! An address of IPv6 is kept beside its network while it has connections, as they are told whose they are.
 //!
 //! Touched once when a connection comes and once when it goes, by all shards and the control plane; striped, so that
 //! they seldom meet.
 
+use crate::address::network;
 use slab::Slab;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -36,12 +39,14 @@ pub(crate) struct Admission {
     began: Instant,
 }
 
+/// Whole networks: all addresses of one are in the same stripe.
 #[derive(Default)]
 struct Stripe {
     places: HashMap<IpAddr, usize>,
     addresses: Slab<Address>,
 }
 
+/// An address of IPv4, a network of IPv6, or an address in one: that has connections, and its network the limits.
 struct Address {
     ip: IpAddr,
     open: u32,
@@ -76,9 +81,9 @@ impl Admission {
     pub(crate) fn enter(&self, remote: SocketAddr) -> Result<AddressIndex, Excess> {
         let now_ms = self.began.elapsed().as_millis() as u64;
         let ip = remote.ip().to_canonical();
-        let at = stripe_of(ip);
+        let (network, at) = (network(ip), stripe_of(ip));
         let mut stripe = lock(&self.stripes[at]);
-        let place = stripe.place(ip, f64::from(self.rate_max), now_ms);
+        let place = stripe.place(network, f64::from(self.rate_max), now_ms);
         let address = &mut stripe.addresses[place];
         if address.open >= self.open_max {
             return Err(Excess::Connections);
@@ -89,18 +94,18 @@ impl Admission {
         }
         address.tokens -= 1.0;
         address.open += 1;
-        Ok(AddressIndex::new(at, place))
+        Ok(AddressIndex::new(at, stripe.within(place, network, ip)))
     }
 
     /// Counts a connection in that was admitted already and comes from a shard.
     pub(crate) fn enter_again(&self, remote: SocketAddr) -> AddressIndex {
         let now_ms = self.began.elapsed().as_millis() as u64;
         let ip = remote.ip().to_canonical();
-        let at = stripe_of(ip);
+        let (network, at) = (network(ip), stripe_of(ip));
         let mut stripe = lock(&self.stripes[at]);
-        let place = stripe.place(ip, f64::from(self.rate_max), now_ms);
+        let place = stripe.place(network, f64::from(self.rate_max), now_ms);
         stripe.addresses[place].open += 1;
-        AddressIndex::new(at, place)
+        AddressIndex::new(at, stripe.within(place, network, ip))
     }
 
     /// Memory of the tables of addresses, in bytes.
@@ -124,6 +129,7 @@ impl Admission {
         let (at, place) = index.parts();
         let now_ms = self.began.elapsed().as_millis() as u64;
         let mut stripe = lock(&self.stripes[at]);
+        let place = stripe.leave(place);
         let address = &mut stripe.addresses[place];
         address.open -= 1;
         address.fill(f64::from(self.rate_max), now_ms);
@@ -186,6 +192,39 @@ impl Stripe {
         place
     }
 
+    /// The place of an address in the network at `place`, with one connection more.
+    fn within(&mut self, place: usize, network: IpAddr, ip: IpAddr) -> usize {
+        if ip == network {
+            return place;
+        }
+        let within = match self.places.get(&ip) {
+            Some(&within) => within,
+            None => {
+                let within = self.addresses.insert(Address { ip, open: 0, tokens: 0.0, filled_ms: 0 });
+                self.places.insert(ip, within);
+                within
+            }
+        };
+        self.addresses[within].open += 1;
+        within
+    }
+
+    /// Takes a connection from an address in a network, and says the place of that.
+    fn leave(&mut self, place: usize) -> usize {
+        let address = &mut self.addresses[place];
+        let ip = address.ip;
+        let network = network(ip);
+        if ip == network {
+            return place;
+        }
+        address.open -= 1;
+        if address.open == 0 {
+            self.addresses.remove(place);
+            self.places.remove(&ip);
+        }
+        self.places[&network]
+    }
+
     fn forget_idle(&mut self, burst: f64, now_ms: u64) {
         let places = &mut self.places;
         self.addresses.retain(|_, address| {
@@ -208,12 +247,12 @@ impl Address {
 }
 
 fn stripe_of(ip: IpAddr) -> usize {
-    let last = match ip {
+    let mixed = match ip {
         IpAddr::V4(ip) => ip.octets()[3],
-        // The host's part of an address is random; its network's is not.
-        IpAddr::V6(ip) => ip.octets()[15],
+        // Some providers number their customers by the last bits of the network, and some by those before.
+        IpAddr::V6(ip) => ip.octets()[4..8].iter().fold(0, |mixed, octet| mixed ^ octet),
     };
-    usize::from(last) % STRIPES
+    usize::from(mixed) % STRIPES
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -238,6 +277,39 @@ mod tests {
         admission.enter(address(2)).expect("another address");
         admission.leave(first);
         admission.enter(address(1)).expect("one went");
+    }
+
+    #[test]
+    fn a_network_of_ipv6_has_one_limit_and_each_connection_in_it_its_own_address() {
+        let at = |text: &str| SocketAddr::new(text.parse().expect("an address"), 1);
+        for networks_own in ["2001:db8::", "2001:db8::3"] {
+            let admission = Admission::new(3, 1000);
+            let come = ["2001:db8::1", "2001:db8::2", networks_own];
+            let open = come.map(|text| admission.enter(at(text)).expect("there is a place"));
+            assert_eq!(admission.enter(at("2001:db8::ffff:1")), Err(Excess::Connections));
+            admission.enter(at("2001:db8:0:1::1")).expect("another network");
+            assert_eq!(open.map(|index| admission.ip(index)), come.map(|text| at(text).ip()));
+            let again = admission.enter_again(at("2001:db8::1"));
+            assert_eq!(again, open[0], "it is the same address");
+            admission.leave(again);
+            open.iter().for_each(|index| admission.leave(*index));
+            let new = ["2001:db8::5", "2001:db8::6", "2001:db8::7"];
+            let _new = new.map(|text| admission.enter(at(text)).expect("all have gone"));
+            let kept: usize = admission.stripes.iter().map(|stripe| lock(stripe).addresses.len()).sum();
+            assert_eq!(kept, 6, "two networks, and the four who are there");
+        }
+    }
+
+    #[test]
+    fn a_network_of_ipv6_has_one_rate() {
+        let admission = Admission::new(1000, 3);
+        let at = |host: u16| {
+            SocketAddr::new(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host).into(), 1)
+        };
+        for host in 1..=3 {
+            admission.leave(admission.enter(at(host)).expect("within the burst"));
+        }
+        assert_eq!(admission.enter(at(4)), Err(Excess::Rate));
     }
 
     #[test]

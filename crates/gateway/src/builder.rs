@@ -9,7 +9,7 @@ use crate::life::Life;
 use crate::limits::Limits;
 use crate::listening::{Listening, ListeningTls, bind_for_nodes};
 use crate::longpoll::BODIES_KIB_MAX;
-use crate::memory::{Account, Allowance, HttpConnections, Shares, Watch};
+use crate::memory::{Account, Allowance, HttpConnections, SOCKET_BUFFERS, Shares, Watch};
 use crate::metrics::{Metrics, ShardMetrics};
 use crate::mount::Mount;
 use crate::nodes::Nodes;
@@ -19,7 +19,7 @@ use crate::relay::Relay;
 use crate::shard::{ShardDriver, Shared, Transits, Turns};
 use crate::start_error::StartError;
 use crate::words::{Ear, FromNodes};
-use engine::{EngineConfig, EngineLimits, Tables};
+use engine::{EngineConfig, EngineLimits, SocketBuffers, Tables};
 use hub::{Histories, HubConfig, NodeId, OwnerOf, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
@@ -199,7 +199,11 @@ impl GatewayBuilder {
         }
         self.check_proxies_are_named()?;
         self.histories().map_err(StartError::Pattern)?;
-        let tls = self.listen_tls.iter().map(ListeningTls::bind).collect::<Result<Vec<_>, _>>()?;
+        let tls = self
+            .listen_tls
+            .iter()
+            .map(|tls| tls.bind(self.socket_buffers()))
+            .collect::<Result<Vec<_>, _>>()?;
         let for_nodes = self.listen_for_nodes.map(bind_for_nodes).transpose()?;
         let shards = self.shards.unwrap_or_else(cores);
         let prepared =
@@ -285,9 +289,12 @@ impl GatewayBuilder {
     }
 
     fn engine_config(&self, shards: usize) -> EngineConfig {
+        let parts = self.shares(shards);
         let limits = EngineLimits {
             outbox_bytes_max: self.limits.outbox_bytes_max,
-            outboxes_bytes_max: self.shares(shards).map_or(usize::MAX, |parts| parts.outboxes as usize),
+            outboxes_bytes_max: parts.map_or(usize::MAX, |parts| parts.outboxes as usize),
+            send_queues_bytes_max: parts.map_or(usize::MAX, |parts| parts.send_queues as usize),
+            socket_buffers: self.socket_buffers(),
             refusal: refusal(&Rejection::full()).into(),
             mailbox_len_max: self.limits.mailbox_len_max,
             connections_max: self.limits.connections_max,
@@ -295,6 +302,11 @@ impl GatewayBuilder {
         };
         let listen = self.listen.iter().map(|listening| listening.address).collect();
         EngineConfig { shards, tables: self.tables, limits, ..EngineConfig::new(listen) }
+    }
+
+    /// Without a budget the kernel keeps for a connection what it likes.
+    fn socket_buffers(&self) -> Option<SocketBuffers> {
+        self.limits.memory_budget.map(|_| SOCKET_BUFFERS)
     }
 
     /// One shard's part of the memory budget, if there is one: shards get connections alike.
@@ -305,6 +317,7 @@ impl GatewayBuilder {
         Some(Shares {
             connections: part(whole.connections),
             outboxes: part(whole.outboxes),
+            send_queues: part(whole.send_queues),
             partial_messages: part(whole.partial_messages),
             longpoll_sessions: part(whole.longpoll_sessions),
         })

@@ -7,7 +7,7 @@ use crate::metrics::{Metrics, Snapshot};
 use crate::relay::{Relay, Reply};
 use crate::shard::{Mail, Question, ShardCensus, ShardDriver, Shared, SlowReader};
 use engine::{Engine, Mailboxes, ShardIndex};
-use hub::{Dismissal, Outgoing, ShardMessage};
+use hub::{Dismissal, Micros, Outgoing, Publication, ShardMessage};
 use proto::ws::CloseCode;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,6 +15,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// Shards that are told at once what concerns a crowd: with more of them, most have nobody of it.
+const TOLD_AT_ONCE_MAX: usize = 2;
 
 /// A gateway that was started. Dropping it leaves it running.
 pub struct Running {
@@ -141,6 +144,30 @@ impl Handle {
         let home = ShardIndex(self.shared.hub.home_of(topic).0);
         let message = ShardMessage::PublishNow { topic: topic.into(), event: event.into(), payload, here };
         self.mailboxes.offer(home, Mail::Shard(message)).map_err(|_| BroadcastError::Full)
+    }
+
+    /// As [`Handle::broadcast_here`], for topics that have members on most shards: where there are two at the most, each is told
+    /// at once, and not by way of the topic's home. What is published on a topic in this way comes in the order of the calls;
+    /// how it stands to what is published in others nobody says.
+    pub fn broadcast_to_crowd<'p>(
+        &self,
+        topic: &str,
+        event: &str,
+        payload: impl Into<Outgoing<'p>>,
+    ) -> Result<(), BroadcastError> {
+        let shards = self.mailboxes.len();
+        if shards > TOLD_AT_ONCE_MAX {
+            return self.broadcast_here(topic, event, payload);
+        }
+        let received = Micros(self.shared.began.elapsed().as_micros() as u64);
+        let (topic, event, payload) = (topic.into(), event.into(), payload.into().into_owned());
+        let publication = Arc::new(Publication { topic, event, payload, received, place: None });
+        let mut outcome = Ok(());
+        for shard in (0..shards).map(|shard| ShardIndex(shard as u16)) {
+            let mail = Mail::Shard(ShardMessage::Deliver(publication.clone()));
+            outcome = outcome.and(self.mailboxes.offer(shard, mail).map_err(|_| BroadcastError::Full));
+        }
+        outcome
     }
 
     /// Whether there is a bus to other nodes, be it away or not.

@@ -29,6 +29,7 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod address;
 mod admission;
 mod builder;
 mod bus_port;
@@ -51,6 +52,7 @@ mod shard;
 mod start_error;
 mod words;
 
+pub use address::network;
 pub use builder::{Gateway, GatewayBuilder};
 pub use bus_port::{BusEvents, BusPort};
 pub use connect::{ConnectRequest, Refusal, Socket};
@@ -58,8 +60,8 @@ pub use control::RemotePeer;
 pub use engine::{Tables, ask_for_short_turns, machine};
 pub use handle::{BroadcastError, Census, Handle, Running};
 pub use hub::{
-    Answer, Channel, Context, Ended, Histories, Info, Joining, Micros, NodeId, Outgoing, OwnerOf, Pattern,
-    PatternError, ReplyTo, Retention, Task, TrackError,
+    Answer, Call, Channel, Context, Ended, Finish, Histories, Info, Joining, Micros, NodeId, Outgoing,
+    OwnerOf, Pattern, PatternError, ReplyTo, Retention, Task, TrackError,
 };
 pub use limits::{BadLimit, Limits};
 pub use memory::{

@@ -23,7 +23,8 @@ pub struct Limits {
     pub http_connections_max: usize,
     /// Long-poll sessions. Past it a new one is told to come back later.
     pub longpoll_sessions_max: usize,
-    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429.
+    /// Open connections of one IP address, and its long-poll sessions. Past it a new one is answered 429. In IPv6 the
+    /// addresses of a [network](crate::network) are one, here and below.
     pub connections_per_ip_max: u32,
     /// New connections and long-poll sessions of one IP address per second, with bursts of the same size. Past it a new
     /// one is answered 429.

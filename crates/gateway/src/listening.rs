@@ -2,6 +2,7 @@
 
 use crate::control::TlsListener;
 use crate::start_error::StartError;
+use engine::SocketBuffers;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -22,20 +23,24 @@ pub(crate) struct ListeningTls {
 
 /// Listens for other nodes.
 pub(crate) fn bind_for_nodes(address: SocketAddr) -> Result<TcpListener, StartError> {
-    bind(address).map_err(|error| StartError::ListenForNodes(address, error))
+    bind(address, None).map_err(|error| StartError::ListenForNodes(address, error))
 }
 
 impl ListeningTls {
     /// Listens.
-    pub(crate) fn bind(&self) -> Result<TlsListener, StartError> {
+    pub(crate) fn bind(&self, buffers: Option<SocketBuffers>) -> Result<TlsListener, StartError> {
         let Listening { address, announced } = self.listening;
-        let listener = bind(address).map_err(|error| StartError::ListenTls(address, error))?;
+        let listener = bind(address, buffers).map_err(|error| StartError::ListenTls(address, error))?;
         Ok(TlsListener { listener, config: self.config.clone(), announced })
     }
 }
 
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+/// What the socket accepts has the bounds of its buffers from it.
+fn bind(address: SocketAddr, buffers: Option<SocketBuffers>) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(address)?;
+    if let Some(buffers) = buffers {
+        buffers.apply(&listener)?;
+    }
     listener.set_nonblocking(true)?;
     Ok(listener)
 }

@@ -1,5 +1,6 @@
 //! What a programmer writes: the [`Channel`] trait.
 
+use crate::call::{Call, Finish};
 use crate::context::Context;
 use crate::outgoing::Outgoing;
 use proto::phoenix::Payload;
@@ -10,12 +11,14 @@ use std::pin::Pin;
 /// What a task or another part of the program tells a channel.
 pub type Info = Box<dyn Any + Send>;
 
-/// Work that takes time. It runs on the control plane, never on a shard.
+/// Work that takes time. It runs elsewhere, never on a shard.
 pub enum Task {
     /// Polled by the control plane's runtime.
     Future(Pin<Box<dyn Future<Output = Info> + Send>>),
     /// Run on a thread that may block.
     Blocking(Box<dyn FnOnce() -> Info + Send>),
+    /// Done by somebody who calls back.
+    Called(Call),
 }
 
 impl Task {
@@ -29,6 +32,12 @@ impl Task {
     pub fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Task {
         Task::Blocking(Box::new(move || Box::new(work()) as Info))
     }
+
+    /// Something that calls back, for what has a thread of its own: the answer goes from there to the shard, and wakes nobody
+    /// else. `begin` is called on the shard, and hands on what is to be called with the answer.
+    pub fn called(begin: impl FnOnce(Finish) + Send + 'static) -> Task {
+        Task::Called(Call::new(begin))
+    }
 }
 
 impl std::fmt::Debug for Task {
@@ -36,6 +45,7 @@ impl std::fmt::Debug for Task {
         f.write_str(match self {
             Task::Future(_) => "Task::Future",
             Task::Blocking(_) => "Task::Blocking",
+            Task::Called(_) => "Task::Called",
         })
     }
 }

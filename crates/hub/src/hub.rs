@@ -1,6 +1,6 @@
 //! The state of one shard, and the way in.
 
-use crate::active::Active;
+use crate::active::{Active, Pending};
 use crate::archive::Archive;
 use crate::backlog::SpareBacklogs;
 use crate::bus::NodeId;
@@ -172,6 +172,11 @@ impl Hub {
             Event::Tick => {}
         }
         self.encoder.rest();
+    }
+
+    /// What there is to deliver, of what was published.
+    pub fn pending(&self) -> Pending {
+        self.active.pending()
     }
 
     /// When [`Hub::pump`] has something to tell although nothing happens.

@@ -16,6 +16,7 @@ mod backlog;
 mod base64_id;
 mod bus;
 mod bus_order;
+mod call;
 mod catching_up;
 mod channel;
 mod class;
@@ -72,6 +73,7 @@ pub use bus::{
     AppendToken, BusEffect, BusEvent, BusHistory, NodeId, NodePeople, Ordered, PresenceChange, PresenceMeta,
     ReadToken, Span, SubscriptionId,
 };
+pub use call::{Call, Finish};
 pub use channel::{Answer, Channel, ChannelFactory, Ended, Info, Joining, Task};
 pub use class::Class;
 pub use context::{Context, ReplyTo, TrackError};

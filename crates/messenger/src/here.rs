@@ -88,7 +88,8 @@ impl Here<'_> {
 
     /// A message is there.
     fn said(&mut self, community: &CommunityId, message: &Message) {
-        let payload = &json!(message).to_string();
+        // Written as it is, without a tree of it first: there is one for each message.
+        let payload = &serde_json::to_string(message).expect("texts and numbers can be written");
         self.cache.said(community, message, PAGE);
         let reach = self.audience.said(community, message, payload);
         if let Some(topic) = &reach.room {

@@ -23,7 +23,6 @@
 //! # }).unwrap();
 //! ```
 
-mod address;
 mod audience;
 mod budgets;
 mod bulletin;
@@ -48,6 +47,7 @@ mod nodes;
 mod notice;
 mod outlet;
 mod past;
+mod promise;
 mod reading;
 mod reconciling;
 mod refollowing;
@@ -61,7 +61,6 @@ mod surfaces;
 mod topics;
 mod witness;
 
-pub use address::network;
 pub use audience::{Presence, Status};
 pub use bulletin::Bulletin;
 pub use channels::{EVENTS, EventRow, Surface};
@@ -72,6 +71,7 @@ pub use entrance::{
     Rejection, TokenKey, Unanswered,
 };
 pub use fault::{ErrorCode, Fault};
+pub use gateway::network;
 pub use limited::{AddressLimits, TooManyMessages};
 pub use messenger::{Answer, Messenger, Settings, WeakMessenger};
 pub use news::News;

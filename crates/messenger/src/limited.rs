@@ -1,12 +1,12 @@
 //! What is refused because there was too much of it in a minute, by whatever way it came: messages, other requests, new guests,
 //! tokens that are none.
 
-use crate::address::network;
 use crate::budgets::Budgets;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::spent::Spent;
 use chat::{By, CommunityId, CommunityLimits, Failure, PersonId};
+use gateway::network;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -258,16 +258,28 @@ impl Messenger {
         Ok(self.spend_of(community, Sender { person, remote: None }, &limits))
     }
 
-    /// The same for a person by channels, with the limits as far as they are known without asking; and of their address.
+    /// The same for a person by channels, and of their address; where the community's limits are known without asking.
+    /// Otherwise nothing is taken, and [`spend_message_from`](Self::spend_message_from) is to be waited for.
     pub(crate) fn spend_message_now(
         &self,
         community: &CommunityId,
         person: &PersonId,
         remote: Option<IpAddr>,
-    ) -> Result<Spent, TooManyMessages> {
-        let known = self.inner.cache.known_community(community);
-        let limits = known.map_or_else(CommunityLimits::default, |known| known.community.settings.limits);
-        self.spend_of(community, Sender { person: Some(person), remote }, &limits)
+    ) -> Result<Option<Spent>, TooManyMessages> {
+        let Some(known) = self.inner.cache.known_community(community) else { return Ok(None) };
+        let limits = known.community.settings.limits;
+        self.spend_of(community, Sender { person: Some(person), remote }, &limits).map(Some)
+    }
+
+    /// The same after the community's limits were read.
+    pub(crate) async fn spend_message_from(
+        &self,
+        community: &CommunityId,
+        person: &PersonId,
+        remote: Option<IpAddr>,
+    ) -> Result<Spent, Fault> {
+        let limits = self.directory(community).await?.community.settings.limits;
+        Ok(self.spend_of(community, Sender { person: Some(person), remote }, &limits)?)
     }
 
     fn spend_of(

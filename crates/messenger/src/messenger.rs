@@ -91,7 +91,7 @@ impl Messenger {
         let inner = Inner {
             audience: Audience::new(),
             limited: Limited::new(settings.address_limits),
-            cache: Cache::new(settings.cache_bytes_max),
+            cache: Cache::new(settings.cache_bytes_max, settings.secret.hashing()),
             entrance: Entrance::new(settings.secret, settings.outbound),
             erasures: DoubtedErasures::default(),
             out: WayOut::default(),
@@ -139,6 +139,21 @@ impl Messenger {
         then: impl FnOnce(&Result<V::Answer, Failure>) + Send + 'static,
     ) -> Answer<V::Answer> {
         let (sender, receiver) = oneshot::channel();
+        self.perform_calling(verb, move |outcome| {
+            then(&outcome);
+            // Whoever asked may be gone; what they asked is done.
+            let _ = sender.send(outcome);
+        });
+        Answer(receiver)
+    }
+
+    /// As [`Messenger::perform`], for who is called with the answer: on the store's thread, or on this one if the store takes no
+    /// more. `done` must neither block nor panic.
+    pub(crate) fn perform_calling<V: News>(
+        &self,
+        verb: V,
+        done: impl FnOnce(Result<V::Answer, Failure>) + Send + 'static,
+    ) {
         let (inner, kept) = (self.inner.clone(), verb.keep());
         self.inner.asked.fetch_add(1, Relaxed);
         self.inner.store.submit_verb(verb, move |outcome| {
@@ -152,11 +167,8 @@ impl Messenger {
                 }
                 Err(_) => {}
             }
-            then(&outcome);
-            // Whoever asked may be gone; what they asked is done.
-            let _ = sender.send(outcome);
+            done(outcome);
         });
-        Answer(receiver)
     }
 
     /// As [`Messenger::perform`], for a command in a community.

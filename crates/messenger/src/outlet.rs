@@ -1,6 +1,6 @@
 //! The way out to the clients.
 
-use crate::topics::{PERSON, TOLD_TO_PEOPLE};
+use crate::topics::{PERSON, ROOM, TOLD_TO_PEOPLE};
 use crate::witness::{Happening, Witness};
 use chat::{CommunityId, KeyId, PersonId};
 use gateway::{Handle, Outgoing};
@@ -34,7 +34,14 @@ pub trait Outlet: Send + Sync + 'static {
 
 impl Outlet for Handle {
     fn tell(&self, topic: &str, event: &str, payload: &str) -> bool {
-        self.broadcast_here(topic, event, Outgoing::json(payload)).is_ok()
+        let payload = Outgoing::json(payload);
+        // A person has a device or two, on a shard or two; a room's people are everywhere. All that a room is told goes the same
+        // way, so that it comes in this order.
+        let told = match topic.starts_with(ROOM) {
+            true => self.broadcast_to_crowd(topic, event, payload),
+            false => self.broadcast_here(topic, event, payload),
+        };
+        told.is_ok()
     }
 
     fn has_nodes(&self) -> bool {

@@ -5,6 +5,7 @@ use chat::limits::PAGE_MAX;
 use chat::verbs::{Communities, Erase, EraseCommunity, Expire, HalfErased};
 use chat::{By, Community, CommunityId, Failure, Moment, PersonId};
 use messenger::Messenger;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// From the start to the first round: a restart is not slowed, and a server that is restarted often drops what is too old all the
@@ -15,10 +16,12 @@ const FIRST_ROUND: Duration = Duration::from_secs(60);
 const FIRST_LOOK: Duration = Duration::from_secs(10);
 /// From one look for what is to be erased to the next.
 const LOOK: Duration = Duration::from_secs(60);
-/// From one round through all communities to the next.
+/// From the time for one round through all communities to that for the next.
 const ROUND: Duration = Duration::from_secs(60 * 60);
-/// From one part to the next: people who write go before.
+/// From one part to the next, at the most: people who write go before.
 const BREATH: Duration = Duration::from_millis(50);
+/// A round that takes longer than [`ROUND`] does not keep up with what was written; then a pause is this part of what it was.
+const HURRY: u32 = 8;
 /// Nothing was erased for so long by whoever began it, or by another node: two would be in each other's way.
 const ABANDONED_MS: u64 = 10_000;
 
@@ -27,13 +30,18 @@ pub(crate) async fn apply(messenger: Messenger) {
     let mut next_round = Instant::now() + FIRST_ROUND;
     tokio::time::sleep(FIRST_LOOK).await;
     loop {
-        if next_round <= Instant::now() {
-            if let Err(failure) = go_round(&messenger).await {
+        let began = Instant::now();
+        if next_round <= began {
+            let due = next_round + ROUND;
+            if let Err(failure) = go_round(&messenger, due).await {
                 tracing::warn!(%failure, "what is too old was not dropped; the next round tries again");
             }
-            next_round = Instant::now() + ROUND;
+            // Who was late goes on at once, and is late from the start.
+            next_round = due.max(began);
         }
-        if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), next_round).await {
+        // Who is late with one has some time for the other.
+        let until = next_round.max(Instant::now() + LOOK);
+        if let Err(failure) = erase_what_is_left(&messenger, messenger::now(), until).await {
             tracing::warn!(%failure, "what is to be erased was not read; the next look tries again");
         }
         tokio::time::sleep(LOOK).await;
@@ -55,13 +63,24 @@ async fn communities(
     }
 }
 
-/// A community of which it fails keeps the others from nothing.
-async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
-    for community in communities(messenger, |community| community.erasing.is_none()).await? {
-        match expire(messenger, &community).await {
+/// Communities take turns: one of which it fails, or that has much to drop, keeps the others from nothing. After `due` there is no
+/// time to lose.
+async fn go_round(messenger: &Messenger, due: Instant) -> Result<(), Failure> {
+    let meant = communities(messenger, |community| community.erasing.is_none()).await?;
+    let mut left: VecDeque<Expiring> = meant.into_iter().map(Expiring::new).collect();
+    while let Some(mut expiring) = left.pop_front() {
+        let begun = Instant::now();
+        match expiring.drop_a_part(messenger).await {
+            Ok(false) => {}
+            Ok(true) => {
+                left.push_back(expiring);
+                let now = Instant::now();
+                tokio::time::sleep(pause(now - begun, due < now)).await;
+            }
             // It is being erased by now.
-            Ok(()) | Err(Failure::Absent(_)) => {}
+            Err(Failure::Absent(_)) => {}
             Err(failure) => {
+                let community = &expiring.community;
                 tracing::warn!(%failure, %community, "what is too old was not dropped; the next round tries again");
             }
         }
@@ -69,17 +88,41 @@ async fn go_round(messenger: &Messenger) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn expire(messenger: &Messenger, community: &CommunityId) -> Result<(), Failure> {
-    loop {
+/// As long as a part took: so half of the store's time is left to others, and where they make it wait for its turn, it waits as
+/// long once more. Not longer than [`BREATH`], though, or it would fall behind where much is written all day.
+fn pause(took: Duration, is_late: bool) -> Duration {
+    let pause = took.min(BREATH);
+    if is_late { pause / HURRY } else { pause }
+}
+
+/// A community of which something is dropped.
+struct Expiring {
+    community: CommunityId,
+    /// Messages that were.
+    dropped: u64,
+}
+
+impl Expiring {
+    fn new(community: CommunityId) -> Self {
+        Self { community, dropped: 0 }
+    }
+
+    /// Says whether there is more.
+    async fn drop_a_part(&mut self, messenger: &Messenger) -> Result<bool, Failure> {
+        let Self { community, dropped } = self;
         let expired = messenger.ask(community, By::Service, Expire).await?;
-        if expired.messages > 0 {
+        *dropped += expired.messages;
+        if !expired.attachments.is_empty() {
             let files = expired.attachments;
-            tracing::info!(%community, messages = expired.messages, ?files, "messages were dropped, as the community keeps them");
+            tracing::info!(%community, ?files, "files of messages that were dropped are to be deleted");
         }
         if !expired.more {
-            return forget_guests(messenger, community).await;
+            if *dropped > 0 {
+                tracing::info!(%community, messages = *dropped, "messages were dropped, as the community keeps them");
+            }
+            forget_guests(messenger, community).await?;
         }
-        tokio::time::sleep(BREATH).await;
+        Ok(expired.more)
     }
 }
 
@@ -178,7 +221,7 @@ mod tests {
             messenger.prepare_default().await.expect("the default community");
             let community = CommunityId::parse("default").expect("a community");
             messenger.ask(&community, By::Service, EraseCommunity).await.expect("the first part");
-            go_round(&messenger).await.expect("there is nothing to drop");
+            go_round(&messenger, Instant::now() + ROUND).await.expect("there is nothing to drop");
             let (now, until) = (messenger::now(), Instant::now() + ROUND);
             for (now, left) in [(now, 1), (now.after_ms(2 * ABANDONED_MS), 0)] {
                 erase_what_is_left(&messenger, now, until).await.expect("a look");
@@ -241,12 +284,26 @@ mod tests {
                 let profile = Profile { name, avatar: None, guest: true, role: None };
                 messenger.perform(call.ask(verbs::Meet { profile })).await.expect("guests are welcome");
             }
-            go_round(&messenger).await.expect("a round");
+            go_round(&messenger, Instant::now() + ROUND).await.expect("a round");
             let people = verbs::People { after: None, limit: PAGE_MAX };
             let people = messenger.ask(&community, By::Service, people).await.expect("a list");
             let names: Vec<&str> = people.rows.iter().map(|person| person.id.as_str()).collect();
             assert_eq!(names, ["here"]);
         });
+    }
+
+    #[test]
+    fn a_pause_is_as_long_as_a_part_took_within_a_bound_and_short_for_who_is_late() {
+        let ms = Duration::from_millis;
+        for (took, is_late, waits) in [
+            (0, false, ms(0)),
+            (8, false, ms(8)),
+            (300, false, BREATH),
+            (8, true, ms(1)),
+            (300, true, BREATH / HURRY),
+        ] {
+            assert_eq!(pause(ms(took), is_late), waits, "{took} ms, late: {is_late}");
+        }
     }
 
     #[test]
@@ -275,7 +332,7 @@ mod tests {
             let mut settings = chat::Settings::named("Throng");
             settings.limits.history_days = Some(1);
             messenger.ask(&community, By::Service, ChangeCommunity { settings }).await.expect("changed");
-            go_round(&messenger).await.expect("a round");
+            go_round(&messenger, Instant::now() + ROUND).await.expect("a round");
             let page = ReadPage { conversation: room.id, around: verbs::Around::Newest, limit: 10 };
             let page = messenger.ask(&community, By::Service, page).await.expect("a page");
             let kept: Vec<u64> = page.messages.iter().map(|shown| shown.message.seq.0).collect();

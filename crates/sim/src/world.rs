@@ -18,7 +18,7 @@ use proto::phoenix::FrameKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 
 pub(crate) struct World {
@@ -287,13 +287,20 @@ impl World {
 }
 
 fn answer_of(task: Task) -> Answer {
-    let finished = catch_unwind(AssertUnwindSafe(|| match task {
-        Task::Blocking(work) => work(),
-        Task::Future(future) => match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(info) => info,
-            Poll::Pending => unreachable!("the simulation's tasks wait for nothing"),
-        },
-    }));
+    let finished = match task {
+        Task::Blocking(work) => catch_unwind(AssertUnwindSafe(work)),
+        Task::Future(future) => catch_unwind(AssertUnwindSafe(|| {
+            match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(info) => info,
+                Poll::Pending => unreachable!("the simulation's tasks wait for nothing"),
+            }
+        })),
+        Task::Called(call) => {
+            let (tell, told) = mpsc::sync_channel(1);
+            call.begin(move |answer| drop(tell.send(answer)));
+            return told.try_recv().expect("who is called in the simulation answers at once");
+        }
+    };
     finished.map_or(Answer::Panicked, Answer::Finished)
 }
 

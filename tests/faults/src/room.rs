@@ -1,9 +1,10 @@
 //! A channel whose handlers do what the client asks for, be it good or bad.
 
-use gateway::{Channel, Context, Ended, Info, Joining, Payload, Task};
+use gateway::{Channel, Context, Ended, Info, Joining, Payload, ReplyTo, Task};
 use serde_json::{Value, json};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 
 /// What one message of a flood carries.
 pub const FLOOD_MESSAGE_BYTES: usize = 1000;
@@ -77,13 +78,22 @@ impl Channel for Room {
             "flood" => flood(cx, payload),
             "panic" => panic!("as the client asked"),
             "panic_in_task" => cx.spawn(Task::blocking(|| panic!("as the client asked"))),
+            "panic_in_call" => cx.spawn(Task::called(|_| panic!("as the client asked"))),
+            "never_called" => cx.spawn(Task::called(drop)),
+            "call" => {
+                let to = cx.defer();
+                cx.spawn(Task::called(|finish| drop(thread::spawn(move || finish.with(to)))));
+            }
             "panic_in_info" => cx.spawn(Task::blocking(|| ())),
             _ => cx.reply_error(json!({ "reason": "unknown event" })),
         }
     }
 
-    fn handle_info(&mut self, _: &mut Context<'_>, _: Info) {
-        panic!("as the client asked");
+    fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
+        match info.downcast::<ReplyTo>() {
+            Ok(to) => cx.reply_to(&to, "ok", json!({ "called": true })),
+            Err(_) => panic!("as the client asked"),
+        }
     }
 
     fn intercepts(&self) -> &'static [&'static str] {

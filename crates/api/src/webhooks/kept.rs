@@ -2,11 +2,12 @@
 //!
 //! Memory decides: it has the bounds, and whose turn it is. What it took is written to the store, which keeps the order of one
 //! community's requests, so that what was delivered is never written after it was taken out. A server that starts reads what
-//! it had, and goes on with it: what was under way when it was killed is told again.
+//! it had, and goes on with it: what was under way when it was killed is told again. What was delivered while the store could
+//! not note it is noted later.
 
 use crate::keyring;
 use chat::verbs::{EndDelivery, GiveUp, KeepDelivery, NoteAttempt};
-use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, Ulid};
+use chat::{By, CommunityId, Delivery, DeliveryId, Failure, KeyId, Moment, PersonId, TroubleKind, Ulid};
 use identity::{
     Community, Endpoint, EndpointId, Head, MemoryLimits, MemoryQueue, Message, MessageId, Queue, QueueError,
     QueueFull, UnixMillis, Waiting, WhyDead,
@@ -19,6 +20,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What ids of deliveries begin with, as sites are told them.
 const PREFIX: &str = "evt_";
 
+/// What was delivered, and of which the store still has to be told. Past it, an endpoint's line rests after each delivery, and what
+/// was delivered then is told again by the server that starts next.
+const UNENDED_MAX: usize = 10_000;
+
 /// See the module.
 pub(super) struct KeptQueue {
     memory: MemoryQueue,
@@ -26,6 +31,8 @@ pub(super) struct KeptQueue {
     /// Who this server is, of several on one store.
     holder: String,
     places: Mutex<HashMap<EndpointId, Place>>,
+    /// What was delivered while the store could not note it.
+    unended: Mutex<HashSet<(EndpointId, DeliveryId)>>,
     unkept: AtomicU64,
 }
 
@@ -40,7 +47,8 @@ impl KeptQueue {
     pub(super) fn new(messenger: WeakMessenger, holder: String, limits: MemoryLimits) -> Self {
         // Dead letters are read in the store.
         let memory = MemoryQueue::new(MemoryLimits { dead_per_endpoint_max: 0, ..limits });
-        Self { memory, messenger, holder, places: Mutex::default(), unkept: AtomicU64::new(0) }
+        let (places, unended) = (Mutex::default(), Mutex::default());
+        Self { memory, messenger, holder, places, unended, unkept: AtomicU64::new(0) }
     }
 
     /// Who this server is.
@@ -121,6 +129,26 @@ impl KeptQueue {
         tracing::warn!(%failure, "the store does not keep a webhook that waits");
     }
 
+    /// Has the store note what was delivered while it could not. Says whether nothing is left of that. It may be dropped at any
+    /// time: what is noted twice is noted once.
+    pub(super) async fn end_again(&self) -> bool {
+        let left: Vec<_> = self.unended().iter().copied().collect();
+        for (endpoint, id) in left {
+            match self.end(endpoint, id).await {
+                // Others' lines may have a place.
+                Err(failure) if is_of(&failure, TroubleKind::Busy) => {}
+                Err(Failure::Unavailable(_)) => return false,
+                // Refused, it is of a community that is no more.
+                Ok(()) | Err(_) => drop(self.unended().remove(&(endpoint, id))),
+            }
+        }
+        self.unended().is_empty()
+    }
+
+    async fn end(&self, endpoint: EndpointId, id: DeliveryId) -> Result<(), Failure> {
+        self.ask(endpoint, |key| EndDelivery { endpoint: key, id }).await.map(drop)
+    }
+
     /// Asks the store, unless the endpoint was removed meanwhile.
     async fn ask<C>(
         &self,
@@ -134,6 +162,10 @@ impl KeptQueue {
         let Some(Place { community, key }) = place else { return Ok(None) };
         let asked = self.messenger.upgrade()?.ask(&community, By::Service, command(key));
         asked.await.map(Some)
+    }
+
+    fn unended(&self) -> MutexGuard<'_, HashSet<(EndpointId, DeliveryId)>> {
+        self.unended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn places(&self) -> MutexGuard<'_, HashMap<EndpointId, Place>> {
@@ -150,12 +182,20 @@ impl Queue for KeptQueue {
         self.memory.head(endpoint).await
     }
 
-    /// When it is said that it was delivered, a server that starts does not tell it again.
+    /// When it is said that it was delivered, a server that starts does not tell it again, unless this one was killed before the
+    /// store could note it.
     async fn delivered(&self, endpoint: EndpointId, message: &MessageId) -> Result<(), QueueError> {
         self.memory.delivered(endpoint, message).await?;
         let id = delivery_id(message)?;
-        let ended = self.ask(endpoint, |key| EndDelivery { endpoint: key, id }).await;
-        ended.map(drop).map_err(|failure| unkept(&failure))
+        let Err(failure) = self.end(endpoint, id).await else { return Ok(()) };
+        let mut unended = self.unended();
+        if unended.len() >= UNENDED_MAX {
+            self.unkept.fetch_add(1, Ordering::Relaxed);
+            return Err(unkept(&failure));
+        }
+        unended.insert((endpoint, id));
+        tracing::warn!(%failure, "the store does not note that a webhook was delivered; it is asked again");
+        Ok(())
     }
 
     async fn failed(
@@ -194,6 +234,10 @@ impl Queue for KeptQueue {
             }
         }
     }
+}
+
+fn is_of(failure: &Failure, kind: TroubleKind) -> bool {
+    matches!(failure, Failure::Unavailable(trouble) if trouble.kind == kind)
 }
 
 fn unkept(failure: &Failure) -> QueueError {

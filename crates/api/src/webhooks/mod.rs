@@ -39,6 +39,11 @@ const ABANDONED_AFTER_MS: u64 = 25 * 60 * 60 * 1_000;
 /// From one try to the next to read what waits, when the server starts.
 const RESTORE_PAUSE: Duration = Duration::from_secs(5);
 
+/// From one try to the next to have the store note what was delivered while it could not.
+const END_PAUSE: Duration = Duration::from_secs(1);
+/// So often at the end.
+const END_TRIES_MAX: u32 = 5;
+
 /// See the module.
 pub(crate) struct Webhooks {
     messenger: WeakMessenger,
@@ -72,14 +77,14 @@ impl Webhooks {
         place.send(Happened { community, by, at, what });
     }
 
-    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
-    /// everything from here on, and one that was removed nothing more, of what happened before neither.
     /// A community is no more, nor are its keys: what waits for them waits in vain.
     pub(crate) fn closed(&self, community: &CommunityId) {
         self.keys_changed(community, None);
         self.known.keep(community, &[], |endpoint| self.forget(endpoint));
     }
 
+    /// On the store's thread, between what happened before and what happens after: an endpoint that was made is told
+    /// everything from here on, and one that was removed nothing more, of what happened before neither.
     pub(crate) fn keys_changed(&self, community: &CommunityId, revoked: Option<KeyId>) {
         self.keyring.forget(community);
         self.without.look_again(community);
@@ -285,8 +290,13 @@ impl Webhooks {
         }
         if is_restored {
             let send = async {
-                if let Err(error) = self.deliveries.clone().run(&mut stop).await {
-                    tracing::error!(%error, "webhooks are not sent");
+                tokio::select! {
+                    sent = self.deliveries.clone().run(&mut stop) => {
+                        if let Err(error) = sent {
+                            tracing::error!(%error, "webhooks are not sent");
+                        }
+                    }
+                    () = self.end_now_and_then() => {}
                 }
                 is_over.notify_one();
             };
@@ -300,6 +310,31 @@ impl Webhooks {
             self.go_on_if_read(read, &mut announcing, true);
         }
         while announcing.keeping.join_next().await.is_some() {}
+        self.end_what_is_left().await;
+    }
+
+    /// Until it is dropped.
+    async fn end_now_and_then(&self) {
+        loop {
+            tokio::time::sleep(END_PAUSE).await;
+            self.deliveries.queue().end_again().await;
+        }
+    }
+
+    /// Has the store note the rest of what was delivered, as the next start would tell it again. A store that is away for longer
+    /// is not waited for.
+    async fn end_what_is_left(&self) {
+        for _ in 1..END_TRIES_MAX {
+            if self.deliveries.queue().end_again().await {
+                return;
+            }
+            tokio::time::sleep(END_PAUSE).await;
+        }
+        if !self.deliveries.queue().end_again().await {
+            tracing::warn!(
+                "some webhooks that were delivered are told once more when the server starts again"
+            );
+        }
     }
 
     async fn read(

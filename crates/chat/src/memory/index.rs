@@ -108,11 +108,8 @@ impl Shelf {
             Target::Sanction { person, conversation, kind } => {
                 self.sanctions.remove(&(person, conversation, kind));
             }
-            Target::Message(message) => {
-                self.forget_message(&message);
-                self.remove_edits(message.conversation, message.seq);
-                self.remove_reactions(message.conversation, message.seq);
-            }
+            Target::Message(message) => self.remove_message(&message),
+            Target::Messages(messages) => messages.iter().for_each(|message| self.remove_message(message)),
             Target::Edits { conversation, seq } => self.remove_edits(conversation, seq),
             Target::Reaction { conversation, seq, person, emoji } => {
                 self.reactions.remove(&(conversation, seq, person, emoji));
@@ -125,6 +122,12 @@ impl Shelf {
                 .retain(|_, row| row.given_up.as_ref().is_none_or(|given_up| given_up.at >= given_up_before)),
             Target::Reactions { conversation, seq } => self.remove_reactions(conversation, seq),
         }
+    }
+
+    fn remove_message(&mut self, message: &Message) {
+        self.forget_message(message);
+        self.remove_edits(message.conversation, message.seq);
+        self.remove_reactions(message.conversation, message.seq);
     }
 
     fn remove_edits(&mut self, conversation: ConversationId, seq: Seq) {

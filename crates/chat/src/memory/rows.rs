@@ -220,6 +220,17 @@ impl Rows for MemoryRows {
         Ok(self.of(community).members_of(of).filter(|member| member.role == Role::Owner).count() as u64)
     }
 
+    fn first_with_role(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        role: Role,
+        except: &PersonId,
+    ) -> Found<Option<Member>> {
+        let mut members = self.of(community).members_of(of);
+        Ok(members.find(|member| member.role == role && member.person != *except).cloned())
+    }
+
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
         Ok(self.of(community).conversations_of(person).count() as u64)
     }

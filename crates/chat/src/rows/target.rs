@@ -52,6 +52,8 @@ pub enum Target {
     },
     /// A message, with its edits, reactions and mentions, in the search index too.
     Message(Box<Message>),
+    /// The same of messages of one conversation that follow each other, with no other one between the first and the last.
+    Messages(Vec<Message>),
     /// The former texts of a message.
     Edits {
         /// Where.

@@ -9,7 +9,7 @@ pub use report::{ErasureReport, Vanished};
 use super::changing::{revise, strip, tallies};
 use super::moderating::log;
 use crate::access;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Member};
 use crate::failure::{Failure, Thing};
 use crate::ids::PersonId;
 use crate::kind::Kind;
@@ -209,7 +209,8 @@ impl Erase {
         audit
     }
 
-    /// Takes them out of a conversation; who stays in a group or room gets an owner, if the last one is gone.
+    /// Takes them out of a conversation; who stays in a group or room gets an owner, if the last one is gone: the first by id among
+    /// those with the highest role, but no guest.
     fn go(
         &self,
         rows: &mut dyn Rows,
@@ -219,17 +220,11 @@ impl Erase {
     ) -> Result<(), Failure> {
         let id = conversation.id;
         if role == Role::Owner && rows.owners(&call.community, id)? <= 1 {
-            let others = rows.members(&call.community, id, None, PAGE_MAX)?;
-            let others =
-                others.into_iter().filter(|other| other.person != self.person && other.role > Role::Guest);
-            // The first among the highest, by id: the same in every store.
-            let heir = others.fold(None, |heir: Option<crate::Member>, other| match heir {
-                Some(heir) if heir.role >= other.role => Some(heir),
-                _ => Some(other),
-            });
-            if let Some(mut heir) = heir {
-                heir.role = Role::Owner;
-                rows.put(&call.community, &heir.into())?;
+            for role in [Role::Moderator, Role::Member] {
+                if let Some(heir) = rows.first_with_role(&call.community, id, role, &self.person)? {
+                    rows.put(&call.community, &Member { role: Role::Owner, ..heir }.into())?;
+                    break;
+                }
             }
         }
         if conversation.kind == Kind::Direct {

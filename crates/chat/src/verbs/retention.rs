@@ -15,7 +15,8 @@ const DEAD_LETTERS_KEPT_DAYS: u64 = 30;
 
 /// Drops revocations that have ended, dead letters of a month ago, and a part of what is older than the community's `history_days`: to be repeated until
 /// there is no more. For keys. A conversation forgets from its beginning, without holes: `first` moves forward, and no place
-/// is used again.
+/// is used again. A part is [`PAGE_MAX`] messages at the most, of as few conversations as have so many: each costs more than a
+/// message.
 #[derive(Clone, Copy, Debug)]
 pub struct Expire;
 
@@ -59,32 +60,40 @@ impl Command for Expire {
             *end = seq.max(*end);
         }
         for (id, end) in ends {
+            if expired.messages >= PAGE_MAX as u64 {
+                expired.more = true;
+                break;
+            }
             if let Some(conversation) = rows.conversation(&call.community, id)? {
-                drop_up_to(rows, call, conversation, end, &mut expired)?;
+                drop_outdated(rows, call, conversation, (end, before), &mut expired)?;
             }
         }
         Ok(expired)
     }
 }
 
-fn drop_up_to(
+/// Drops what stands up to a place, and what follows as far as it is outdated, too; but no more than is left of a part.
+fn drop_outdated(
     rows: &mut dyn Rows,
     call: &Call,
     mut conversation: Conversation,
-    end: Seq,
+    (end, before): (Seq, MessageId),
     expired: &mut Expired,
 ) -> Result<(), Failure> {
-    let span = conversation.first..=end;
-    let dropped: Vec<Message> = rows.messages(&call.community, conversation.id, span, false, PAGE_MAX)?;
+    let left = PAGE_MAX.saturating_sub(usize::try_from(expired.messages).unwrap_or(PAGE_MAX));
+    let span = conversation.first..=conversation.last;
+    let mut dropped: Vec<Message> = rows.messages(&call.community, conversation.id, span, false, left)?;
+    // There may be more of what was not read.
+    expired.more |= dropped.len() >= left;
+    let kept = dropped.iter().rposition(|message| message.seq <= end || message.id < before);
+    dropped.truncate(kept.map_or(0, |last| last + 1));
     let Some(last) = dropped.last().map(|message| message.seq) else {
         return Ok(());
     };
     expired.messages += dropped.len() as u64;
-    expired.more |= last < end;
     conversation.first = last.next();
-    for message in dropped {
-        expired.attachments.extend(message.attachments.iter().map(|attachment| attachment.id.clone()));
-        rows.remove(&call.community, &Target::Message(Box::new(message)))?;
-    }
+    let files = dropped.iter().flat_map(|message| &message.attachments);
+    expired.attachments.extend(files.map(|attachment| attachment.id.clone()));
+    rows.remove(&call.community, &Target::Messages(dropped))?;
     Ok(rows.put(&call.community, &conversation.into())?)
 }

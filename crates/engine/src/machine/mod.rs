@@ -34,6 +34,7 @@ pub use process::{
 };
 pub use processor::{
     CpuTime, Processor, cores, cpu_time, governor, parse_cpu_time, parse_cpuinfo, processor,
+    processors_possible,
 };
 pub use schedule::{OwnScheduling, Scheduling, parse_schedstat};
 pub use setting::{setting, setting_numbers};

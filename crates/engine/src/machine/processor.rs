@@ -36,6 +36,19 @@ pub fn cores() -> io::Result<usize> {
     std::thread::available_parallelism().map(std::num::NonZero::get)
 }
 
+/// How many processors the machine may have, those that are switched off or for others among them.
+///
+/// # Errors
+/// If `/sys/devices/system/cpu/possible` cannot be read or has an unknown form.
+pub fn processors_possible() -> io::Result<usize> {
+    read("/sys/devices/system/cpu/possible", parse_processor_list)
+}
+
+/// How many processors a list such as `0-3,8` of numbers from 0 up to its last reaches.
+fn parse_processor_list(text: &str) -> Option<usize> {
+    text.trim().rsplit([',', '-']).next()?.parse::<usize>().ok()?.checked_add(1)
+}
+
 /// Reads `/proc/cpuinfo`.
 ///
 /// # Errors
@@ -97,6 +110,13 @@ pub fn parse_cpu_time(text: &str) -> Option<CpuTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_processors_reaches_to_its_last() {
+        let lists = ["0\n", "0-63\n", "0-3,8\n", "0,2-5\n", "\n"].map(parse_processor_list);
+        assert_eq!(lists, [Some(1), Some(64), Some(9), Some(6), None]);
+        assert!(processors_possible().expect("this machine says") >= 1);
+    }
 
     #[test]
     fn a_virtual_machine_of_two_processors_is_read() {

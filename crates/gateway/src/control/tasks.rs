@@ -5,13 +5,13 @@ use engine::{Mailboxes, ShardIndex};
 use hub::{Answer, Task, TaskOwner};
 
 pub(super) fn spawn(mailboxes: Mailboxes<Mail>, shard: ShardIndex, owner: TaskOwner, task: Task) {
-    tokio::spawn(async move {
-        // A task of its own, so that its panic is an answer and not an end.
-        let running = match task {
-            Task::Future(future) => tokio::spawn(future),
-            Task::Blocking(work) => tokio::task::spawn_blocking(work),
-        };
-        let answer = running.await.map_or(Answer::Panicked, Answer::Finished);
-        mailboxes.post(shard, Mail::Answer { owner, answer });
-    });
+    let tell = move |answer| mailboxes.post(shard, Mail::Answer { owner, answer });
+    // A task of its own, so that its panic is an answer and not an end.
+    let running = match task {
+        Task::Future(future) => tokio::spawn(future),
+        Task::Blocking(work) => tokio::task::spawn_blocking(work),
+        // Shards begin those themselves.
+        Task::Called(call) => return call.begin(tell),
+    };
+    tokio::spawn(async move { tell(running.await.map_or(Answer::Panicked, Answer::Finished)) });
 }

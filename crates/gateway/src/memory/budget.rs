@@ -1,10 +1,11 @@
 //! A memory budget: how many connections it has room for, from what the memory is now.
 //!
 //! Pure arithmetic. The budget is for everything that the server takes of the machine, the kernel's part included. What
-//! the process takes at the start is paid first; the rest has four parts, so that none can grow at another's cost:
-//! connections, outboxes of slow clients, what clients have begun to say or left unfetched, and a margin for what comes
-//! between two looks.
+//! the process takes at the start is paid first; the rest has parts, so that none can grow at another's cost: connections,
+//! what slow clients do not read (in outboxes, and in the kernel), what clients have begun to say or left unfetched, and a
+//! margin for what comes between two looks.
 
+use engine::SocketBuffers;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -12,10 +13,17 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Sixteenths of what is left after the start.
 const PARTS: u64 = 16;
 const OUTBOX_PARTS: u64 = 2;
+const SEND_QUEUE_PARTS: u64 = 1;
 const PARTIAL_PARTS: u64 = 1;
 const LONGPOLL_PARTS: u64 = 1;
 const MARGIN_PARTS: u64 = 1;
-const CONNECTION_PARTS: u64 = PARTS - OUTBOX_PARTS - PARTIAL_PARTS - LONGPOLL_PARTS - MARGIN_PARTS;
+const CONNECTION_PARTS: u64 =
+    PARTS - OUTBOX_PARTS - SEND_QUEUE_PARTS - PARTIAL_PARTS - LONGPOLL_PARTS - MARGIN_PARTS;
+/// What the kernel may keep for one connection under a budget. For all of them together there is a part; these are so small
+/// that one write does not take much of it, that the outbox soon shows who does not read, and that what is on its way in is
+/// bounded too; and so large that a connection across the world still carries some hundred KB a second.
+pub(crate) const SOCKET_BUFFERS: SocketBuffers =
+    SocketBuffers { send_bytes: 32 << 10, receive_bytes: 64 << 10 };
 /// What a connection takes of the process at the least: its slots, and a place among the members of one topic.
 const PROCESS_BYTES_MIN: u64 = 192;
 /// What a newcomer may take at the most before the next look shows it: a TLS session and the kernel's part.
@@ -41,6 +49,7 @@ pub(crate) struct Reading {
 pub(crate) struct Shares {
     pub(crate) connections: u64,
     pub(crate) outboxes: u64,
+    pub(crate) send_queues: u64,
     pub(crate) partial_messages: u64,
     pub(crate) longpoll_sessions: u64,
 }
@@ -77,6 +86,7 @@ impl Shares {
         Shares {
             connections: part * CONNECTION_PARTS,
             outboxes: part * OUTBOX_PARTS,
+            send_queues: part * SEND_QUEUE_PARTS,
             partial_messages: part * PARTIAL_PARTS,
             longpoll_sessions: part * LONGPOLL_PARTS,
         }
@@ -232,9 +242,9 @@ mod tests {
 
     #[test]
     fn the_parts_are_not_more_than_the_whole() {
-        let Shares { connections, outboxes, partial_messages, longpoll_sessions } =
+        let Shares { connections, outboxes, send_queues, partial_messages, longpoll_sessions } =
             Shares::of(1 << 30, 1 << 20);
-        let sum = connections + outboxes + partial_messages + longpoll_sessions + (1 << 20);
+        let sum = connections + outboxes + send_queues + partial_messages + longpoll_sessions + (1 << 20);
         assert!(sum < 1 << 30 && sum > (1 << 30) / 16 * 15 - PARTS, "{sum}");
     }
 

@@ -4,7 +4,8 @@
 //! with what the kernel tells of the process. Must never go through connections or topics to find out.
 //!
 //! With a budget, the control plane looks several times a second and says how many connections there may be; shards
-//! compare that with how many there are. What one connection makes the server keep is bounded by each shard's part.
+//! compare that with how many there are. What one connection makes the server keep is bounded by each
+//! shard's part, and so is what the kernel keeps for all of a shard's that do not read.
 
 mod account;
 mod budget;
@@ -13,7 +14,7 @@ mod watch;
 
 pub use account::MemorySnapshot;
 pub(crate) use account::{Account, HttpConnections};
-pub(crate) use budget::{Allowance, Shares};
+pub(crate) use budget::{Allowance, SOCKET_BUFFERS, Shares};
 pub use budget::{BudgetTooSmall, budget_for, idle_connections};
 pub use component::{Component, Space};
 pub use watch::MemoryBudget;

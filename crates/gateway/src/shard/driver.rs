@@ -19,7 +19,9 @@ use crate::pace::Pace;
 use crate::proxies::Proxies;
 use crate::relay::Relay;
 use engine::{Admission as Admitted, ConnectionId, Driver, EndCause, Io, ListenerIndex, Mailboxes};
-use hub::{BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, NodeId, OwnerOf, Reach, ShardIndex};
+use hub::{
+    BusEffect, Counters, Effects, Event, Hub, HubConfig, Micros, NodeId, OwnerOf, Pending, Reach, ShardIndex,
+};
 use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
@@ -77,6 +79,8 @@ pub(crate) struct ShardDriver {
     pub(crate) wishes: Option<BusWishes>,
     /// Messages of this turn that published nothing.
     answered: u64,
+    /// Whether a task's answer came in this turn.
+    was_told: bool,
     turn: Turn,
 }
 
@@ -129,6 +133,7 @@ impl ShardDriver {
             bus_effects: Vec::new(),
             wishes,
             answered: 0,
+            was_told: false,
         }
     }
 
@@ -223,17 +228,22 @@ impl ShardDriver {
 
     /// Delivers what is due and publishes the numbers. `true` when there is more that need not wait for a turn.
     fn pump(&mut self, io: &mut ShardIo<'_>) -> bool {
-        let now = self.micros(io.now());
-        let mut effects = std::mem::take(&mut self.effects);
         let reach = if self.turn.is_ours() { Reach::All } else { Reach::Few };
-        let pending = self.hub.pump(now, self.shared.limits.deliveries_per_turn_max, reach, &mut effects);
-        self.carry_out(io, Timing::Now, &mut effects);
-        self.effects = effects;
-        self.give_back_refused(io);
+        let pending = self.deliver(io, self.shared.limits.deliveries_per_turn_max, reach);
         self.publish_numbers();
         self.turn.go_on(pending.to_crowds || io.partings() > 0, io.now());
         io.hold_partings(!self.turn.is_ours());
         pending.to_few || pending.to_crowds && self.turn.is_ours()
+    }
+
+    fn deliver(&mut self, io: &mut ShardIo<'_>, count_max: usize, reach: Reach) -> Pending {
+        let now = self.micros(io.now());
+        let mut effects = std::mem::take(&mut self.effects);
+        let pending = self.hub.pump(now, count_max, reach, &mut effects);
+        self.carry_out(io, Timing::Now, &mut effects);
+        self.effects = effects;
+        self.give_back_refused(io);
+        pending
     }
 
     fn publish_numbers(&self) {
@@ -253,6 +263,9 @@ impl ShardDriver {
         release(&mut self.scratch);
     }
 }
+
+/// Deliveries to topics with few members that may go before a turn's answers.
+const DELIVERIES_BEFORE_FLUSH_MAX: usize = 64;
 
 /// Memory of one buffer that is kept from turn to turn.
 const KEPT_BYTES_MAX: usize = 64 << 10;
@@ -376,7 +389,10 @@ impl Driver for ShardDriver {
         match mail {
             Mail::Shard(message) => self.handle(io, Event::Shard(message)),
             Mail::Bus(event) => self.handle(io, Event::Bus(event)),
-            Mail::Answer { owner, answer } => self.handle(io, Event::Answer { owner, answer }),
+            Mail::Answer { owner, answer } => {
+                self.was_told = true;
+                self.handle(io, Event::Answer { owner, answer });
+            }
             Mail::SessionOpen { seed, reply } => self.open_session(io, seed, reply),
             Mail::Poll { token, reply } => self.poll_session(io, token, reply),
             Mail::Post { token, messages, reply } => self.post_session(io, token, messages, reply),
@@ -386,6 +402,13 @@ impl Driver for ShardDriver {
                 reply.send(topics.iter().map(|topic| self.hub.members_of(topic)).collect());
             }
             Mail::Drain { spread, reply } => self.begin_drain(io, spread, reply),
+        }
+    }
+
+    /// Who is answered when something is done is often one of those who are told of it: they get both in one write.
+    fn before_flush(&mut self, io: &mut ShardIo<'_>) {
+        if std::mem::take(&mut self.was_told) && self.hub.pending().to_few {
+            self.deliver(io, DELIVERIES_BEFORE_FLUSH_MAX, Reach::Few);
         }
     }
 

@@ -5,7 +5,7 @@ use super::mail::Mail;
 use crate::control::ControlMail;
 use crate::metrics::CloseReason;
 use engine::{Delivery, ShardIndex};
-use hub::{Class, Effect, Effects, Micros, SECOND_LANE};
+use hub::{Class, Effect, Effects, Micros, SECOND_LANE, Task};
 use proto::ws::CloseCode;
 use std::time::{Duration, Instant};
 
@@ -56,6 +56,10 @@ impl ShardDriver {
                             }
                         }
                     }
+                }
+                Effect::Spawn { owner, task: Task::Called(call) } => {
+                    let (mailboxes, shard) = (self.mailboxes.clone(), ShardIndex(self.shard.0));
+                    call.begin(move |answer| mailboxes.post(shard, Mail::Answer { owner, answer }));
                 }
                 Effect::Spawn { owner, task } => {
                     let (control, shard) = (self.control.clone(), ShardIndex(self.shard.0));

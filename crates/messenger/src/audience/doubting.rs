@@ -58,6 +58,9 @@ impl Audience {
                 gathered.take_untold(community, &mut untold);
             }
         }
+        untold.sort_by(|one, other| {
+            (&one.community, one.conversation).cmp(&(&other.community, other.conversation))
+        });
         untold
     }
 }

@@ -42,3 +42,16 @@ pub(crate) struct Overdue {
     /// Whose conversations are to be read again.
     pub(crate) to_follow: Vec<(CommunityId, PersonId)>,
 }
+
+impl Overdue {
+    /// By id, so that a simulation is the same each time: those who are here are kept in no order.
+    pub(super) fn in_order(mut self) -> Self {
+        self.to_judge.sort_unstable();
+        self.doubtful.sort_unstable();
+        self.doubted.sort_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+        self.untold_changes.sort_unstable();
+        self.looks.sort_unstable();
+        self.to_follow.sort_unstable();
+        self
+    }
+}

@@ -455,7 +455,7 @@ impl Audience {
                 gathered.overdue(community, &mut overdue);
             }
         }
-        overdue
+        overdue.in_order()
     }
 
     /// Another node told of one of its people. Says what is to be announced here.
@@ -532,6 +532,7 @@ impl Audience {
                 gathered.heads(&mut heads);
             }
         }
+        heads.sort_unstable();
         heads
     }
 

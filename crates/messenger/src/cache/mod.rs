@@ -63,12 +63,12 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(bytes_max: u64) -> Self {
+    pub(crate) fn new(bytes_max: u64, secret: u64) -> Self {
         let items = (bytes_max / EXPECTED_BYTES).clamp(64, 1 << 22) as usize;
         let zero = || std::array::from_fn(|_| AtomicU64::new(0));
         Self {
             items: quick_cache::sync::Cache::with_weighter(items, bytes_max, Bytes),
-            stamps: Stamps::new(),
+            stamps: Stamps::new(secret),
             bytes_max,
             failed: AtomicU64::new(0),
             hits: zero(),

@@ -5,11 +5,12 @@
 //! risen the sum is the same, and when one has it never is again. So it costs the same to forget one entry or a hundred
 //! thousand, and what is being read at that moment is forgotten with the rest.
 //!
-//! Subjects share a bounded number of stamps by their hashes: one that rises makes some others be read once more.
+//! Subjects share a bounded number of stamps by their hashes: one that rises makes some others be read once more. Which
+//! ones, the installation's secret decides, so that a simulation is the same each time.
 
 use super::key::Key;
 use chat::{CommunityId, ConversationId, PersonId};
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
 /// Stamps of communities and conversations, which rise seldom.
@@ -47,7 +48,8 @@ pub(super) struct Stamps {
     past: Box<[AtomicU64]>,
     /// Of everything.
     all: AtomicU64,
-    hasher: RandomState,
+    /// Keeps subjects from being chosen so that they share stamps.
+    secret: u64,
 }
 
 /// The stamps of a key, together.
@@ -55,7 +57,7 @@ pub(super) struct Stamps {
 pub(crate) struct Sum(u64);
 
 impl Stamps {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(secret: u64) -> Self {
         let stamps = |count| std::iter::repeat_with(AtomicU64::default).take(count).collect();
         Self {
             places: stamps(PLACES),
@@ -63,7 +65,7 @@ impl Stamps {
             messages: stamps(MESSAGES),
             past: stamps(PAST),
             all: AtomicU64::default(),
-            hasher: RandomState::new(),
+            secret,
         }
     }
 
@@ -108,6 +110,9 @@ impl Stamps {
             Subject::Messages(..) => &self.messages,
             Subject::Past(..) => &self.past,
         };
-        &stamps[self.hasher.hash_one(subject) as usize % stamps.len()]
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.secret);
+        subject.hash(&mut hasher);
+        &stamps[hasher.finish() as usize % stamps.len()]
     }
 }

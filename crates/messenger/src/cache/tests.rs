@@ -33,7 +33,7 @@ fn is(found: &Found, number: u8) -> bool {
 
 #[test]
 fn what_was_read_is_not_read_again_until_it_is_forgotten() {
-    let cache = Cache::new(1 << 20);
+    let cache = Cache::new(1 << 20, 7);
     run(async {
         let first = cache.get(key(), async { Ok(reading(1)) }).await.expect("found");
         let again = cache.get(key(), async { Ok(reading(2)) }).await.expect("found");
@@ -47,7 +47,7 @@ fn what_was_read_is_not_read_again_until_it_is_forgotten() {
 
 #[test]
 fn a_cache_of_no_bytes_keeps_nothing() {
-    let cache = Cache::new(0);
+    let cache = Cache::new(0, 7);
     run(async {
         for number in 1..4 {
             let found = cache.get(key(), async { Ok(reading(number)) }).await.expect("found");
@@ -94,7 +94,7 @@ fn ways() -> [(&'static str, Forget, Vec<Key>); 7] {
 fn what_becomes_stale_while_it_is_read_is_not_kept() {
     for (what, forget, keys) in ways() {
         for key in keys {
-            let cache = Cache::new(1 << 20);
+            let cache = Cache::new(1 << 20, 7);
             run(async {
                 let stale = cache.get(key.clone(), async {
                     forget(&cache, &key);
@@ -114,7 +114,7 @@ fn what_becomes_stale_while_it_is_read_is_not_kept() {
 fn who_asks_after_something_became_stale_is_not_given_what_was_asked_for_before() {
     for (what, forget, keys) in ways() {
         for key in keys {
-            let cache = Cache::new(1 << 20);
+            let cache = Cache::new(1 << 20, 7);
             let (finish, finished) = oneshot::channel();
             run(async {
                 let first = cache.get(key.clone(), async {
@@ -137,7 +137,7 @@ fn who_asks_after_something_became_stale_is_not_given_what_was_asked_for_before(
 
 #[test]
 fn those_who_want_the_same_wait_for_one_reading() {
-    let (cache, readings) = (Cache::new(1 << 20), AtomicUsize::new(0));
+    let (cache, readings) = (Cache::new(1 << 20, 7), AtomicUsize::new(0));
     let get = || {
         cache.get(key(), async {
             readings.fetch_add(1, Relaxed);
@@ -364,7 +364,7 @@ fn who_is_forgotten_while_they_are_read_is_not_known() {
 
 #[test]
 fn it_stays_within_its_bytes() {
-    let cache = Cache::new(64 << 10);
+    let cache = Cache::new(64 << 10, 7);
     run(async {
         for number in 0..10_000 {
             let name = RoomName::parse(&format!("room-{number}")).expect("a name");

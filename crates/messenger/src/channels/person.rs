@@ -5,7 +5,7 @@
 
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
-use super::request::{self, Asker};
+use super::request::{self, Answering, Asker};
 use super::throttle::Throttle;
 use super::turns::Turns;
 use super::waiting::Waiting;
@@ -303,7 +303,7 @@ impl Stands {
             Ok(request) => {
                 let connection = self.device.connection.clone();
                 let token = identity::Token::new(request.token);
-                self.waiting.answer_later(cx, async move { connection.refresh(token).await });
+                self.waiting.answer_later(cx, Answering::of(async move { connection.refresh(token).await }));
             }
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }

@@ -38,22 +38,22 @@ impl Turns {
 }
 
 impl Turn {
-    /// Acts when all have acted who came before, if it is permitted. Who is refused waits all the same: their turn ends
+    /// Acts when all have acted who came before, if it is permitted, with what the permission brings. Who is refused waits all the same: their turn ends
     /// after the one before it and not earlier, or the next one would go past that.
     ///
     /// # Errors
     /// As `permission`.
-    pub(super) async fn take<T, E>(
+    pub(super) async fn take<P, T, E>(
         self,
-        permission: impl Future<Output = Result<(), E>>,
-        act: impl FnOnce() -> T,
+        permission: impl Future<Output = Result<P, E>>,
+        act: impl FnOnce(P) -> T,
     ) -> Result<T, E> {
         let permitted = permission.await;
         if let Some(before) = self.before {
             // Nothing is ever sent: that the other end is gone is what is waited for.
             let _ = before.await;
         }
-        permitted.map(|()| act())
+        permitted.map(act)
     }
 }
 
@@ -70,13 +70,13 @@ mod tests {
             let (turns, order) = (Turns::default(), RefCell::new(Vec::new()));
             let (first, second) = (turns.next(), turns.next());
             let (permit, permission) = oneshot::channel::<()>();
-            let first = first.take(permission, || order.borrow_mut().push(1));
+            let first = first.take(permission, |()| order.borrow_mut().push(1));
             let second = async {
                 let permission = async {
                     permit.send(()).expect("the first waits");
                     Ok(())
                 };
-                second.take(permission, || order.borrow_mut().push(2)).await
+                second.take(permission, |()| order.borrow_mut().push(2)).await
             };
             let (second, first) = tokio::join!(second, first);
             assert_eq!((first, second), (Ok(()), Ok::<(), ()>(())));
@@ -90,9 +90,9 @@ mod tests {
             let (turns, order) = (Turns::default(), RefCell::new(Vec::new()));
             let (first, second, third) = (turns.next(), turns.next(), turns.next());
             let (permit, permission) = oneshot::channel::<()>();
-            let first = first.take(permission, || order.borrow_mut().push(1));
-            let second = second.take(ready(Err("refused")), || order.borrow_mut().push(2));
-            let third = third.take(ready(Ok::<(), &str>(())), || order.borrow_mut().push(3));
+            let first = first.take(permission, |()| order.borrow_mut().push(1));
+            let second = second.take(ready(Err("refused")), |()| order.borrow_mut().push(2));
+            let third = third.take(ready(Ok::<(), &str>(())), |()| order.borrow_mut().push(3));
             // It is not permitted before the others have had their chance.
             let late = async {
                 tokio::task::yield_now().await;
@@ -110,7 +110,7 @@ mod tests {
             let turns = Turns::default();
             drop(turns.next());
             assert!(turns.are_free());
-            assert_eq!(turns.next().take(ready(Ok::<(), ()>(())), || 1).await, Ok(1));
+            assert_eq!(turns.next().take(ready(Ok::<(), ()>(())), |()| 1).await, Ok(1));
         });
     }
 
@@ -121,9 +121,9 @@ mod tests {
             assert!(turns.are_free());
             let (first, second) = (turns.next(), turns.next());
             assert!(!turns.are_free());
-            first.take(ready(Ok::<(), ()>(())), || ()).await.expect("permitted");
+            first.take(ready(Ok::<(), ()>(())), |()| ()).await.expect("permitted");
             assert!(!turns.are_free());
-            second.take(ready(Ok::<(), ()>(())), || ()).await.expect("permitted");
+            second.take(ready(Ok::<(), ()>(())), |()| ()).await.expect("permitted");
             assert!(turns.are_free());
         });
     }

@@ -1,9 +1,9 @@
 //! Messages of a client whose answers are under way.
 
+use super::request::Answering;
 use crate::fault::{ErrorCode, Fault};
 use gateway::{Context, Info, ReplyTo, Task};
 use serde_json::Value;
-use std::future::Future;
 
 /// Messages of one join that wait at once; past it one more is answered `rate_limited`. The hub fails a channel with more
 /// than 32 tasks.
@@ -30,15 +30,19 @@ impl Waiting {
         }
     }
 
-    /// Answers the message at hand when `answer` is there.
-    pub(super) fn answer_later(
-        &mut self,
-        cx: &mut Context<'_>,
-        answer: impl Future<Output = Result<Value, Fault>> + Send + 'static,
-    ) {
+    /// Answers the message at hand when the answer is there.
+    pub(super) fn answer_later(&mut self, cx: &mut Context<'_>, answer: Answering) {
         self.0 += 1;
         let to = cx.defer();
-        cx.spawn(Task::future(async move { Answered { to, outcome: answer.await } }));
+        cx.spawn(match answer {
+            Answering::Called(promised) => Task::called(move |finish| {
+                promised.then(move |outcome| {
+                    let outcome = outcome.unwrap_or_else(|| Err(unanswered()));
+                    finish.with(Answered { to, outcome });
+                });
+            }),
+            Answering::Awaited(future) => Task::future(async move { Answered { to, outcome: future.await } }),
+        });
     }
 
     /// Whether one more may wait; if not, the message at hand is answered so.
@@ -61,4 +65,8 @@ impl Waiting {
         }
         Ok(())
     }
+}
+
+fn unanswered() -> Fault {
+    Fault::new(ErrorCode::Internal, "nobody answers")
 }

@@ -3,6 +3,7 @@
 use chat::CommunityId;
 use identity::Token;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// What somebody shows.
 #[derive(Clone, Debug)]
@@ -30,6 +31,13 @@ impl InstallationSecret {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).expect("the system has random numbers");
         Self(bytes)
+    }
+
+    /// A number that nobody knows without it: by it what is hashed falls into the same places wherever the secret is the same.
+    pub(crate) fn hashing(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&self.0);
+        hasher.finish()
     }
 
     pub(super) const fn expose(&self) -> [u8; 32] {

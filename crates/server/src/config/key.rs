@@ -215,12 +215,12 @@ pub(crate) static KEYS: &[Key] = &[
     Key {
         path: "limits.connections_per_ip",
         default: "4000000",
-        about: "Open connections of one address; past it a new one is answered 429. The default leaves a load test\nfrom one address alone; write some hundred where clients are people.",
+        about: "Open connections of one address, which in IPv6 is a network of 64 bits; past it a new one is answered 429. The\ndefault leaves a load test from one address alone; write some hundred where clients are people.",
     },
     Key {
         path: "limits.connections_per_second_per_ip",
         default: "100000",
-        about: "New connections of one address a second; past it a new one is answered 429.",
+        about: "New connections of one address (in IPv6: a network of 64 bits) a second; past it a new one is answered 429.",
     },
     Key {
         path: "limits.messages_per_minute_per_ip",

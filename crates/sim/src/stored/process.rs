@@ -1,24 +1,31 @@
 //! The server's process: the messenger on its store, hubs with mailboxes between them, and tasks. A kill drops it whole.
 
 use super::disk::Disk;
-use super::outlet::Outlet;
+use super::outlet::{Outlet, Told};
 use super::plan::Plan;
 use super::queued::Queued;
 use hub::{
-    Class, Effects, Histories, Hub, HubConfig, Info, Limits, MountIndex, Pattern, ShardIndex, ShardMessage,
-    TaskOwner,
+    Answer, Call, Class, Effects, Histories, Hub, HubConfig, Info, Limits, Micros, MountIndex, Pattern,
+    Publication, ShardIndex, ShardMessage, TaskOwner,
 };
 use messenger::{InstallationSecret, Messenger, Settings};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A task that a channel waits for.
 pub(super) struct Running {
     pub(super) shard: usize,
     pub(super) owner: TaskOwner,
     pub(super) future: Pin<Box<dyn Future<Output = Info> + Send>>,
+}
+
+/// An answer that came by a call, on its way to its shard.
+pub(super) struct Called {
+    pub(super) shard: usize,
+    pub(super) owner: TaskOwner,
+    pub(super) answer: Answer,
 }
 
 pub(super) struct Process {
@@ -28,6 +35,7 @@ pub(super) struct Process {
     pub(super) outlet: Outlet,
     pub(super) shards: Vec<Shard>,
     pub(super) tasks: Vec<Running>,
+    pub(super) called: Arc<Mutex<Vec<Called>>>,
     config: HubConfig,
 }
 
@@ -62,12 +70,29 @@ impl Process {
             Shard { hub, effects: Effects::default(), mailbox: VecDeque::new() }
         };
         let shards = (0..plan.shards).map(shard).collect();
-        Process { messenger, store, disk: disk.clone(), outlet, shards, tasks: Vec::new(), config }
+        let (disk, tasks, called) = (disk.clone(), Vec::new(), Arc::default());
+        Process { messenger, store, disk, outlet, shards, tasks, called, config }
     }
 
-    /// Puts what the messenger told into the mailboxes of the topics' homes, as far as they have room.
-    pub(super) fn post_news(&mut self, mailbox_max: usize) {
+    /// Whoever was asked calls back some time, and the answer is on its way then.
+    pub(super) fn call(&self, shard: usize, owner: TaskOwner, call: Call) {
+        let called = self.called.clone();
+        call.begin(move |answer| lock(&called).push(Called { shard, owner, answer }));
+    }
+
+    /// The answers that came by calls.
+    pub(super) fn called(&self) -> MutexGuard<'_, Vec<Called>> {
+        lock(&self.called)
+    }
+
+    /// Puts what the messenger told into mailboxes, as far as they have room: two shards are told at once, as the gateway does
+    /// it, of more the topic's home.
+    pub(super) fn post_news(&mut self, now: Micros, mailbox_max: usize) {
         for told in self.outlet.take() {
+            if self.shards.len() <= 2 {
+                self.tell_at_once(now, told, mailbox_max);
+                continue;
+            }
             let mailbox = &mut self.shards[usize::from(self.config.home_of(&told.topic).0)].mailbox;
             if mailbox.len() >= mailbox_max {
                 self.outlet.lose();
@@ -79,6 +104,19 @@ impl Process {
                 payload: hub::Outgoing::Json(told.payload.into()),
                 here: true,
             });
+        }
+    }
+
+    fn tell_at_once(&mut self, received: Micros, told: Told, mailbox_max: usize) {
+        let payload = hub::Outgoing::Json(told.payload.into());
+        let (topic, event) = (told.topic.into(), told.event.into());
+        let publication = Arc::new(Publication { topic, event, payload, received, place: None });
+        for shard in &mut self.shards {
+            if shard.mailbox.len() >= mailbox_max {
+                self.outlet.lose();
+            } else {
+                shard.mailbox.push_back(ShardMessage::Deliver(publication.clone()));
+            }
         }
     }
 
@@ -100,6 +138,15 @@ impl Process {
 
     pub(super) fn is_busy(&self) -> bool {
         let mail = self.shards.iter().any(|shard| !shard.mailbox.is_empty());
-        mail || !self.tasks.is_empty() || self.store.waiting() != (false, false)
+        mail || self.has_tasks() || self.store.waiting() != (false, false)
     }
+
+    /// Whether a task may go on, or has ended.
+    pub(super) fn has_tasks(&self) -> bool {
+        !self.tasks.is_empty() || !self.called().is_empty()
+    }
+}
+
+fn lock(called: &Mutex<Vec<Called>>) -> MutexGuard<'_, Vec<Called>> {
+    called.lock().unwrap_or_else(PoisonError::into_inner)
 }

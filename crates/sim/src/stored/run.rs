@@ -88,7 +88,7 @@ impl World {
         );
         choices.extend(writes.then_some((15, Step::Write)));
         choices.extend(reads.then_some((15, Step::Read)));
-        choices.extend((!self.process.tasks.is_empty()).then_some((25, Step::Poll)));
+        choices.extend(self.process.has_tasks().then_some((25, Step::Poll)));
         let shard = self.random.below(self.plan.shards);
         match self.random.weighted(&choices) {
             Step::Pump => {

@@ -4,7 +4,7 @@ use super::client::Client;
 use super::disk::Disk;
 use super::ledger::Ledger;
 use super::plan::Plan;
-use super::process::{Process, Running};
+use super::process::{Called, Process, Running};
 use crate::oracle::{Checked, violated};
 use crate::random::Random;
 use crate::trace::Trace;
@@ -95,6 +95,7 @@ impl World {
                 Effect::Spawn { owner, task: Task::Future(future) } => {
                     self.process.tasks.push(Running { shard, owner, future });
                 }
+                Effect::Spawn { owner, task: Task::Called(call) } => self.process.call(shard, owner, call),
                 Effect::Spawn { task: Task::Blocking(_), .. } | Effect::Close { .. } | Effect::Bus(_) => {
                     return violated("nothing blocks, nobody is closed, and there is no bus");
                 }
@@ -108,7 +109,7 @@ impl World {
 
     /// What the messenger told while it was called goes on its way.
     pub(super) fn news_leave(&mut self) -> Checked {
-        self.process.post_news(self.plan.mailbox_max);
+        self.process.post_news(self.now, self.plan.mailbox_max);
         match self.process.outlet.dismissed() {
             Some(what) => violated(what),
             None => Ok(()),
@@ -155,9 +156,16 @@ impl World {
         self.news_leave()
     }
 
-    /// Lets tasks go on, from any on, until one is done, and tells its channel.
+    /// Lets tasks go on, from any on, until one is done, and tells its channel. What came by a call is done already.
     pub(super) fn poll_tasks(&mut self) -> Checked {
+        let calls = self.process.called().len();
         let count = self.process.tasks.len();
+        let nth = self.random.below((calls + count).max(1));
+        if nth < calls {
+            let Called { shard, owner, answer } = self.process.called().swap_remove(nth);
+            self.trace.line(format_args!("{} s{shard} is called", self.now.0));
+            return self.handle(shard, Event::Answer { owner, answer });
+        }
         let first = self.random.below(count.max(1));
         for at in (0..count).map(|step| (first + step) % count) {
             let future = self.process.tasks[at].future.as_mut();

@@ -18,13 +18,17 @@ const STEPS: &[&str] = &[
 /// Whoever brings the tables forward holds this advisory lock, as several servers may start at once: "throng".
 const LOCK: i64 = 0x7468_726f_6e67;
 
+/// On a large store a step may take longer than anything that is asked of it may, and so does a server wait for another one that
+/// takes it: cancelled, it would begin anew at every start. A lock is waited for as long, whatever the database's default is.
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+
 /// Brings the database to this program's version, and says its epoch. After a failure the client is of no use any more.
 ///
 /// # Errors
 /// It is newer than the program, or cannot be written.
 pub(super) fn migrate(client: &mut Client) -> Result<String, OpenError> {
     let fresh = fresh_epoch()?;
-    client.batch("BEGIN")?;
+    client.batch(BEGIN)?;
     let found = version(client)?;
     let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
     if found > known {
@@ -54,4 +58,46 @@ fn go_on(client: &mut Client, done: usize, fresh: &str) -> Found<String> {
     let epoch = client.value("SELECT epoch FROM store")?;
     client.batch("COMMIT")?;
     Ok(epoch)
+}
+
+#[cfg(test)]
+#[path = "../../tests/postgres_server/mod.rs"]
+mod postgres_server;
+
+#[cfg(test)]
+mod tests {
+    use super::postgres_server::PostgresServer;
+    use super::*;
+    use crate::PostgresOptions;
+    use crate::postgres::connection::connect;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    const GENEROUS: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn who_starts_waits_for_another_ones_steps_for_longer_than_a_statement_may_take() {
+        let server = PostgresServer::start();
+        let operator = || postgres::Client::connect(&server.url(), postgres::NoTls).expect("it runs");
+        let (mut other, mut watching) = (operator(), operator());
+        other.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})")).expect("nobody has it");
+        let options = PostgresOptions::new(&server.url());
+        let starting = thread::spawn(move || {
+            let mut client = connect(&options)?;
+            client.batch("SET statement_timeout = '1s'; SET lock_timeout = '1s'")?;
+            migrate(&mut client)
+        });
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND \
+                     clock_timestamp() - query_start > interval '1.5 s'";
+        let begun = Instant::now();
+        while !starting.is_finished()
+            && watching.query_one(waits, &[]).expect("it counts").get::<_, i64>(0) == 0
+        {
+            assert!(begun.elapsed() < GENEROUS, "it does not wait for the other one");
+            thread::sleep(Duration::from_millis(20));
+        }
+        other.batch_execute("COMMIT").expect("it may");
+        let epoch = starting.join().expect("it does not panic").expect("its turn has come");
+        assert!(!epoch.is_empty());
+    }
 }

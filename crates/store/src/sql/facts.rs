@@ -11,6 +11,11 @@ pub(crate) fn facts_columns() -> String {
     [columns_of::<Conversation>("c"), columns_of::<Member>("m"), columns_of::<Person>("p")].join(", ")
 }
 
+/// How many those are.
+pub(crate) fn facts_count() -> usize {
+    Conversation::COLUMNS.len() + Member::COLUMNS.len() + Person::COLUMNS.len()
+}
+
 /// Reads them, beginning with column `at`.
 pub(crate) fn read_facts(row: &dyn Columns, at: usize, facts: &mut SendingFacts) -> Found<()> {
     let member = at + Conversation::COLUMNS.len();

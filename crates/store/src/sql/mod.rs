@@ -21,7 +21,7 @@ mod values;
 mod words;
 mod writing;
 
-pub(crate) use facts::{facts_columns, read_facts};
+pub(crate) use facts::{facts_columns, facts_count, read_facts};
 pub(crate) use mentions::insert_mentions;
 pub(crate) use rows::SqlRows;
 pub(crate) use select::{Entity, Select, columns_of};

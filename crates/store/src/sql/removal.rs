@@ -10,6 +10,7 @@ use chat::{
     Audit, Block, Community, CommunityId, Conversation, Delivery, Edit, Invitation, Key, Member, Message,
     Person, Reaction, Report, Revocation, Sanction,
 };
+use std::slice;
 
 /// See [`Rows::remove`](chat::Rows::remove).
 pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target: &Target) -> Found<()> {
@@ -43,15 +44,8 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
         }
         Target::Report(report) => of.and("t.id = ?", [Param::id(report.0)]).delete(session, Report::TABLE),
         Target::Audit(audit) => of.and("t.id = ?", [Param::id(audit.0)]).delete(session, Audit::TABLE),
-        Target::Message(message) => {
-            session.forget_words(community, message)?;
-            forget_mentions(session, community, message)?;
-            for table in [Edit::TABLE, Reaction::TABLE, Message::TABLE] {
-                let here = place(message.conversation, message.seq);
-                Select::of(community).and(AT_PLACE, here).delete(session, table)?;
-            }
-            Ok(())
-        }
+        Target::Message(message) => remove_messages(session, community, slice::from_ref(message)),
+        Target::Messages(messages) => remove_messages(session, community, messages),
         Target::Edits { conversation, seq } => {
             of.and(AT_PLACE, place(*conversation, *seq)).delete(session, Edit::TABLE)
         }
@@ -78,4 +72,19 @@ pub(super) fn remove(session: &mut impl Session, community: &CommunityId, target
             of.and(AT_PLACE, place(*conversation, *seq)).delete(session, Reaction::TABLE)
         }
     }
+}
+
+/// Removes messages of one conversation that follow each other: in as many statements as one, but for their words and mentions.
+fn remove_messages(session: &mut impl Session, community: &CommunityId, messages: &[Message]) -> Found<()> {
+    let (Some(first), Some(last)) = (messages.first(), messages.last()) else { return Ok(()) };
+    for message in messages {
+        session.forget_words(community, message)?;
+        forget_mentions(session, community, message)?;
+    }
+    for table in [Edit::TABLE, Reaction::TABLE, Message::TABLE] {
+        let span = [id(first.conversation), Param::number(first.seq.0), Param::number(last.seq.0)];
+        let these = Select::of(community).and("t.conversation = ? AND t.seq BETWEEN ? AND ?", span);
+        these.delete(session, table)?;
+    }
+    Ok(())
 }

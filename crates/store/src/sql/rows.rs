@@ -220,6 +220,18 @@ impl<S: Session> Rows for SqlRows<'_, S> {
         Select::of(community).and("t.conversation = ? AND t.role = ?", params).count(self.0, Member::TABLE)
     }
 
+    fn first_with_role(
+        &mut self,
+        community: &CommunityId,
+        of: ConversationId,
+        role: Role,
+        except: &PersonId,
+    ) -> Found<Option<Member>> {
+        let params = [id(of), role.name().into(), except.as_str().into()];
+        let others = Select::of(community).and("t.conversation = ? AND t.role = ? AND t.person <> ?", params);
+        others.order("t.person", 1).row(self.0)
+    }
+
     fn memberships_count(&mut self, community: &CommunityId, person: &PersonId) -> Found<u64> {
         let all = Select::of(community).and("t.person = ?", [person.as_str().into()]);
         all.count(self.0, Member::TABLE)

@@ -60,9 +60,9 @@ impl Database for Reopening {
         };
         let unindexed_max = self.options.unindexed_max;
         let connection = self.connection()?;
-        let outcome = connection.execute_batch(begin).map_err(trouble).and_then(|()| {
-            run(&mut SqlRows(&mut SqliteSession { connection, unindexed_max }))?;
-            connection.execute_batch("COMMIT").map_err(trouble)
+        let outcome = execute(connection, begin).and_then(|()| {
+            run(&mut SqlRows(&mut SqliteSession::new(connection, unindexed_max)))?;
+            execute(connection, "COMMIT")
         });
         if outcome.is_err() {
             self.take_back();
@@ -86,6 +86,15 @@ impl Database for Reopening {
     fn reopen(&mut self) {
         self.connection = None;
     }
+}
+
+/// Does what is said so often that it is kept as it was understood.
+fn execute(connection: &Connection, sql: &str) -> Found<()> {
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.raw_execute())
+        .map(drop)
+        .map_err(trouble)
 }
 
 /// Opens the file, which must exist for a reader.

@@ -2,6 +2,7 @@
 //! conversation's.
 
 use super::migrations::migrate;
+use super::session::FACTS;
 use crate::sql::{Columns, Param, Session, SqlRows};
 use chat::rows::{Appendix, Found, Rows, Search, Sending, SendingFacts};
 use chat::*;
@@ -140,4 +141,19 @@ fn what_is_one_persons_or_one_conversations_is_not_looked_for_in_the_whole_commu
         searched.extend(session.steps.into_iter().filter(is_wide).map(|step| format!("{name}: {step}")));
     }
     assert_eq!(searched, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_looked_up_before_a_message_is_found_by_indexes() {
+    let mut connection = Connection::open_in_memory().expect("a database");
+    migrate(&mut connection).expect("tables");
+    let mut session = Explaining { connection: &connection, steps: Vec::new() };
+    session.explain(&FACTS);
+    let (indexed, steps): (Vec<_>, Vec<_>) =
+        session.steps.into_iter().partition(|step| step.contains("SCAN indexed"));
+    assert_eq!(indexed.len(), 1, "of one row");
+    let is_wide = |step: &&String| step.contains("SCAN") || step.contains("(community=?)");
+    assert_eq!(steps.iter().find(is_wide), None, "{steps:?}");
+    let alone = steps.iter().any(|step| step.contains("COVERING INDEX messages_sent"));
+    assert!(alone, "an earlier message is looked for without reading it: {steps:?}");
 }

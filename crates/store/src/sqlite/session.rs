@@ -2,7 +2,8 @@
 
 use super::errors::trouble;
 use crate::sql::{
-    Columns, Entity, Param, Session, SqlRows, corrupt, facts_columns, insert_mentions, read_facts,
+    Columns, Entity, Param, Session, SqlRows, corrupt, facts_columns, facts_count, insert_mentions,
+    read_facts,
 };
 use chat::rows::{Appendix, Found, Rows as _, Search, Sending, SendingFacts, blocked};
 use chat::{CommunityId, Message};
@@ -14,7 +15,40 @@ use std::sync::LazyLock;
 pub(super) struct SqliteSession<'a> {
     pub(super) connection: &'a Connection,
     /// See [`SqliteOptions::unindexed_max`](super::SqliteOptions::unindexed_max).
-    pub(super) unindexed_max: u32,
+    unindexed_max: u32,
+    /// The last row whose words are in the search index, once that was read: nobody else writes meanwhile.
+    indexed: Option<i64>,
+}
+
+impl<'a> SqliteSession<'a> {
+    pub(super) fn new(connection: &'a Connection, unindexed_max: u32) -> Self {
+        Self { connection, unindexed_max, indexed: None }
+    }
+
+    pub(super) fn unindexed_max(&self) -> i64 {
+        self.unindexed_max.into()
+    }
+
+    /// The last row whose words are in the search index; those of all rows before it are, too.
+    pub(super) fn indexed(&mut self) -> Found<i64> {
+        if let Some(last) = self.indexed {
+            return Ok(last);
+        }
+        let mut last = 0;
+        self.query("SELECT last_row FROM indexed", &[], &mut |row| {
+            last = row.integer(0)?.unwrap_or(0);
+            Ok(())
+        })?;
+        self.indexed = Some(last);
+        Ok(last)
+    }
+
+    /// Says that the words of all rows up to this one are in the search index.
+    pub(super) fn note_indexed(&mut self, last: i64) -> Found<()> {
+        self.execute("UPDATE indexed SET last_row = ?1", &[Param::Integer(last)])?;
+        self.indexed = Some(last);
+        Ok(())
+    }
 }
 
 impl ToSql for Param<'_> {
@@ -127,9 +161,15 @@ static INSERT_MESSAGE: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO messages (community, {columns}) VALUES ({})", places.join(", "))
 });
 
-static FACTS: LazyLock<String> = LazyLock::new(|| {
+/// What the rules need, and how far the search index has come, in one statement. Sanctions and an earlier message are seldom
+/// there: only whether they are is looked up with the rest, in indexes alone.
+pub(super) static FACTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {} FROM conversations c \
+        "SELECT {}, \
+         EXISTS (SELECT 1 FROM sanctions s WHERE s.community = ?1 AND s.person = ?3), \
+         EXISTS (SELECT 1 FROM messages e WHERE e.community = ?1 AND e.sender = ?3 AND e.client_id = ?4), \
+         (SELECT last_row FROM indexed) \
+         FROM conversations c \
          LEFT JOIN members m ON m.community = c.community AND m.conversation = c.id AND m.person = ?3 \
          LEFT JOIN people p ON p.community = c.community AND p.id = ?3 \
          WHERE c.community = ?1 AND c.id = ?2",
@@ -141,15 +181,31 @@ impl SqliteSession<'_> {
     fn facts_of(&mut self, sending: &Sending<'_>) -> Found<SendingFacts> {
         let mut facts = SendingFacts::default();
         let community = sending.community;
-        let params =
-            [community.as_str().into(), Param::id(sending.conversation.0), sending.sender.as_str().into()];
-        self.query(&FACTS, &params, &mut |row| read_facts(row, 0, &mut facts))?;
+        let params = [
+            community.as_str().into(),
+            Param::id(sending.conversation.0),
+            sending.sender.as_str().into(),
+            sending.client_id.map_or(Param::Null, |id| id.as_str().into()),
+        ];
+        // Where there is no such conversation, nothing was said of what the sender has sent elsewhere.
+        let (mut sanctioned, mut repeats, mut indexed) = (false, true, None);
+        self.query(&FACTS, &params, &mut |row| {
+            read_facts(row, 0, &mut facts)?;
+            let beyond = facts_count();
+            sanctioned = row.integer(beyond)? == Some(1);
+            repeats = row.integer(beyond + 1)? == Some(1);
+            indexed = row.integer(beyond + 2)?;
+            Ok(())
+        })?;
+        self.indexed = indexed.or(self.indexed);
         let mut rows = SqlRows(self);
         if let Some(conversation) = &facts.conversation {
             facts.blocked = blocked(&mut rows, community, sending.sender, conversation)?;
+        }
+        if sanctioned {
             facts.sanctions = rows.sanctions(community, sending.sender)?;
         }
-        if let Some(id) = sending.client_id {
+        if let Some(id) = sending.client_id.filter(|_| repeats) {
             facts.earlier = rows.message_sent(community, sending.sender, id)?;
         }
         Ok(facts)

@@ -30,7 +30,7 @@ impl SqliteSession<'_> {
             // A row that was there before, or the number of one that was removed: the last is given again.
             return self.insert_words(row, community, &message.text);
         }
-        if row - indexed <= self.unindexed_max.into() { Ok(()) } else { self.index_all_after(indexed) }
+        if row - indexed <= self.unindexed_max() { Ok(()) } else { self.index_all_after(indexed) }
     }
 
     /// Takes a message's words out of the index, if they are there.
@@ -82,16 +82,6 @@ impl SqliteSession<'_> {
         Ok(found)
     }
 
-    /// The last row whose words are in the index; those of all rows before it are, too.
-    fn indexed(&mut self) -> Found<i64> {
-        let mut last = 0;
-        self.query("SELECT last_row FROM indexed", &[], &mut |row| {
-            last = row.integer(0)?.unwrap_or(0);
-            Ok(())
-        })?;
-        Ok(last)
-    }
-
     fn index_all_after(&mut self, indexed: i64) -> Found<()> {
         let mut last = indexed;
         let mut texts = Vec::new();
@@ -109,7 +99,7 @@ impl SqliteSession<'_> {
         for (row, community, text) in texts {
             self.insert_words(row, &community, &text)?;
         }
-        self.execute("UPDATE indexed SET last_row = ?1", &[Param::Integer(last)]).map(drop)
+        self.note_indexed(last)
     }
 
     fn insert_words(&mut self, row: i64, community: &CommunityId, text: &str) -> Found<()> {

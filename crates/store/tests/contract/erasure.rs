@@ -2,6 +2,7 @@
 
 use crate::Case;
 use crate::scene::{Scene, json, person, texts};
+use chat::rows::Record;
 use chat::verbs::*;
 use chat::*;
 
@@ -143,6 +144,38 @@ pub(crate) const CASES: &[Case] = &[
             "somebody owns it"
         );
     }),
+    (
+        "whoever stays and is no guest inherits a room, the highest role first, however many guests are before them",
+        |scene| {
+            scene.people(&["zoe"]);
+            let settings = Settings { people_make_rooms: true, ..Settings::named("A community") };
+            scene.service(ChangeCommunity { settings }).expect("a key may");
+            let name = RoomName::parse("hers").expect("a name");
+            let room = scene.ask("zoe", CreateRoom::public(name, "Hers")).expect("people may").id;
+            for nth in 0..=limits::PAGE_MAX {
+                let guest = format!("a{nth}");
+                scene.guest(&guest);
+                scene.join(&guest, room);
+            }
+            scene.people(&["bob", "max", "mod"]);
+            for who in ["bob", "max", "mod"] {
+                scene.join(who, room);
+            }
+            scene.moderator("mod", room);
+            for (erased, heirs) in
+                [("zoe", vec!["mod"]), ("mod", vec!["bob"]), ("bob", vec!["max"]), ("max", vec![])]
+            {
+                scene.erase(&By::Service, erased);
+                let members = scene.export(None).into_iter().filter_map(|record| match record {
+                    Record::Member(member) if member.conversation == room => Some(member),
+                    _ => None,
+                });
+                let owners = members.filter(|member| member.role == Role::Owner);
+                let owners: Vec<String> = owners.map(|owner| owner.person.to_string()).collect();
+                assert_eq!(owners, heirs, "after {erased}");
+            }
+        },
+    ),
     ("reactions vanish with who is erased, and the message is one that changed", |scene| {
         let room = scene.lobby(&["ann", "bob"]);
         for text in ["one", "two"] {

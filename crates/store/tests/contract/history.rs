@@ -1,8 +1,9 @@
 //! Order and pages.
 
 use crate::Case;
-use crate::scene::{Scene, texts};
-use chat::verbs::{Append, Around, Expire, ReadMessage, ReadPage};
+use crate::scene::{Scene, json, person, texts};
+use chat::rows::Record;
+use chat::verbs::{Append, Around, EditText, Expire, React, ReadMessage, ReadPage, SearchMessages};
 use chat::*;
 use std::sync::mpsc;
 
@@ -76,6 +77,10 @@ pub(crate) const CASES: &[Case] = &[
         assert!(matches!(refused, Err(Failure::Invalid(_))), "{refused:?}");
     }),
     ("retention drops the beginning and never a place twice", retention),
+    (
+        "retention goes through many rooms in parts of a page, with all that belongs to a message",
+        retention_of_many,
+    ),
 ];
 
 fn many_senders(scene: &Scene) {
@@ -149,4 +154,62 @@ fn retention(scene: &Scene) {
     assert_eq!(scene.send("ann", room, "next").message.seq, Seq(5));
     let gone = scene.ask("bob", ReadPage { conversation: room, around: Around::Before(Seq(4)), limit: 5 });
     assert!(gone.is_ok_and(|page| page.messages.is_empty() && !page.more));
+}
+
+/// Says something in one room after the other, so that what is oldest is of all of them.
+fn retention_of_many(scene: &Scene) {
+    const EACH: usize = 150;
+    let rooms = ["lobby", "attic"].map(|name| scene.room(Kind::Public, name, &["ann", "bob"]));
+    for _ in 0..EACH {
+        for room in rooms {
+            let draft = Draft { mentions: vec![person("bob")], ..Draft::text(None, "ancient") };
+            let said = scene.ask("ann", Append { conversation: room, draft }).expect("she may").message;
+            if said.seq.0.is_multiple_of(50) {
+                let seq = said.seq;
+                scene
+                    .ask("bob", React { conversation: room, seq, emoji: "x".into(), on: true })
+                    .expect("he may");
+                let edit =
+                    EditText { conversation: room, seq, text: "ancient, too".into(), mentions: vec![] };
+                scene.ask("ann", edit).expect("it is hers");
+            }
+        }
+    }
+    scene.wait_ms(3 * 24 * 60 * 60 * 1_000);
+    for room in rooms {
+        scene.send("ann", room, "new");
+    }
+    let limits = CommunityLimits { history_days: Some(1), ..CommunityLimits::default() };
+    let settings = Settings { limits, ..Settings::named("A community") };
+    scene.service(chat::verbs::ChangeCommunity { settings }).expect("a key may");
+    let mut parts = Vec::new();
+    loop {
+        let expired = scene.service(Expire).expect("a key may");
+        parts.push(expired.messages);
+        if parts.len() == 1 {
+            let mut begin = rooms.map(|room| scene.page("bob", room, Around::Newest, 1).conversation.first);
+            begin.sort_unstable();
+            let rest = limits::PAGE_MAX - EACH;
+            assert_eq!(begin, [rest + 1, EACH + 1].map(|seq| Seq(seq as u64)), "one room after the other");
+        }
+        if !expired.more {
+            break;
+        }
+        assert!(expired.messages > 0, "it comes to an end: {parts:?}");
+    }
+    assert!(parts.iter().all(|messages| *messages <= limits::PAGE_MAX as u64), "{parts:?}");
+    assert_eq!(parts.iter().sum::<u64>(), 2 * EACH as u64);
+    for room in rooms {
+        let page = scene.page("bob", room, Around::After(Seq(0)), 10);
+        assert_eq!(texts(&page), [(EACH as u64 + 1, "new")]);
+        assert_eq!(page.conversation.first, Seq(EACH as u64 + 1));
+        let tab = scene.tab("bob", room);
+        assert_eq!((tab.unread, tab.mentions), (1, 0), "what is gone mentions nobody");
+    }
+    let all = json(&scene.export(None));
+    assert!(!all.contains("ancient"), "nothing of it is left: {all}");
+    let left = |record: &Record| matches!(record, Record::Reaction(_) | Record::Mention(_) | Record::Edit(_));
+    assert!(!scene.export(None).iter().any(left), "nor what belonged to it");
+    let search = SearchMessages { query: "ancient".into(), conversation: None, before: None, limit: 9 };
+    assert!(scene.service(search).expect("a key may").rows.is_empty());
 }

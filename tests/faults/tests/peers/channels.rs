@@ -23,7 +23,7 @@ fn assert_echoes(client: &mut Client, topic: &str) {
 fn a_channel_that_panics_dies_alone() {
     let fixture = Fixture::start();
     let mut bystander = joined(&fixture, &[DOOMED]);
-    for event in ["panic", "panic_in_task", "panic_in_info"] {
+    for event in ["panic", "panic_in_task", "panic_in_call", "never_called", "panic_in_info"] {
         let mut client = joined(&fixture, &[DOOMED, "room:beside"]);
         client.push("2", DOOMED, event, &json!({}));
         assert_eq!(client.event(DOOMED, "phx_error"), json!({ "reason": "channel_crash" }), "{event}");
@@ -32,7 +32,24 @@ fn a_channel_that_panics_dies_alone() {
         assert_eq!(client.join(DOOMED)["status"], "ok", "it can be joined again");
         assert_echoes(&mut client, DOOMED);
     }
-    assert_eq!(fixture.handle().metrics().channels_failed_total, 3);
+    assert_eq!(fixture.handle().metrics().channels_failed_total, 5);
+}
+
+#[test]
+fn who_is_called_back_from_another_thread_is_answered_and_hears_a_crowds_news_in_their_order() {
+    let fixture = Fixture::start();
+    let mut members: Vec<Client> = (0..8).map(|_| joined(&fixture, &["room:crowd"])).collect();
+    let handle = fixture.handle();
+    for number in 0..200 {
+        handle.broadcast_to_crowd("room:crowd", "news", json!({ "number": number })).expect("room");
+    }
+    for member in &mut members {
+        for number in 0..200 {
+            assert_eq!(member.event("room:crowd", "news")["number"], number);
+        }
+        let called = member.ask("9", "room:crowd", "call", &json!({}));
+        assert_eq!(called["response"], json!({ "called": true }));
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn conversations(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answ
     let before = before.map(|Position { active, conversation }| TabPosition { active, conversation });
     let me = asker.me.clone();
     let answer = asker.messenger.ask(&me.community, me.by(), Conversations { before, limit });
-    Ok(Box::pin(async move {
+    Ok(Answering::of(async move {
         let Listed { rows, next } = answer.await?;
         let rows: Vec<Value> = rows.iter().filter(|row| me.may_use(&row.conversation)).map(tab).collect();
         Ok(json!({ "conversations": rows, "next": next.map(tab_position) }))
@@ -63,7 +63,7 @@ pub(super) fn rooms(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, F
     let RoomsRequest { after, limit } = payload(body)?;
     let me = asker.me.clone();
     let answer = asker.messenger.ask(&me.community, me.by(), Rooms { after, limit });
-    Ok(Box::pin(async move {
+    Ok(Answering::of(async move {
         let Listed { rows, next } = answer.await?;
         let rows: Vec<&Conversation> = rows.iter().filter(|room| me.may_use(room)).collect();
         Ok(json!({ "rooms": rows, "next": next }))

@@ -145,11 +145,11 @@ fn shared(
 ) -> Option<Answering> {
     let (messenger, me) = (asker.messenger.clone(), asker.me.clone());
     match around {
-        Around::Changed(since) => Some(Box::pin(async move {
+        Around::Changed(since) => Some(Answering::of(async move {
             let read = messenger.changed(&me.community, conversation, me.id(), since, limit);
             Ok(written(&*read.await?))
         })),
-        Around::After(seq) => Some(Box::pin(async move {
+        Around::After(seq) => Some(Answering::of(async move {
             messenger.standing(&me.community, conversation, me.id()).await?;
             let read = messenger.after(&me.community, conversation, me.id(), seq, limit);
             Ok(written(&*read.await?))

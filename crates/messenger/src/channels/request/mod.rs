@@ -38,6 +38,7 @@ use super::turns::Turns;
 use crate::fault::{ErrorCode, Fault};
 use crate::messenger::Messenger;
 use crate::news::News;
+use crate::promise::{Promised, promise};
 use crate::reading::PAGE;
 use crate::spent::Spent;
 use chat::{Asked, ConversationId, Verb};
@@ -50,7 +51,36 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// An answer on its way.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>;
+pub(super) enum Answering {
+    /// Whoever has it calls: nothing else is in between.
+    Called(Promised<Result<Value, Fault>>),
+    /// It has to be awaited, as more than one thing has to be asked for it.
+    Awaited(Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send>>),
+}
+
+impl Answering {
+    /// What the future brings.
+    pub(super) fn of(future: impl Future<Output = Result<Value, Fault>> + Send + 'static) -> Self {
+        Self::Awaited(Box::pin(future))
+    }
+}
+
+#[cfg(test)]
+impl std::future::IntoFuture for Answering {
+    type Output = Result<Value, Fault>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        match self {
+            Self::Called(promised) => Box::pin(async {
+                let (told, tells) = tokio::sync::oneshot::channel();
+                promised.then(|outcome| drop(told.send(outcome)));
+                tells.await.ok().flatten().expect("the store answers")
+            }),
+            Self::Awaited(future) => future,
+        }
+    }
+}
 
 /// Who asks, and where.
 pub(super) struct Asker<'a> {
@@ -148,11 +178,11 @@ impl Asker<'_> {
     }
 
     /// Takes one of the person's messages of a minute, of their address's, and of their community's, which has it back if
-    /// nothing is sent.
+    /// nothing is sent. None: it is not known how many they may send, and one is taken when that was read.
     ///
     /// # Errors
     /// They have sent as many as they may, or all together have.
-    pub(super) fn spend_message(&self) -> Result<Spent, Fault> {
+    pub(super) fn spend_message(&self) -> Result<Option<Spent>, Fault> {
         Ok(self.messenger.spend_message_now(&self.me.community, self.me.id(), self.me.remote)?)
     }
 
@@ -171,8 +201,11 @@ impl Asker<'_> {
             return self.ask(command, write);
         }
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
-        let permission = async move { require_within(&messenger, &me, conversation).await };
-        self.ask_in_turn(permission, Spent::nothing(), command, write)
+        let permission = async move {
+            require_within(&messenger, &me, conversation).await?;
+            Ok(Spent::nothing())
+        };
+        self.ask_in_turn(permission, command, write)
     }
 
     /// Asks a command about a conversation, or about all.
@@ -199,7 +232,7 @@ impl Asker<'_> {
     pub(super) fn ask_to_send<C>(
         &self,
         conversation: ConversationId,
-        spent: Spent,
+        spent: Option<Spent>,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -209,24 +242,30 @@ impl Asker<'_> {
     {
         let is_open = self.is_open();
         let asks_nobody = self.messenger.asks_nobody(&self.me.community, Action::Send);
-        if is_open && asks_nobody && self.turns.are_free() {
-            return self.ask_spending(spent, command, write);
-        }
+        let goes_at_once = is_open && asks_nobody && self.turns.are_free();
+        let spent = match spent {
+            Some(spent) if goes_at_once => return self.ask_spending(spent, command, write),
+            spent => spent,
+        };
         let (messenger, me) = (self.messenger.clone(), self.me.clone());
         let permission = async move {
+            let spent = match spent {
+                Some(spent) => spent,
+                None => messenger.spend_message_from(&me.community, me.id(), me.remote).await?,
+            };
             if !is_open {
                 require_within(&messenger, &me, conversation).await?;
             }
-            Ok(messenger.permit_send(&me.community, me.id(), conversation).await?)
+            messenger.permit_send(&me.community, me.id(), conversation).await?;
+            Ok(spent)
         };
-        self.ask_in_turn(permission, spent, command, write)
+        self.ask_in_turn(permission, command, write)
     }
 
     /// Asks a command when it is permitted, after those of the same join that came before.
     fn ask_in_turn<C>(
         &self,
-        permission: impl Future<Output = Result<(), Fault>> + Send + 'static,
-        spent: Spent,
+        permission: impl Future<Output = Result<Spent, Fault>> + Send + 'static,
         command: C,
         write: fn(<Asked<C> as Verb>::Answer) -> Value,
     ) -> Answering
@@ -235,9 +274,10 @@ impl Asker<'_> {
         Asked<C>: News,
     {
         let (messenger, me, turn) = (self.messenger.clone(), self.me.clone(), self.turns.next());
-        Box::pin(async move {
-            let act =
-                || messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent);
+        Answering::of(async move {
+            let act = |spent| {
+                messenger.perform_spending(messenger.call(&me.community, me.by()).ask(command), spent)
+            };
             let answer = turn.take(permission, act).await?.await;
             Ok(write(answer.map_err(Fault::of::<Asked<C>>)?))
         })
@@ -250,7 +290,11 @@ impl Asker<'_> {
     }
 
     /// Asks a command, and writes its answer as JSON.
-    pub(super) fn ask<C>(&self, command: C, write: fn(<Asked<C> as Verb>::Answer) -> Value) -> Answering
+    pub(super) fn ask<C>(
+        &self,
+        command: C,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
+    ) -> Answering
     where
         C: Send + 'static,
         Asked<C>: News,
@@ -262,7 +306,7 @@ impl Asker<'_> {
         &self,
         spent: Spent,
         command: C,
-        write: fn(<Asked<C> as Verb>::Answer) -> Value,
+        write: impl FnOnce(<Asked<C> as Verb>::Answer) -> Value + Send + 'static,
     ) -> Answering
     where
         C: Send + 'static,
@@ -270,8 +314,12 @@ impl Asker<'_> {
     {
         // It is asked here, on the shard, so that a client's messages are stored in the order in which they came.
         let call = self.messenger.call(&self.me.community, self.me.by());
-        let answer = self.messenger.perform_spending(call.ask(command), spent);
-        Box::pin(async move { Ok(write(answer.await.map_err(Fault::of::<Asked<C>>)?)) })
+        let (promise, promised) = promise();
+        self.messenger.perform_calling(call.ask(command), move |outcome| {
+            spent.settle(&outcome);
+            promise.keep(outcome.map(write).map_err(Fault::of::<Asked<C>>));
+        });
+        Answering::Called(promised)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn presence(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering
     let Whose { people } = payload(body)?;
     asker.require_all_rooms()?;
     let presences = asker.messenger.presences(&asker.me.community, asker.me.by(), people);
-    Ok(Box::pin(async move { Ok(json!({ "people": presences.await? })) }))
+    Ok(Answering::of(async move { Ok(json!({ "people": presences.await? })) }))
 }
 
 pub(super) fn block(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
@@ -43,12 +43,8 @@ pub(super) fn block(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, F
 
 pub(super) fn unblock(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fault> {
     let Who { person } = payload(body)?;
-    let unblocked = asker.ask(UnblockPerson { person: person.clone() }, |()| json!({ "on": false }));
-    Ok(Box::pin(async move {
-        let mut answer = unblocked.await?;
-        answer["person"] = json!(person);
-        Ok(answer)
-    }))
+    let answer = json!({ "person": person, "on": false });
+    Ok(asker.ask(UnblockPerson { person }, |()| answer))
 }
 
 #[derive(Deserialize)]

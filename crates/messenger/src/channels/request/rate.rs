@@ -82,7 +82,7 @@ fn a_community_that_says_too_much_waits_whoever_says_it_and_reads_on() {
         let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
-        // Limits are those that were read last. What is taken counts before it is known what comes of it.
+        // What is taken counts before it is known what comes of it.
         let _under_way = messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one");
         let said = json!({"conversation": lobby.id, "text": "hi"});
         assert!(ask(&messenger, &ann, "msg:new", &said).await.is_ok());
@@ -110,7 +110,6 @@ fn those_who_may_not_speak_take_nothing_from_those_who_may() {
         let limits = CommunityLimits { community_messages_per_minute: Some(2), ..CommunityLimits::default() };
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
-        drop(messenger.spend_message(&id("one"), &ann.by()).await.expect("there is one"));
         let (person, conversation, reason) = (bob.id().clone(), Some(lobby.id), String::new());
         let mute = Punish { person, conversation, kind: SanctionKind::Mute, until: None, reason };
         messenger.ask(&id("one"), By::Service, mute).await.expect("muted");
@@ -126,5 +125,38 @@ fn those_who_may_not_speak_take_nothing_from_those_who_may() {
         }
         let refused = ask(&messenger, &ann, "msg:new", &said).await.expect_err("it is a limit");
         assert_eq!(refused.details["limit"], "community_messages_per_minute");
+    });
+}
+
+#[test]
+fn whoever_writes_before_a_communitys_limits_are_read_meets_its_own_and_no_others() {
+    run(async {
+        let (messenger, lobby, [ann, bob]) = begin().await;
+        let of = |messages_per_minute, all| CommunityLimits {
+            messages_per_minute,
+            community_messages_per_minute: all,
+            ..CommunityLimits::default()
+        };
+        for (limits, limit, me) in [
+            (of(1, None), "messages_per_minute", &ann),
+            (of(100, Some(1)), "community_messages_per_minute", &bob),
+        ] {
+            let settings = Settings { limits, ..Settings::named("One") };
+            messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
+            let said = json!({"conversation": lobby.id, "text": "hi"}).to_string();
+            let turns = Turns::default();
+            let asker = Asker { messenger: &messenger, me, room: None, turns: &turns };
+            // Both come before anything is read: the change made the community forgotten.
+            let begun = [(); 2].map(|()| answer(&asker, "msg:new", Payload::Json(&said)));
+            let mut refused = Vec::new();
+            for answering in begun {
+                match answering {
+                    Ok(answering) => refused.extend(answering.await.err()),
+                    Err(fault) => refused.push(fault),
+                }
+            }
+            let refused: Vec<_> = refused.iter().map(|fault| (fault.code, &fault.details["limit"])).collect();
+            assert_eq!(refused, [("rate_limited", &json!(limit))]);
+        }
     });
 }

@@ -91,7 +91,7 @@ pub(super) fn join(asker: &Asker<'_>, body: Payload<'_>) -> Result<Answering, Fa
     if conversation.is_some() == room.is_some() {
         return Err(Fault::new(ErrorCode::BadPayload, "name one of `conversation` and `room`"));
     }
-    Ok(Box::pin(async move {
+    Ok(Answering::of(async move {
         let conversation = match (conversation, room) {
             (Some(conversation), _) => conversation,
             (None, Some(room)) => messenger.room(&me.community, &room).await?,

@@ -69,7 +69,7 @@ impl Scene {
         let before = self.held.writes();
         self.held.hold();
         let asked = answer(&asker, event, Payload::Json(&payload.to_string())).expect("it is asked");
-        let (answered, ()) = tokio::join!(asked, async {
+        let (answered, ()) = tokio::join!(asked.into_future(), async {
             // What is looked up first is found.
             while self.held.writes() == before {
                 self.held.commit();

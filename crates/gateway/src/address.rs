@@ -1,4 +1,4 @@
-//! Where clients come from, as it is counted.
+//! Where clients come from, as limits of an address count them.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -1,0 +1,270 @@
+//! How much the kernel may keep of what peers do not take, for all connections of a shard together.
+//!
+//! Pure arithmetic. What is handed to the kernel is counted, and never for less than it takes; what peers have taken
+//! since only the kernel knows, so it is asked, connection by connection, when the count says that there may be too
+//! much. Until the answer is there the count stands, so that what the kernel keeps is never beyond the bound by more
+//! than what the buffer of one socket takes.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// What the kernel takes for a segment beside its bytes, at the most.
+const SEGMENT_BYTES: u64 = 1280;
+/// What is short enough for a peer who reads to get it although nearly all of the room is taken.
+pub(crate) const SHORT_BYTES_MAX: usize = 4096;
+/// Connections asked about in one tick.
+const SLICE_SLOTS: u32 = 4096;
+/// The least time between two passes.
+const PAUSE: Duration = Duration::from_millis(1);
+/// The same for each slot: asking about one takes less than half of that, so that most of the time is left.
+const PAUSE_EACH: Duration = Duration::from_micros(1);
+/// How long a peer may take nothing of what the kernel has for it, while there is too much of all.
+pub(crate) const UNREAD_TIME_MAX: Duration = Duration::from_secs(1);
+
+/// What may be handed to the kernel now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// Anything.
+    Free,
+    /// What is for a peer who has taken everything before.
+    Tight,
+    /// Of that what is [short](SHORT_BYTES_MAX): who reads is answered still, and those who will not read have to have
+    /// many connections to take what is left.
+    Narrow,
+    /// Nothing.
+    Full,
+}
+
+/// What a pass over the connections is for, beside asking how much is kept for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pass {
+    /// Notes who has not taken everything.
+    Notes,
+    /// Forgets those who have taken it since.
+    Looks,
+    /// Cuts those who have still not taken what they had not when they were noted, and notes the others anew.
+    Cuts,
+}
+
+/// The count of one shard.
+pub(crate) struct SendRoom {
+    bytes_max: u64,
+    /// The count: what the kernel keeps, or more.
+    bytes: u64,
+    /// Since a pass began: what it has found, what was handed over, and the next slot.
+    pass: Option<(Pass, Found)>,
+    next_pass: Instant,
+    noted: Option<Instant>,
+    /// Somebody was refused who would have been written to, and gets no other word of when there is room.
+    held_back: bool,
+}
+
+#[derive(Default)]
+struct Found {
+    bytes: u64,
+    handed: u64,
+    cursor: u32,
+}
+
+impl SendRoom {
+    /// `usize::MAX` is without a bound, and then nothing is counted.
+    pub(crate) fn new(bytes_max: usize, now: Instant) -> SendRoom {
+        let bytes_max = if bytes_max == usize::MAX { u64::MAX } else { bytes_max as u64 };
+        SendRoom { bytes_max, bytes: 0, pass: None, next_pass: now, noted: None, held_back: false }
+    }
+
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bytes_max != u64::MAX
+    }
+
+    /// What the kernel keeps, or more; 0 without a bound.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        let quarter = self.bytes_max / 4;
+        if self.bytes <= 2 * quarter {
+            Standing::Free
+        } else if self.bytes <= 3 * quarter {
+            Standing::Tight
+        } else if self.bytes < self.bytes_max {
+            Standing::Narrow
+        } else {
+            Standing::Full
+        }
+    }
+
+    /// The kernel took so many bytes by one call.
+    pub(crate) fn hand_over(&mut self, length: usize) {
+        if self.is_bounded() && length > 0 {
+            // Short segments share what they take less well, and those cut in two take it twice.
+            let bytes = length as u64 / 2 * 3 + SEGMENT_BYTES;
+            self.bytes += bytes;
+            if let Some((_, found)) = &mut self.pass {
+                found.handed += bytes;
+            }
+        }
+    }
+
+    /// Somebody was not written to: there will be a pass.
+    pub(crate) fn hold_back(&mut self) {
+        self.held_back = true;
+    }
+
+    /// All sockets of the machine take so much, which is not less than what the shard's do.
+    pub(crate) fn cap(&mut self, machine_bytes: u64) {
+        self.bytes = self.bytes.min(machine_bytes);
+    }
+
+    fn wants_pass(&self) -> bool {
+        self.held_back || self.standing() != Standing::Free
+    }
+
+    /// Whether a pass would begin now.
+    pub(crate) fn begins_pass(&self, now: Instant) -> bool {
+        self.pass.is_none() && now >= self.next_pass && self.wants_pass()
+    }
+
+    /// When there is more to ask, if there is.
+    pub(crate) fn next_slice(&self) -> Option<Instant> {
+        (self.pass.is_some() || self.wants_pass()).then_some(self.next_pass)
+    }
+
+    /// The slots to ask about now, and what for.
+    pub(crate) fn slice(&mut self, now: Instant, slots: u32) -> Option<(Range<u32>, Pass)> {
+        if self.begins_pass(now) {
+            let pass = match self.noted {
+                None => Pass::Notes,
+                Some(noted) if now.duration_since(noted) >= UNREAD_TIME_MAX => Pass::Cuts,
+                Some(_) => Pass::Looks,
+            };
+            if pass != Pass::Looks {
+                self.noted = Some(now);
+            }
+            self.held_back = false;
+            self.pass = Some((pass, Found::default()));
+        }
+        let (pass, found) = self.pass.as_mut()?;
+        let start = found.cursor;
+        found.cursor = start.saturating_add(SLICE_SLOTS).min(slots);
+        Some((start..found.cursor.max(start), *pass))
+    }
+
+    /// For one connection the kernel keeps so much.
+    pub(crate) fn find(&mut self, bytes: u64) {
+        if let Some((_, found)) = &mut self.pass {
+            found.bytes += bytes;
+        }
+    }
+
+    /// All slots of the last slice have been asked about.
+    pub(crate) fn end_slice(&mut self, now: Instant, slots: u32) {
+        let Some((_, found)) = self.pass.take_if(|(_, found)| found.cursor >= slots) else { return };
+        self.bytes = found.bytes + found.handed;
+        self.next_pass = now + PAUSE + PAUSE_EACH * slots;
+        if self.standing() == Standing::Free {
+            self.noted = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: usize = 100_000;
+
+    /// Plays a pass in which the kernel keeps so much for each of the connections.
+    fn pass(room: &mut SendRoom, now: Instant, kept: &[u64]) -> Option<Pass> {
+        let (slots, pass) = room.slice(now, kept.len() as u32)?;
+        slots.for_each(|slot| room.find(kept[slot as usize]));
+        room.end_slice(now, kept.len() as u32);
+        Some(pass)
+    }
+
+    #[test]
+    fn without_a_bound_nothing_is_counted_and_nobody_asked() {
+        let now = Instant::now();
+        let mut room = SendRoom::new(usize::MAX, now);
+        room.hand_over(usize::MAX / 2);
+        assert_eq!((room.bytes(), room.standing()), (0, Standing::Free));
+        assert_eq!((room.slice(now, 9), room.next_slice()), (None, None));
+    }
+
+    #[test]
+    fn what_was_handed_over_counts_until_the_kernel_says_that_it_was_taken() {
+        let now = Instant::now();
+        let mut room = SendRoom::new(MAX, now);
+        room.hand_over(30_000);
+        assert_eq!(room.standing(), Standing::Free);
+        assert_eq!(pass(&mut room, now, &[0; 3]), None, "nobody is asked before there may be too much");
+        let after = [10_000, 10_000, 20_000].map(|length| {
+            room.hand_over(length);
+            room.standing()
+        });
+        assert_eq!(after, [Standing::Tight, Standing::Narrow, Standing::Full]);
+        assert_eq!(pass(&mut room, now, &[0, 700, 0]), Some(Pass::Notes));
+        assert_eq!((room.bytes(), room.standing()), (700, Standing::Free));
+        assert_eq!(room.next_slice(), None);
+    }
+
+    #[test]
+    fn what_is_handed_over_during_a_pass_is_not_lost() {
+        let now = Instant::now();
+        let mut room = SendRoom::new(MAX, now);
+        room.hand_over(MAX);
+        let slots = SLICE_SLOTS + 1;
+        assert_eq!(room.slice(now, slots), Some((0..SLICE_SLOTS, Pass::Notes)));
+        room.hand_over(1000);
+        room.end_slice(now, slots);
+        assert_eq!(room.standing(), Standing::Full, "the pass has not been everywhere");
+        assert_eq!(room.slice(now, slots), Some((SLICE_SLOTS..slots, Pass::Notes)));
+        room.find(5);
+        room.end_slice(now, slots);
+        assert_eq!(room.bytes(), 5 + 1500 + SEGMENT_BYTES);
+    }
+
+    #[test]
+    fn who_takes_nothing_is_cut_after_a_time_and_only_while_there_is_too_much() {
+        let start = Instant::now();
+        let mut room = SendRoom::new(MAX, start);
+        room.hand_over(MAX);
+        let (full, free) = ([MAX as u64, 0], [10, 0]);
+        let mut at = |after: Duration, kept: &[u64]| {
+            room.hold_back();
+            pass(&mut room, start + after, kept)
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(at(ms(0), &full), Some(Pass::Notes));
+        assert_eq!(at(PAUSE, &full), None, "passes have pauses, for each slot too");
+        assert_eq!(at(ms(500), &full), Some(Pass::Looks));
+        assert_eq!(at(ms(1000), &full), Some(Pass::Cuts));
+        assert_eq!(at(ms(1500), &full), Some(Pass::Looks));
+        assert_eq!(at(ms(1600), &free), Some(Pass::Looks));
+        assert_eq!(at(ms(9000), &free), Some(Pass::Notes), "who was noted before has had room since");
+    }
+
+    #[test]
+    fn who_was_held_back_is_looked_for_though_there_is_room_again() {
+        let now = Instant::now();
+        let mut room = SendRoom::new(MAX, now);
+        room.hand_over(MAX);
+        room.hold_back();
+        let (_, _) = room.slice(now, 1).expect("there may be too much");
+        room.hold_back();
+        room.end_slice(now, 1);
+        assert_eq!(room.standing(), Standing::Free);
+        assert!(room.next_slice().is_some(), "the one slot was held back while the count still stood");
+        assert!(pass(&mut room, now + PAUSE * 2, &[0]).is_some());
+        assert_eq!(room.next_slice(), None);
+    }
+
+    #[test]
+    fn the_whole_machines_sockets_take_no_less_than_the_shards() {
+        let mut room = SendRoom::new(MAX, Instant::now());
+        room.hand_over(MAX);
+        room.cap(MAX as u64 / 2);
+        assert_eq!(room.standing(), Standing::Free);
+    }
+}
