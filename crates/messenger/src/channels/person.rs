@@ -6,8 +6,7 @@
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
 use super::request::{self, Asker};
-use super::throttle::Throttle;
-use super::turns::Turns;
+use super::voice::Voice;
 use super::waiting::Waiting;
 use super::within::Within;
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence};
@@ -33,13 +32,16 @@ pub(super) struct PersonChannel {
 
 pub(super) struct Stands {
     device: Device,
-    waiting: Waiting,
-    turns: Turns,
-    typing: Throttle,
+    voice: Voice,
     /// For a token for some rooms; none: everything is heard.
     within: Option<Box<Within>>,
-    /// What was read of their conversations, until the join stands.
-    read: Box<[(ConversationId, Seq)]>,
+    /// Until the join stands.
+    read: Option<Box<Read>>,
+}
+
+/// What a join was answered with.
+struct Read {
+    conversations: Box<[(ConversationId, Seq)]>,
     /// How the community looked.
     look: Arc<str>,
 }
@@ -152,23 +154,24 @@ impl Channel for PersonChannel {
             }
             _ => {}
         }
-        if !stands.waiting.has_room(cx) {
+        if !stands.voice.said().waiting.has_room(cx) {
             return;
         }
         if event == "token:refresh" {
             return stands.refresh(cx, payload);
         }
         let (messenger, me) = (stands.device.messenger(), &stands.device.me);
-        let asker = Asker { messenger, me, room: None, turns: &stands.turns };
+        let said = stands.voice.said();
+        let asker = Asker { messenger, me, room: None, turns: &said.turns };
         match request::answer(&asker, event, payload) {
-            Ok(answer) => stands.waiting.answer_later(cx, answer),
+            Ok(answer) => said.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
     }
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
         let Some(stands) = &mut self.stands else { return };
-        let Err(info) = stands.waiting.settle(cx, info) else { return };
+        let Err(info) = stands.voice.settle(cx, info) else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => {
                 for shown in &page.messages {
@@ -219,9 +222,9 @@ impl Stands {
     }
 
     fn tell_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
-        let read = std::mem::take(&mut self.read);
+        let Some(Read { conversations: read, look }) = self.read.take().map(|read| *read) else { return };
         let (messenger, me) = (self.device.messenger(), &self.device.me);
-        if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &self.look) {
+        if let Some(newer) = messenger.inner.audience.newer_look(&me.community, &look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
         let Newer { after, others } = messenger.inner.audience.newer(&me.community, me.id(), &read);
@@ -244,7 +247,7 @@ impl Stands {
         let is_theirs =
             |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
-        if self.typing.passes(typing.on, now) {
+        if self.voice.said().typing.passes(typing.on, now) {
             self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
         }
         Ok(json!({}))
@@ -270,7 +273,8 @@ impl Stands {
             Ok(request) => {
                 let connection = self.device.connection.clone();
                 let token = identity::Token::new(request.token);
-                self.waiting.answer_later(cx, async move { connection.refresh(token).await });
+                let answer = async move { connection.refresh(token).await };
+                self.voice.said().waiting.answer_later(cx, answer);
             }
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
@@ -307,9 +311,9 @@ pub(super) async fn enter(
         "invitations": invitations,
         "presence": presence,
     });
-    let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
-    let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, waiting, turns, typing, within, read, look }, response))
+    let conversations = all.iter().map(|line| (line.followed.id, line.last)).collect();
+    let read = Some(Box::new(Read { conversations, look }));
+    Ok((Stands { device, voice: Voice::default(), within, read }, response))
 }
 
 /// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for
