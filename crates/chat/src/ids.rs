@@ -1,19 +1,20 @@
 //! What names what: newtypes for every id, name and number.
 //!
 //! Names that people or host sites choose are text with a bounded alphabet; what Throng makes itself is 128 bits that
-//! sort by time. Nothing here is unique by itself outside of its community.
+//! sort by time. Nothing here is unique by itself outside of its community. A copy of a text is a pointer of one word
+//! (`Arc<str>` takes two), as people's and communities' ids are kept in many places for each who is connected.
 
 use crate::moment::Moment;
 use crate::problem::Problem;
+use arcstr::ArcStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::sync::Arc;
 
 macro_rules! text_id {
     ($(#[$docs:meta])* $name:ident, $bytes_max:expr, $allowed:expr, $alphabet:literal) => {
         $(#[$docs])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        pub struct $name(ArcStr);
 
         impl $name {
             /// The longest, in bytes.
@@ -37,11 +38,6 @@ macro_rules! text_id {
             /// Its characters.
             pub fn as_str(&self) -> &str {
                 &self.0
-            }
-
-            /// Its characters, for who keeps them without a copy.
-            pub fn shared(&self) -> Arc<str> {
-                self.0.clone()
             }
         }
 

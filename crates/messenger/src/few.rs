@@ -4,10 +4,14 @@ use std::mem::take;
 use std::ops::{Deref, DerefMut};
 
 /// See the module.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Few<T> {
+    #[default]
+    None,
     One(T),
-    Others(Vec<T>),
+    // Behind one pointer, so that it takes no more room than what there is one of most of the time.
+    #[allow(clippy::box_collection, reason = "see above")]
+    Others(Box<Vec<T>>),
 }
 
 impl<T> Few<T> {
@@ -19,11 +23,14 @@ impl<T> Few<T> {
     /// There is no such place.
     pub(crate) fn insert(&mut self, place: usize, item: T) {
         *self = match take(self) {
-            Self::Others(list) if list.is_empty() && place == 0 => Self::One(item),
+            Self::None => {
+                assert!(place == 0, "there is no place {place}");
+                Self::One(item)
+            }
             Self::One(one) => {
                 let mut list = vec![one];
                 list.insert(place, item);
-                Self::Others(list)
+                Self::Others(list.into())
             }
             Self::Others(mut list) => {
                 list.insert(place, item);
@@ -43,28 +50,12 @@ impl<T> Few<T> {
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
         *self = match take(self) {
             Self::One(one) if keeps(&one) => Self::One(one),
-            Self::One(_) => Self::default(),
+            Self::None | Self::One(_) => Self::None,
             Self::Others(mut list) => {
                 list.retain(keeps);
-                list.into()
+                if list.len() > 1 { Self::Others(list) } else { list.pop().map_or(Self::None, Self::One) }
             }
         };
-    }
-}
-
-impl<T> From<Vec<T>> for Few<T> {
-    fn from(mut list: Vec<T>) -> Self {
-        match list.len() {
-            0 => Self::Others(Vec::new()),
-            1 => list.pop().map_or_else(Self::default, Self::One),
-            _ => Self::Others(list),
-        }
-    }
-}
-
-impl<T> Default for Few<T> {
-    fn default() -> Self {
-        Self::Others(Vec::new())
     }
 }
 
@@ -73,6 +64,7 @@ impl<T> Deref for Few<T> {
 
     fn deref(&self) -> &[T] {
         match self {
+            Self::None => &[],
             Self::One(one) => std::slice::from_ref(one),
             Self::Others(list) => list,
         }
@@ -82,6 +74,7 @@ impl<T> Deref for Few<T> {
 impl<T> DerefMut for Few<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
+            Self::None => &mut [],
             Self::One(one) => std::slice::from_mut(one),
             Self::Others(list) => list,
         }
@@ -118,7 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn it_is_no_larger_than_a_list() {
-        assert_eq!(size_of::<Few<[u64; 2]>>(), size_of::<Vec<[u64; 2]>>());
+    fn it_takes_no_more_than_one_item_and_what_tells_that_it_is_one() {
+        assert_eq!([size_of::<Few<u64>>(), size_of::<Few<[u64; 2]>>()], [16, 24]);
+        assert_eq!(size_of::<Few<(u64, bool)>>(), 16);
     }
 }

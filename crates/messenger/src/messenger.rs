@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 
 /// What somebody takes who is connected, in their own topic and in a room: who they are, sessions, presence, what they follow, with
 /// the tables' room. Measured. The states of their channels are among the hub's.
-const SESSION_BYTES: u64 = 600;
+const SESSION_BYTES: u64 = 500;
 
 /// What a messenger may use.
 #[derive(Clone, Debug)]

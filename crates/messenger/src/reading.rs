@@ -1,13 +1,13 @@
 //! Readings that many want at once: through the cache, one for all.
 
 use crate::audience::{Presence, Status};
-use crate::cache::{Found, Key, Outline, Standing};
+use crate::cache::{Found, Key, Outline, Part, Standing};
 use crate::messenger::Messenger;
 use chat::limits::PAGE_MAX;
 use chat::verbs::{Around, FindRoom, LastSeen, OwnReactions, Page, ReadConversation, ReadPage};
 use chat::{
-    By, CommunityId, ConversationId, Failure, Member, Moment, PersonId, Reaction, Revision, RoomName, Seq,
-    Shown, Thing,
+    By, CommunityId, ConversationId, Failure, Moment, PersonId, Reaction, Revision, RoomName, Seq, Shown,
+    Thing,
 };
 use std::sync::Arc;
 
@@ -85,8 +85,7 @@ impl Messenger {
             let read = self.ask(community, by(), ReadConversation { conversation });
             page.await?;
             let (conversation, member) = read.await?;
-            // One text for each person.
-            let member = member.map(|member| Member { person: person.clone(), ..member });
+            let member = member.map(Part::of);
             Ok(Found::Standing(Arc::new(Standing { conversation: Outline::of(conversation), member })))
         });
         match found.await? {
@@ -152,7 +151,8 @@ impl Messenger {
     ) -> Result<Arc<Page>, Failure> {
         self.standing(community, conversation, person).await?;
         let read = ReadPage { conversation, around: Around::Changed(since), limit: limit.clamp(1, PAGE_MAX) };
-        let key = Key::Changed(community.clone(), conversation, since, read.limit);
+        let limit = u32::try_from(read.limit).unwrap_or(u32::MAX);
+        let key = Key::Changed(community.clone(), conversation, since, limit);
         let found = self
             .inner
             .cache

@@ -23,9 +23,9 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const FEW: usize = 4 * PEOPLE_PER_ROOM;
 const MANY: usize = 16 * PEOPLE_PER_ROOM;
 const PEOPLE_PER_ROOM: usize = 63;
-/// 1,975 in 12 blocks was measured when this was written. From run to run it is up to ninety more or less: the lists of the read
+/// 1,660 in 12 blocks was measured when this was written. From run to run it is up to ninety more or less: the lists of the read
 /// cache's parts double at other numbers of people, by a secret hash.
-const BYTES_PER_PERSON_MAX: usize = 2_200;
+const BYTES_PER_PERSON_MAX: usize = 1_850;
 const BLOCKS_PER_PERSON_MAX: usize = 13;
 
 const COMMUNITY: &str = "c0";

@@ -33,6 +33,11 @@ use operator::{Asking, Commanded};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use tikv_jemallocator::Jemalloc;
+
+/// Gives back what a storm of joins has taken: docs/decisions/0060.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// What was asked for cannot be: the command line or the configuration is wrong.
 const EXIT_USAGE: u8 = 2;

@@ -7,7 +7,7 @@
 mod revocations;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
 use crate::authority::{Community, Verified};
 use crate::rules::Rules;
@@ -42,31 +42,20 @@ pub struct Sessions {
     revocations: Revocations,
 }
 
-/// What is kept of a token.
+/// What is kept of a token: as little as will do, since each connection has one.
 #[derive(Clone, Debug)]
 struct Session {
-    community: Community,
-    subject: Arc<str>,
+    whose: Whose,
     token_id: Option<Box<str>>,
-    issued: Option<UnixSeconds>,
+    /// The beginning of time where the token does not say: what revokes any time of issue revokes that, as it has to.
+    issued: UnixSeconds,
     ends: UnixSeconds,
 }
 
-impl Session {
-    fn of(verified: &Verified) -> Self {
-        Self::of_subject(verified, verified.claims.subject.as_str().into())
-    }
-
-    fn of_subject(verified: &Verified, subject: Arc<str>) -> Self {
-        Session {
-            community: verified.community.clone(),
-            subject,
-            token_id: verified.claims.token_id.as_deref().map(Into::into),
-            issued: verified.claims.issued,
-            ends: verified.ends,
-        }
-    }
-}
+/// A person of a community, by a hash whose secret is its table's: who has connections knows whose they are, and this tells
+/// that they were not mistaken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Whose(u64);
 
 impl Sessions {
     /// No sessions and no revocations. `rules` must be those of the authorities: how long tokens may last says how long a
@@ -94,25 +83,9 @@ impl Sessions {
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn open(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        self.open_sharing(id, verified, verified.claims.subject.as_str().into(), now)
-    }
-
-    /// As [`Sessions::open`], for who keeps the token's subject, too: no second copy of it is made.
-    ///
-    /// # Errors
-    /// As [`Sessions::open`].
-    pub fn open_sharing(
-        &mut self,
-        id: SessionId,
-        verified: &Verified,
-        subject: Arc<str>,
-        now: UnixSeconds,
-    ) -> Result<(), Refusal> {
-        debug_assert_eq!(*subject, *verified.claims.subject, "the subject is the token's");
-        let session = Session::of_subject(verified, subject);
-        self.judge(&session, verified, now)?;
+        self.check(verified, now)?;
         self.closed(id);
-        self.put(id, session);
+        self.put(id, verified);
         Ok(())
     }
 
@@ -121,7 +94,14 @@ impl Sessions {
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn check(&self, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        self.judge(&Session::of(verified), verified, now)
+        let Verified { community, claims, ends, .. } = verified;
+        if self.revocations.cover(community, &claims.subject, claims.token_id.as_deref(), claims.issued) {
+            Err(Refusal::Revoked)
+        } else if *ends <= now {
+            Err(Refusal::Expired { at: claims.expires })
+        } else {
+            Ok(())
+        }
     }
 
     /// A live connection presents a newer token. It must be the same person's in the same community; whether it ends
@@ -130,14 +110,11 @@ impl Sessions {
     /// # Errors
     /// [`Refusal::AnotherPerson`], also for a connection that is not known; [`Refusal::Revoked`], [`Refusal::Expired`].
     pub fn refresh(&mut self, id: SessionId, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        let same_person =
-            |old: &&Session| old.community == verified.community && *old.subject == *verified.claims.subject;
-        let old = self.sessions.get(&id).filter(same_person).ok_or(Refusal::AnotherPerson)?;
-        let newer = Session::of_subject(verified, old.subject.clone());
-        self.judge(&newer, verified, now)?;
-        self.closed(id);
-        self.put(id, newer);
-        Ok(())
+        let whose = self.whose(&verified.community, &verified.claims.subject);
+        if self.sessions.get(&id).is_none_or(|old| old.whose != whose) {
+            return Err(Refusal::AnotherPerson);
+        }
+        self.open(id, verified, now)
     }
 
     /// A connection has ended, for whatever reason. An unknown one is none of ours.
@@ -161,8 +138,9 @@ impl Sessions {
     ) -> Result<Vec<Ended>, RevocationsFull> {
         self.revocations.remember(revocation, now)?;
         let (community, subject) = (&revocation.community, &revocation.subject);
-        let is_hit = |session: &Session| {
-            session.community == *community && *session.subject == **subject && self.is_revoked(session)
+        let whose = self.whose(community, subject);
+        let is_hit = |Session { whose: theirs, token_id, issued, .. }: &Session| {
+            *theirs == whose && self.revocations.cover(community, subject, token_id.as_deref(), Some(*issued))
         };
         let hit = theirs.into_iter().filter(|id| self.sessions.get(id).is_some_and(is_hit)).collect();
         Ok(self.end(hit, CLOSE_TOKEN_REVOKED))
@@ -187,22 +165,18 @@ impl Sessions {
         self.revocations.iter()
     }
 
-    fn judge(&self, session: &Session, verified: &Verified, now: UnixSeconds) -> Result<(), Refusal> {
-        if self.is_revoked(session) {
-            Err(Refusal::Revoked)
-        } else if session.ends <= now {
-            Err(Refusal::Expired { at: verified.claims.expires })
-        } else {
-            Ok(())
-        }
+    fn whose(&self, community: &Community, subject: &str) -> Whose {
+        Whose(self.sessions.hasher().hash_one((community, subject)))
     }
 
-    fn is_revoked(&self, session: &Session) -> bool {
-        let Session { community, subject, token_id, issued, .. } = session;
-        self.revocations.cover(community, subject, token_id.as_deref(), *issued)
-    }
-
-    fn put(&mut self, id: SessionId, session: Session) {
+    fn put(&mut self, id: SessionId, verified: &Verified) {
+        let Verified { community, claims, ends, .. } = verified;
+        let session = Session {
+            whose: self.whose(community, &claims.subject),
+            token_id: claims.token_id.as_deref().map(Into::into),
+            issued: claims.issued.unwrap_or_default(),
+            ends: *ends,
+        };
         self.by_end.insert((session.ends, id));
         self.sessions.insert(id, session);
     }
@@ -212,5 +186,15 @@ impl Sessions {
             self.closed(*id);
         }
         sessions.into_iter().map(|session| Ended { session, code }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_stays_within_its_bytes() {
+        assert!(size_of::<(SessionId, Session)>() <= 48, "{} bytes", size_of::<(SessionId, Session)>());
     }
 }

@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn somebody_stays_within_their_bytes() {
-        assert!(size_of::<Present>() <= 88, "{} bytes", size_of::<Present>());
+        assert!(size_of::<Present>() <= 80, "{} bytes", size_of::<Present>());
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use key::{Found, Key, Met, Outline, Standing};
+pub(crate) use key::{Found, Key, Met, Outline, Part, Standing};
 
 use crate::entrance::Directory;
 use chat::{CommunityId, ConversationId, Failure, Moment, Person, PersonId};

@@ -10,6 +10,7 @@ mod request;
 mod room;
 mod throttle;
 mod turns;
+mod voice;
 mod waiting;
 mod within;
 

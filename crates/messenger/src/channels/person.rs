@@ -6,8 +6,7 @@
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
 use super::request::{self, Answering, Asker};
-use super::throttle::Throttle;
-use super::turns::Turns;
+use super::voice::Voice;
 use super::waiting::Waiting;
 use super::within::Within;
 use crate::audience::{Activity, Choice, DEVICES_MAX, Newer, Presence, Shown, ToldMeanwhile, TooMuchTold};
@@ -33,9 +32,7 @@ pub(super) struct PersonChannel {
 
 pub(super) struct Stands {
     device: Device,
-    waiting: Waiting,
-    turns: Turns,
-    typing: Throttle,
+    voice: Voice,
     /// For a token for some rooms; none: everything is heard.
     within: Option<Box<Within>>,
     /// Until the join stands.
@@ -171,23 +168,24 @@ impl Channel for PersonChannel {
             }
             _ => {}
         }
-        if !stands.waiting.has_room(cx) {
+        if !stands.voice.said().waiting.has_room(cx) {
             return;
         }
         if event == "token:refresh" {
             return stands.refresh(cx, payload);
         }
         let (messenger, me) = (stands.device.messenger(), &stands.device.me);
-        let asker = Asker { messenger, me, room: None, turns: &stands.turns };
+        let said = stands.voice.said();
+        let asker = Asker { messenger, me, room: None, turns: &said.turns };
         match request::answer(&asker, event, payload) {
-            Ok(answer) => stands.waiting.answer_later(cx, answer),
+            Ok(answer) => said.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
     }
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
         let Some(stands) = &mut self.stands else { return };
-        let Err(info) = stands.waiting.settle(cx, info) else { return };
+        let Err(info) = stands.voice.settle(cx, info) else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => {
                 for shown in &page.messages {
@@ -277,7 +275,7 @@ impl Stands {
         let is_theirs =
             |place: &ConversationId| audience.is_in(community, *place, me) && self.hears_of(*place);
         let conversation = typing.conversation.filter(is_theirs).ok_or_else(Fault::not_found)?;
-        if self.typing.passes(typing.on, now) {
+        if self.voice.said().typing.passes(typing.on, now) {
             self.device.messenger().inner.bulletin().typing(community, conversation, me, typing.on);
         }
         Ok(json!({}))
@@ -303,7 +301,8 @@ impl Stands {
             Ok(request) => {
                 let connection = self.device.connection.clone();
                 let token = identity::Token::new(request.token);
-                self.waiting.answer_later(cx, Answering::of(async move { connection.refresh(token).await }));
+                let answer = Answering::of(async move { connection.refresh(token).await });
+                self.voice.said().waiting.answer_later(cx, answer);
             }
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
@@ -342,8 +341,7 @@ pub(super) async fn enter(
     });
     let read = all.iter().map(|line| (line.followed.id, line.last)).collect();
     let snapshot = Some(Box::new(Snapshot { read, shown: Shown::of(&presence), look }));
-    let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    Ok((Stands { device, waiting, turns, typing, within, snapshot }, response))
+    Ok((Stands { device, voice: Voice::default(), within, snapshot }, response))
 }
 
 /// Into what somebody is invited, and who of those is here with whom they share a direct conversation or group: nothing for

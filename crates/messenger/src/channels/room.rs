@@ -7,8 +7,7 @@
 use super::connection::{Connection, Me};
 use super::payload::{read, refuse};
 use super::request::{self, Asker};
-use super::throttle::Throttle;
-use super::turns::Turns;
+use super::voice::Voice;
 use super::waiting::Waiting;
 use crate::audience::{Followed, Shown};
 use crate::cache::Outline;
@@ -33,21 +32,19 @@ pub(super) struct RoomChannel {
 pub(super) struct Stands {
     place: Place,
     me: Arc<Me>,
-    waiting: Waiting,
-    turns: Turns,
-    typing: Throttle,
+    voice: Voice,
+    /// Until nothing can be missing any more between it and what is heard.
+    snapshot: Option<Box<Snapshot>>,
     /// Whether they are in it, and not only look.
     speaks: bool,
-    /// The newest message of the page that the join carried.
-    last: Seq,
-    /// The newest edit, delete or reaction on it.
-    revision: Revision,
-    /// Until the join stands.
-    snapshot: Option<Box<Snapshot>>,
 }
 
 /// What the client was shown by the answer to its join, to be compared with how things are once the join stands.
 struct Snapshot {
+    /// The newest message of the page.
+    last: Seq,
+    /// The newest edit, delete or reaction on it.
+    revision: Revision,
     /// How the community looked.
     look: Arc<str>,
     /// How often the room had changed.
@@ -146,17 +143,17 @@ impl Channel for RoomChannel {
 
     fn joined(&mut self, cx: &mut Context<'_>) {
         let Some(stands) = &mut self.stands else { return };
-        let Some(snapshot) = stands.snapshot.take() else { return };
         let Place { connection, conversation, .. } = &stands.place;
         let audience = &connection.messenger.inner.audience;
         if audience.is_evicted(&connection.community, *conversation, connection.socket.0) {
             return cx.stop();
         }
+        let Some(snapshot) = stands.snapshot.as_deref_mut() else { return };
         if let Some(newer) = audience.newer_look(&connection.community, &snapshot.look) {
             cx.push(looks::EVENT, Payload::Json(&newer));
         }
         let since = |shown| audience.present_since(&connection.community, *conversation, shown);
-        for presence in snapshot.shown.map(since).unwrap_or_default() {
+        for presence in snapshot.shown.take().map(since).unwrap_or_default() {
             cx.push("presence", json!(presence));
         }
         if audience.changes(&connection.community, *conversation) != snapshot.changes {
@@ -173,24 +170,25 @@ impl Channel for RoomChannel {
                 typed.map(|told| told.into_iter().for_each(|told| cx.broadcast_from("typing", told)));
             return Waiting::answer_now(cx, answer.map(|()| json!({})));
         }
-        if !stands.waiting.has_room(cx) {
+        let said = stands.voice.said();
+        if !said.waiting.has_room(cx) {
             return;
         }
         let asker = Asker {
             messenger: stands.place.messenger(),
             me: &stands.me,
             room: Some(stands.place.conversation),
-            turns: &stands.turns,
+            turns: &said.turns,
         };
         match request::answer(&asker, event, payload) {
-            Ok(answer) => stands.waiting.answer_later(cx, answer),
+            Ok(answer) => said.waiting.answer_later(cx, answer),
             Err(fault) => Waiting::answer_now(cx, Err(fault)),
         }
     }
 
     fn handle_info(&mut self, cx: &mut Context<'_>, info: Info) {
         let Some(stands) = &mut self.stands else { return };
-        let Err(info) = stands.waiting.settle(cx, info) else { return };
+        let Err(info) = stands.voice.settle(cx, info) else { return };
         match info.downcast::<Brought>().map(|brought| *brought) {
             Ok(Brought::Missed(Ok(page))) => stands.push_missed(cx, &page),
             // Without it the client would have a hole: it comes back and recovers.
@@ -214,10 +212,12 @@ impl Channel for RoomChannel {
 
 impl Stands {
     /// As many may stand at the same place who came back at once: what they read is shared.
-    fn read_what_came_meanwhile(&self, cx: &mut Context<'_>) {
+    fn read_what_came_meanwhile(&mut self, cx: &mut Context<'_>) {
+        let Some(Snapshot { last, revision: since, .. }) = self.snapshot.as_deref() else { return };
+        let (last, since) = (*last, *since);
         let messenger = self.place.messenger();
         let (audience, conversation) = (&messenger.inner.audience, self.place.conversation);
-        let (last, head) = (self.last, audience.head(&self.me.community, conversation));
+        let head = audience.head(&self.me.community, conversation);
         if head > last {
             let (messenger, me) = (messenger.clone(), self.me.clone());
             cx.spawn(Task::future(async move {
@@ -225,13 +225,15 @@ impl Stands {
                 Brought::Missed(read.await)
             }));
         }
-        let since = self.revision;
         if audience.revision(&self.me.community, conversation) > since {
             let (messenger, me) = (messenger.clone(), self.me.clone());
             cx.spawn(Task::future(async move {
                 let read = messenger.changed(&me.community, conversation, me.id(), since, PAGE_MAX);
                 Brought::Changed(read.await)
             }));
+        }
+        if head <= last {
+            self.snapshot = None;
         }
     }
 
@@ -247,18 +249,22 @@ impl Stands {
     /// What is heard twice has the same place twice.
     fn push_missed(&mut self, cx: &mut Context<'_>, page: &Page) {
         for shown in &page.messages {
-            self.last = self.last.max(shown.message.seq);
+            if let Some(snapshot) = &mut self.snapshot {
+                snapshot.last = snapshot.last.max(shown.message.seq);
+            }
             cx.push("msg:new", json!(shown));
         }
         if page.more {
             self.read_what_came_meanwhile(cx);
+        } else {
+            self.snapshot = None;
         }
     }
 
     /// What the others are told of it: nothing if it is too soon, or of somebody who only looks.
     pub(super) fn types(&mut self, payload: Payload<'_>, now: Micros) -> Result<Option<Value>, Fault> {
         let typing = read::<request::Typing>(payload)?;
-        let passes = self.speaks && self.typing.passes(typing.on, now);
+        let passes = self.speaks && self.voice.said().typing.passes(typing.on, now);
         Ok(passes.then(|| {
             json!({
                 "conversation": self.place.conversation,
@@ -315,7 +321,7 @@ pub(super) async fn enter(
         "community": shown,
         "epoch": messenger.epoch(),
         "conversation": page.conversation,
-        "member": standing.member,
+        "member": standing.member.as_ref().map(|part| part.member(conversation, me.id().clone())),
         "messages": page.messages,
         "more": page.more,
         "recovered": seen.recovered,
@@ -324,9 +330,8 @@ pub(super) async fn enter(
         "presence": presence.map(|(count, people)| json!({ "count": count, "people": people })),
     });
     let (last, revision) = (page.conversation.last, page.conversation.revision);
-    let (waiting, turns, typing) = (Waiting::default(), Turns::default(), Throttle::default());
-    let snapshot = Some(Box::new(Snapshot { look, changes, shown: listed }));
-    Ok((Stands { place, me, waiting, turns, typing, speaks, last, revision, snapshot }, response))
+    let snapshot = Some(Box::new(Snapshot { last, revision, look, changes, shown: listed }));
+    Ok((Stands { place, me, voice: Voice::default(), snapshot, speaks }, response))
 }
 
 /// Who may become a member by coming becomes one, unless they only look.
@@ -432,6 +437,11 @@ mod tests {
         let settings = Settings { limits, ..Settings::named("One") };
         messenger.ask(&id("one"), By::Service, ChangeCommunity { settings }).await.expect("changed");
         (messenger, held)
+    }
+
+    #[test]
+    fn a_join_of_a_room_stays_within_its_bytes() {
+        assert!(size_of::<RoomChannel>() <= 56, "{} bytes", size_of::<RoomChannel>());
     }
 
     #[test]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 /// The rooms that a token is for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct AllowedRooms(Option<Arc<[RoomName]>>);
+pub struct AllowedRooms(
+    // A list and no slice, as a pointer to that is twice as long, and each connection has one.
+    Option<Arc<Vec<RoomName>>>,
+);
 
 impl AllowedRooms {
     /// Wherever its person may be.
@@ -16,7 +19,7 @@ impl AllowedRooms {
         let mut rooms: Vec<RoomName> = rooms.into_iter().collect();
         rooms.sort_unstable();
         rooms.dedup();
-        Self(Some(rooms.into()))
+        Self(Some(Arc::new(rooms)))
     }
 
     /// As a token says it. What cannot be a room's name is no room's.
@@ -32,7 +35,7 @@ impl AllowedRooms {
 
     /// Their names; none if they are all.
     pub(crate) fn named(&self) -> &[RoomName] {
-        self.0.as_deref().unwrap_or_default()
+        self.0.as_ref().map_or(&[], |rooms| rooms.as_slice())
     }
 
     /// Whether a room is one of them.

@@ -82,7 +82,7 @@ impl Live {
             return Ok(self.sessions.refresh(socket.session(), verified, now)?);
         }
         self.require_place(community, person, people_max)?;
-        self.sessions.open_sharing(socket.session(), verified, person.shared(), now)?;
+        self.sessions.open(socket.session(), verified, now)?;
         let Connected { sockets, places } = self.communities.entry(community.clone()).or_default();
         let sockets = sockets.entry(person.clone()).or_default();
         if sockets.is_empty() {
