@@ -113,8 +113,8 @@ pub struct EngineLimits {
     /// so that the largest go first. Beyond that the driver is asked to end the connection, too.
     pub outboxes_bytes_max: usize,
     /// Memory that the kernel may keep of what the peers of one shard's connections have not read, in bytes:
-    /// `usize::MAX` is as much as the sockets' buffers hold. Beyond it bytes wait in the outboxes, and who has read nothing
-    /// for a second is cut.
+    /// `usize::MAX` is as much as the sockets' buffers hold. Beyond it bytes wait in the outboxes, and who has not read
+    /// everything for a second is cut.
     pub send_queues_bytes_max: usize,
     /// What the kernel may keep for one connection that comes in by a listener; `None` is as much as it likes.
     pub socket_buffers: Option<SocketBuffers>,

@@ -115,6 +115,14 @@ impl SendRoom {
     /// All sockets of the machine take so much, which is not less than what the shard's do.
     pub(crate) fn cap(&mut self, machine_bytes: u64) {
         self.bytes = self.bytes.min(machine_bytes);
+        self.forget_notes_if_free();
+    }
+
+    /// Who had something unread then has had room since: what is unread when the next pass begins may be something else.
+    fn forget_notes_if_free(&mut self) {
+        if self.pass.is_none() && self.standing() == Standing::Free {
+            self.noted = None;
+        }
     }
 
     fn wants_pass(&self) -> bool {
@@ -163,9 +171,7 @@ impl SendRoom {
         let Some((_, found)) = self.pass.take_if(|(_, found)| found.cursor >= slots) else { return };
         self.bytes = found.bytes + found.handed;
         self.next_pass = now + PAUSE + PAUSE_EACH * slots;
-        if self.standing() == Standing::Free {
-            self.noted = None;
-        }
+        self.forget_notes_if_free();
     }
 }
 
@@ -266,5 +272,18 @@ mod tests {
         room.hand_over(MAX);
         room.cap(MAX as u64 / 2);
         assert_eq!(room.standing(), Standing::Free);
+    }
+
+    #[test]
+    fn who_was_noted_before_the_machines_sockets_had_room_again_is_noted_anew_and_not_cut() {
+        let start = Instant::now();
+        let mut room = SendRoom::new(MAX, start);
+        room.hand_over(MAX);
+        assert_eq!(pass(&mut room, start, &[MAX as u64]), Some(Pass::Notes));
+        room.cap(0);
+        let later = start + 9 * UNREAD_TIME_MAX;
+        room.hand_over(MAX);
+        assert_eq!(pass(&mut room, later, &[MAX as u64]), Some(Pass::Notes));
+        assert_eq!(pass(&mut room, later + UNREAD_TIME_MAX, &[MAX as u64]), Some(Pass::Cuts));
     }
 }

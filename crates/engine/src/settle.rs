@@ -76,11 +76,11 @@ impl<D: Driver> Shard<D> {
                 }
             }
             EndCause::Aborted | EndCause::Overflow | EndCause::Lingered | EndCause::Unconsumed => cut(socket),
-            EndCause::PeerClosed
-            | EndCause::Reset(_)
-            | EndCause::Tls
-            | EndCause::Local
-            | EndCause::Shutdown => self.let_go(socket),
+            EndCause::PeerClosed | EndCause::Reset(_) | EndCause::Tls | EndCause::Local => {
+                self.let_go(socket)
+            }
+            // The process ends, and its budget with it: last words go out.
+            EndCause::Shutdown => drop(socket),
         }
         if flags.any(Flags::OVERFLOWED) && cause != EndCause::Shutdown {
             cause = EndCause::Overflow;
