@@ -89,13 +89,18 @@ impl Gathered {
             present.devices.push(Device { id: device, activity: Activity::Active });
         }
         present.end_lease();
-        present.begin_joining();
+        present.begin_joining(device);
         present.is_news = true;
         Ok(self.announce_if_new(person))
     }
 
-    pub(super) fn end_joining(&mut self, person: &PersonId) -> Result<ToldMeanwhile, TooMuchTold> {
-        self.people.get_mut(person).map_or_else(|| Ok(ToldMeanwhile::new()), |present| present.end_joining())
+    pub(super) fn end_joining(
+        &mut self,
+        person: &PersonId,
+        device: DeviceId,
+    ) -> Result<ToldMeanwhile, TooMuchTold> {
+        let present = self.people.get_mut(person);
+        present.map_or_else(|| Ok(ToldMeanwhile::new()), |present| present.end_joining(device))
     }
 
     pub(super) fn depart(

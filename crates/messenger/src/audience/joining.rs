@@ -1,13 +1,15 @@
-//! What a person's topic was told while a device's join of it was being decided.
+//! What a person's topic was told while devices' joins of it were being decided.
 //!
-//! The device did not hear it, and what it was shown may be older: it is told all of it once its join stands. Messages are not
-//! kept here, as they are read from their place on; nor is presence, which is compared ([`Shown`](super::Shown)).
+//! A device does not hear the topic until its join stands, and what it was shown may be older: it is told all of it then.
+//! Messages are not kept here, as they are read from their place on; nor is presence, which is compared
+//! ([`Shown`](super::Shown)).
 
-use std::mem::take;
+use super::present::DeviceId;
+use chat::{ConversationId, PersonId};
 use std::sync::Arc;
 
 /// A join that misses more than this fails, so that the client joins again and is shown everything anew.
-const TOLD_MAX: usize = 32;
+const TOLD_MAX: usize = 128;
 
 /// Events with their payloads, oldest first.
 pub(crate) type ToldMeanwhile = Vec<(&'static str, Arc<str>)>;
@@ -16,66 +18,121 @@ pub(crate) type ToldMeanwhile = Vec<(&'static str, Arc<str>)>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooMuchTold;
 
+/// Of whom in which conversation an event tells the newest state, so that it takes the place of an earlier one.
+pub(super) type Subject<'a> = (ConversationId, &'a PersonId);
+
 /// See the module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Joining {
-    /// Devices whose joins are being decided.
-    devices: u32,
-    told: ToldMeanwhile,
-    overflowed: bool,
+    /// Devices whose joins are being decided, with the first place in the list that each of them has missed; `None` if that is
+    /// in the list no more.
+    devices: Vec<(DeviceId, Option<usize>)>,
+    told: Vec<Told>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct Told {
+    event: &'static str,
+    subject: Option<(ConversationId, PersonId)>,
+    payload: Arc<str>,
 }
 
 impl Joining {
-    pub(super) fn begin(&mut self) {
-        self.devices += 1;
+    pub(super) fn begin(&mut self, device: DeviceId) {
+        self.devices.push((device, Some(self.told.len())));
     }
 
     pub(super) fn is_under_way(&self) -> bool {
-        self.devices > 0
+        !self.devices.is_empty()
     }
 
-    pub(super) fn note(&mut self, event: &'static str, payload: &str) {
-        if self.told.len() < TOLD_MAX {
-            self.told.push((event, payload.into()));
-        } else {
-            self.overflowed = true;
+    pub(super) fn note(&mut self, event: &'static str, subject: Option<Subject<'_>>, payload: &str) {
+        let subject = subject.map(|(conversation, person)| (conversation, person.clone()));
+        let is_newer = |told: &Told| told.event == event && subject.is_some() && told.subject == subject;
+        if let Some(earlier) = self.told.iter().position(is_newer) {
+            self.remove(earlier);
+        } else if self.told.len() >= TOLD_MAX {
+            for (_, first) in &mut self.devices {
+                *first = first.filter(|first| *first > 0);
+            }
+            self.remove(0);
+        }
+        self.told.push(Told { event, subject, payload: payload.into() });
+    }
+
+    fn remove(&mut self, place: usize) {
+        self.told.remove(place);
+        for first in self.devices.iter_mut().filter_map(|(_, first)| first.as_mut()) {
+            *first -= usize::from(*first > place);
         }
     }
 
-    /// A join stands, or has ended. What others that are being decided have yet to hear is kept for them: a device that came
-    /// later may be told something that it was shown already, which changes nothing.
-    pub(super) fn end(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
-        self.devices = self.devices.saturating_sub(1);
-        let ended = if self.devices > 0 { self.clone() } else { take(self) };
-        if ended.overflowed { Err(TooMuchTold) } else { Ok(ended.told) }
+    /// The join of a device stands, or has ended: what it has missed.
+    pub(super) fn end(&mut self, device: DeviceId) -> Result<ToldMeanwhile, TooMuchTold> {
+        let Some(place) = self.devices.iter().position(|(known, _)| *known == device) else {
+            return Ok(ToldMeanwhile::new());
+        };
+        let (_, first) = self.devices.remove(place);
+        let missed = first.map(|first| {
+            let missed = self.told.iter().skip(first);
+            missed.map(|told| (told.event, told.payload.clone())).collect()
+        });
+        if self.devices.is_empty() {
+            self.told = Vec::new();
+        }
+        missed.ok_or(TooMuchTold)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::somebody;
 
-    #[test]
-    fn each_device_is_told_what_was_told_while_its_join_was_decided_and_nothing_is_kept_after_the_last() {
-        let mut joining = Joining::default();
-        joining.begin();
-        joining.note("cursors", "1");
-        joining.begin();
-        joining.note("block", "2");
-        let both = [("cursors", "1".into()), ("block", "2".into())];
-        assert_eq!(joining.end().as_deref(), Ok(&both[..]));
-        joining.note("status", "3");
-        assert_eq!(joining.end().map(|told| told.len()), Ok(3));
-        assert_eq!(joining, Joining::default());
+    const FIRST: DeviceId = DeviceId(1);
+    const SECOND: DeviceId = DeviceId(2);
+
+    fn payloads(told: Result<ToldMeanwhile, TooMuchTold>) -> Option<Vec<String>> {
+        Some(told.ok()?.iter().map(|(_, payload)| payload.to_string()).collect())
     }
 
     #[test]
-    fn a_join_that_missed_too_much_is_told_so() {
+    fn each_device_is_told_what_came_since_its_own_join_began_and_nothing_is_kept_after_the_last() {
         let mut joining = Joining::default();
-        joining.begin();
-        (0..=TOLD_MAX).for_each(|_| joining.note("cursors", "{}"));
-        assert_eq!(joining.end(), Err(TooMuchTold));
-        joining.begin();
-        assert_eq!(joining.end(), Ok(Vec::new()));
+        joining.begin(FIRST);
+        joining.note("cursors", None, "1");
+        joining.begin(SECOND);
+        joining.note("block", None, "2");
+        assert_eq!(payloads(joining.end(FIRST)), Some(vec!["1".to_owned(), "2".to_owned()]));
+        joining.note("status", None, "3");
+        assert_eq!(payloads(joining.end(SECOND)), Some(vec!["2".to_owned(), "3".to_owned()]));
+        assert_eq!(joining, Joining::default());
+        assert_eq!(payloads(joining.end(SECOND)), Some(Vec::new()), "a join that nobody has begun");
+    }
+
+    #[test]
+    fn a_newer_receipt_of_somebody_takes_the_place_of_an_earlier_one() {
+        let mut joining = Joining::default();
+        let place = ConversationId(chat::Ulid::from_bytes([1; 16]));
+        let [ann, bob] = ["ann", "bob"].map(somebody);
+        joining.begin(FIRST);
+        joining.note("receipt", Some((place, &ann)), "ann 1");
+        joining.note("receipt", Some((place, &bob)), "bob 1");
+        joining.begin(SECOND);
+        joining.note("receipt", Some((place, &ann)), "ann 2");
+        assert_eq!(payloads(joining.end(SECOND)), Some(vec!["ann 2".to_owned()]));
+        assert_eq!(payloads(joining.end(FIRST)), Some(vec!["bob 1".to_owned(), "ann 2".to_owned()]));
+    }
+
+    #[test]
+    fn a_join_that_missed_too_much_is_told_so_and_a_later_one_is_not() {
+        let mut joining = Joining::default();
+        joining.begin(FIRST);
+        joining.note("block", None, "before");
+        joining.begin(SECOND);
+        (0..TOLD_MAX).for_each(|nth| joining.note("block", None, &nth.to_string()));
+        assert_eq!(joining.end(FIRST), Err(TooMuchTold));
+        let told = payloads(joining.end(SECOND)).expect("it missed no more than is kept");
+        assert_eq!((told.len(), &*told[0]), (TOLD_MAX, "0"));
     }
 }

@@ -94,10 +94,11 @@ impl Audience {
         &self,
         community: &CommunityId,
         person: &PersonId,
+        device: DeviceId,
     ) -> Result<ToldMeanwhile, TooMuchTold> {
         let mut part = self.part(community);
         let gathered = part.get_mut(community);
-        gathered.map_or_else(|| Ok(ToldMeanwhile::new()), |gathered| gathered.end_joining(person))
+        gathered.map_or_else(|| Ok(ToldMeanwhile::new()), |gathered| gathered.end_joining(person, device))
     }
 
     /// A device goes.

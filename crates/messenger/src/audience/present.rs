@@ -1,7 +1,7 @@
 //! A person who is here.
 
 use super::abroad::{There, Told};
-use super::joining::{Joining, ToldMeanwhile, TooMuchTold};
+use super::joining::{Joining, Subject, ToldMeanwhile, TooMuchTold};
 use super::status::{Activity, Choice, Status};
 use crate::few::Few;
 use chat::{ConversationId, Moment, PersonId};
@@ -158,19 +158,19 @@ impl Present {
     }
 
     /// The join of a device of theirs is being decided, until [`Present::end_joining`].
-    pub(super) fn begin_joining(&mut self) {
-        self.change(|rare| rare.joining.begin());
+    pub(super) fn begin_joining(&mut self, device: DeviceId) {
+        self.change(|rare| rare.joining.begin(device));
     }
 
     /// What was told while a join was decided that stands now, or has ended.
-    pub(super) fn end_joining(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
-        self.change(|rare| rare.joining.end())
+    pub(super) fn end_joining(&mut self, device: DeviceId) -> Result<ToldMeanwhile, TooMuchTold> {
+        self.change(|rare| rare.joining.end(device))
     }
 
     /// Their topic is told something, which devices whose joins are being decided do not hear.
-    pub(super) fn note_told(&mut self, event: &'static str, payload: &str) {
+    pub(super) fn note_told(&mut self, event: &'static str, subject: Option<Subject<'_>>, payload: &str) {
         if let Some(rare) = self.rare.as_deref_mut().filter(|rare| rare.joining.is_under_way()) {
-            rare.joining.note(event, payload);
+            rare.joining.note(event, subject, payload);
         }
     }
 

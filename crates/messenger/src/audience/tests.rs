@@ -362,18 +362,22 @@ fn what_a_person_is_told_while_a_device_joins_is_kept_for_it_but_typing() {
     let audience = Audience::new();
     let (one, ann, bob) = (id("one"), somebody("ann"), somebody("bob"));
     here(&audience, &["ann", "bob"], direct(1));
-    assert_eq!(audience.end_joining(&one, &bob).map(|told| told.len()), Ok(0));
+    assert_eq!(audience.end_joining(&one, &bob, DeviceId(1)).map(|told| told.len()), Ok(0));
     audience.tell_person(&one, &ann, "cursors", "1");
     audience.changed(&one, conversation(1), "msg:edit", "2");
     audience.tell_others(&one, conversation(1), &bob, "receipt", "3");
     audience.tell_others(&one, conversation(1), &bob, "typing", "4");
-    let told = audience.end_joining(&one, &ann).expect("it is little");
+    let told = audience.end_joining(&one, &ann, DeviceId(0)).expect("it is little");
     let told: Vec<(&str, &str)> = told.iter().map(|(event, payload)| (*event, &**payload)).collect();
     assert_eq!(told, [("cursors", "1"), ("msg:edit", "2"), ("receipt", "3")]);
     // It stands, and hears by itself.
     audience.tell_person(&one, &ann, "cursors", "5");
-    assert_eq!(audience.end_joining(&one, &ann).map(|told| told.len()), Ok(0));
-    assert_eq!(audience.end_joining(&one, &bob).map(|told| told.len()), Ok(0), "Bob's joins had ended");
+    assert_eq!(audience.end_joining(&one, &ann, DeviceId(0)).map(|told| told.len()), Ok(0));
+    assert_eq!(
+        audience.end_joining(&one, &bob, DeviceId(1)).map(|told| told.len()),
+        Ok(0),
+        "Bob's joins had ended"
+    );
 }
 
 #[test]

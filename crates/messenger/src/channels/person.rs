@@ -75,7 +75,8 @@ impl Device {
     /// Its join stands: what its person's topic was told before it heard that.
     fn stand(&mut self) -> Result<ToldMeanwhile, TooMuchTold> {
         self.is_joining = false;
-        self.messenger().inner.audience.end_joining(&self.me.community, self.me.id())
+        let device = self.connection.socket.0;
+        self.messenger().inner.audience.end_joining(&self.me.community, self.me.id(), device)
     }
 }
 

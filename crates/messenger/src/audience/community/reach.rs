@@ -59,7 +59,7 @@ impl Gathered {
         payload: &str,
     ) -> Option<Arc<str>> {
         let present = self.people.get_mut(person)?;
-        present.note_told(event, payload);
+        present.note_told(event, None, payload);
         Some(present.topic.clone())
     }
 
@@ -77,7 +77,7 @@ impl Gathered {
         }
         let topic = |person| {
             let present: &mut Present = self.people.get_mut::<PersonId>(person)?;
-            present.note_told(event, payload);
+            present.note_told(event, None, payload);
             Some(present.topic.clone())
         };
         Reach { room: None, people: gathering.people.iter().filter_map(topic).collect() }
@@ -103,7 +103,7 @@ impl Gathered {
             let present: &mut Present = self.people.get_mut::<PersonId>(other)?;
             // Who joins a moment later has not missed that somebody was typing.
             if event != "typing" {
-                present.note_told(event, payload);
+                present.note_told(event, Some((conversation, person)), payload);
             }
             Some(present.topic.clone())
         };
