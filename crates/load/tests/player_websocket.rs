@@ -313,7 +313,7 @@ fn users_that_stay_do_not_hold_up_the_end_and_hear_until_then() {
 
 /// Nobody waits for an answer to a cut: how long the generator takes for all of them is in nothing that it measures.
 #[test]
-fn users_who_are_cut_at_once_are_no_burst() {
+fn users_who_are_cut_at_once_and_pause_are_no_burst() {
     const USERS: u64 = 40;
     let all_connected = Action::Barrier {
         barrier: load::scenario::plan::BarrierId(0),

@@ -111,8 +111,9 @@ pub enum Kind {
     Transaction,
     /// A scenario's step could not be done.
     Step,
-    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins and
-    /// requests. At `at` the last of them had, and the shard had read what had come meanwhile.
+    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins,
+    /// requests, and cuts of users who go on without a pause. At `at` the last of them had, and the shard had read what had
+    /// come meanwhile.
     Burst,
 }
 

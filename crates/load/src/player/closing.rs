@@ -5,6 +5,7 @@ use engine::Io;
 use super::client::{Doing, Line, SlowReader};
 use super::clock::NEVER;
 use super::interpret::Flow;
+use super::program::Program;
 use super::sessions::CLOSE_TIMEOUT;
 use super::shard::Shard;
 use crate::observe::Nanos;
@@ -24,15 +25,20 @@ impl Shard {
     }
 
     /// Drops the connection: the peer sees a reset.
-    pub(super) fn cut(&mut self, io: &mut Io<'_, Self>, place: u32) -> Flow {
+    pub(super) fn cut(&mut self, io: &mut Io<'_, Self>, place: u32, program: &Program) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         if client.line != Line::Open {
             return self.not_ready(place, "cut: no WebSocket is open");
         }
-        // The user is connected until now, whatever others it was to be cut with. That the others come first is in nothing that
-        // is measured: nobody waits for an answer to a cut.
-        client.ready_at = now;
+        // The user is connected until now, whatever others it was to be cut with.
+        let due = std::mem::replace(&mut client.ready_at, now);
+        // What it does next waits for an answer until all the others are cut. If it pauses first, nothing that is measured
+        // does: nobody waits for an answer to a cut.
+        let next = program.operations.get(client.position as usize);
+        if next.is_some_and(|next| !next.is_pause()) {
+            self.crowds.begin(due, now, true);
+        }
         self.cut_now(io, place, now);
         Flow::Next
     }

@@ -115,7 +115,7 @@ impl Shard {
             Operation::Capture(variable, extractor) => self.capture(place, *variable, extractor),
             Operation::Http(_, request) => self.request(io, place, request),
             Operation::Close { code, reason } => self.close_step(io, place, *code, reason),
-            Operation::Cut => self.cut(io, place),
+            Operation::Cut => self.cut(io, place, program),
             Operation::HalfOpen(pause) => self.half_open(io, place, nanos(*pause)),
             Operation::SlowReader(rate) => self.read_slowly(io, place, *rate),
             Operation::Stay => self.stay(place),

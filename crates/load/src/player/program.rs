@@ -110,6 +110,11 @@ pub(crate) struct LoopEnd {
 }
 
 impl Operation {
+    /// Whether a user who comes to it only passes time: nothing is measured until that is over.
+    pub(crate) fn is_pause(&self) -> bool {
+        matches!(self, Self::Barrier { .. } | Self::Think(_) | Self::Pace(_) | Self::Stay | Self::End)
+    }
+
     /// Under which it reports besides its kind.
     pub(crate) fn label(&self) -> Option<LabelId> {
         match self {

@@ -190,7 +190,7 @@ pub struct Times {
     #[serde(default)]
     pub begin_lag: Spread,
     /// How long it took until all had begun who were due at one moment, and what had come meanwhile was read: once for
-    /// each arrival, connect, join and HTTP request of a burst.
+    /// each arrival, connect, join and HTTP request of a burst, and each cut after which the user goes on without a pause.
     #[serde(default)]
     pub burst: Spread,
     /// Whole sessions.
