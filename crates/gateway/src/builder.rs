@@ -23,7 +23,7 @@ use engine::{EngineConfig, EngineLimits, SocketBuffers, Tables};
 use hub::{Histories, HubConfig, NodeId, OwnerOf, Pattern, PatternError, Retention, ShardIndex};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 use std::{io, thread};
 use tokio::sync::{Semaphore, mpsc};
@@ -370,6 +370,7 @@ impl GatewayBuilder {
             longpoll_bytes_max: parts.map_or(usize::MAX, |parts| parts.longpoll_sessions as usize),
             transits: Transits::default(),
             turns: Turns::new(shards, cores()),
+            telling: Mutex::new(()),
             began: Instant::now(),
             hub,
             owner_of: self.owner_of,

@@ -7,17 +7,14 @@ use crate::metrics::{Metrics, Snapshot};
 use crate::relay::{Relay, Reply};
 use crate::shard::{Mail, Question, ShardCensus, ShardDriver, Shared, SlowReader};
 use engine::{Engine, Mailboxes, ShardIndex};
-use hub::{Dismissal, Micros, Outgoing, Publication, ShardMessage};
+use hub::{Dismissal, Micros, Outgoing, Publication, SHARDS_TOLD_AT_ONCE_MAX, ShardMessage};
 use proto::ws::CloseCode;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
-
-/// Shards that are told at once what concerns a crowd: with more of them, most have nobody of it.
-const TOLD_AT_ONCE_MAX: usize = 2;
 
 /// A gateway that was started. Dropping it leaves it running.
 pub struct Running {
@@ -156,13 +153,15 @@ impl Handle {
         payload: impl Into<Outgoing<'p>>,
     ) -> Result<(), BroadcastError> {
         let shards = self.mailboxes.len();
-        if shards > TOLD_AT_ONCE_MAX {
+        if shards > SHARDS_TOLD_AT_ONCE_MAX {
             return self.broadcast_here(topic, event, payload);
         }
         let received = Micros(self.shared.began.elapsed().as_micros() as u64);
         let (topic, event, payload) = (topic.into(), event.into(), payload.into().into_owned());
         let publication = Arc::new(Publication { topic, event, payload, received, place: None });
         let mut outcome = Ok(());
+        // On each shard in the same order, whichever threads publish.
+        let _order = self.shared.telling.lock().unwrap_or_else(PoisonError::into_inner);
         for shard in (0..shards).map(|shard| ShardIndex(shard as u16)) {
             let mail = Mail::Shard(ShardMessage::Deliver(publication.clone()));
             outcome = outcome.and(self.mailboxes.offer(shard, mail).map_err(|_| BroadcastError::Full));

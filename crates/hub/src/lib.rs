@@ -88,7 +88,7 @@ pub use hub::{Hub, HubConfig};
 pub use ids::{
     ConnectionKey, InterestEpoch, JoinInstance, Micros, MountIndex, SECOND_LANE, ShardIndex, Ticket,
 };
-pub use limits::{Limits, PEOPLE_BELIEVED_US};
+pub use limits::{Limits, PEOPLE_BELIEVED_US, SHARDS_TOLD_AT_ONCE_MAX};
 pub use memory::Memory;
 pub use outgoing::Outgoing;
 pub use owners::OwnerOf;

@@ -95,6 +95,9 @@ pub(crate) const ANNOUNCED_KEPT_US: u64 = 60_000_000;
 /// How long people of other nodes are believed to be there while the bus is away, in microseconds: as long as a lease stands
 /// that is not renewed.
 pub const PEOPLE_BELIEVED_US: u64 = 7_000_000;
+/// Shards that are told at once what the program announces to a crowd, and not by way of the topic's home: with more of them,
+/// most have nobody of it.
+pub const SHARDS_TOLD_AT_ONCE_MAX: usize = 2;
 /// How much earlier than members were told of a gap another node must have lost something for them to know of it by that, in
 /// microseconds: more than a turn of a shard takes, whose time is that of its begin. In doubt they are told again.
 pub(crate) const LOSS_MARGIN_US: u64 = 100_000;

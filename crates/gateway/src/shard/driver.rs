@@ -26,8 +26,8 @@ use proto::ws::deflate::{Deflater, Inflater};
 use proto::ws::{CloseCode, Decoder, encode_close};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What all shards of a gateway know.
@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) hub: HubConfig,
     /// Whose topics are whose, if owners share the fan-out.
     pub(crate) owner_of: Option<OwnerOf>,
+    /// Held while all shards are told at once, so that all of them are told in the same order.
+    pub(crate) telling: Mutex<()>,
 }
 
 pub(crate) struct ShardDriver {

@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::queued::Queued;
 use hub::{
     Answer, Call, Class, Effects, Histories, Hub, HubConfig, Info, Limits, Micros, MountIndex, Pattern,
-    Publication, ShardIndex, ShardMessage, TaskOwner,
+    Publication, SHARDS_TOLD_AT_ONCE_MAX, ShardIndex, ShardMessage, TaskOwner,
 };
 use messenger::{InstallationSecret, Messenger, Settings};
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ impl Process {
     /// it, of more the topic's home.
     pub(super) fn post_news(&mut self, now: Micros, mailbox_max: usize) {
         for told in self.outlet.take() {
-            if self.shards.len() <= 2 {
+            if self.shards.len() <= SHARDS_TOLD_AT_ONCE_MAX {
                 self.tell_at_once(now, told, mailbox_max);
                 continue;
             }
