@@ -104,6 +104,11 @@ fn attempt(database: &mut impl Database, group: &mut Group, kind: Kind) -> Found
     outcome
 }
 
+/// Calls whoever asked. A panic of theirs, of which the panic hook tells, is not the end of a thread that answers everybody.
+fn answering(answer: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(answer));
+}
+
 /// Requests in their order; appends that stand together are one batch.
 struct Group(Vec<Part>);
 
@@ -165,12 +170,12 @@ impl Group {
                     let mut answers = answers.into_iter();
                     for append in appends {
                         let answer = outcome.clone().map_err(Failure::from);
-                        append.settle(
-                            answer.and_then(|()| answers.next().unwrap_or_else(|| Err(unanswered()))),
-                        );
+                        let answer =
+                            answer.and_then(|()| answers.next().unwrap_or_else(|| Err(unanswered())));
+                        answering(|| append.settle(answer));
                     }
                 }
-                Part::Write(work) | Part::Read(work) => work.settle(outcome.clone()),
+                Part::Write(work) | Part::Read(work) => answering(|| work.settle(outcome.clone())),
             }
         }
     }

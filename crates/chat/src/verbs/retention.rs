@@ -81,12 +81,15 @@ fn drop_outdated(
     expired: &mut Expired,
 ) -> Result<(), Failure> {
     let left = PAGE_MAX.saturating_sub(usize::try_from(expired.messages).unwrap_or(PAGE_MAX));
+    // A little further than what is known to be outdated: what follows is mostly newer, and would be read in vain.
+    let known = usize::try_from(end.0.saturating_sub(conversation.first.0)).unwrap_or(PAGE_MAX);
+    let limit = left.min(known.saturating_add(1).saturating_mul(2));
     let span = conversation.first..=conversation.last;
-    let mut dropped: Vec<Message> = rows.messages(&call.community, conversation.id, span, false, left)?;
-    // There may be more of what was not read.
-    expired.more |= dropped.len() >= left;
+    let mut dropped: Vec<Message> = rows.messages(&call.community, conversation.id, span, false, limit)?;
     let kept = dropped.iter().rposition(|message| message.seq <= end || message.id < before);
     dropped.truncate(kept.map_or(0, |last| last + 1));
+    // Where everything that was read goes, more may stand behind it.
+    expired.more |= dropped.len() >= limit;
     let Some(last) = dropped.last().map(|message| message.seq) else {
         return Ok(());
     };

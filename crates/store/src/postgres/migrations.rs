@@ -20,7 +20,8 @@ const LOCK: i64 = 0x7468_726f_6e67;
 
 /// On a large store a step may take longer than anything that is asked of it may, and so does a server wait for another one that
 /// takes it: cancelled, it would begin anew at every start. A lock is waited for as long, whatever the database's default is.
-const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
+    SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'";
 
 /// Brings the database to this program's version, and says its epoch. After a failure the client is of no use any more.
 ///
