@@ -112,18 +112,13 @@ class Bun:
 def process_of(
     command: list, environment: dict[str, str] | None = None, stdout: int = subprocess.PIPE
 ) -> Iterator[subprocess.Popen]:
-    """Runs `command`; ends it by closing its standard input and by SIGTERM, whichever it heeds.
-
-    It is in a session of its own: Linux then shares the processors between server and clients as two groups
-    (`kernel.sched_autogroup_enabled`), as it does with two services, and not between all of their threads alike. A hundred
-    threads of clients would otherwise keep the few of a server waiting that have something to do."""
+    """Runs `command`; ends it by closing its standard input and by SIGTERM, whichever it heeds."""
     process = subprocess.Popen(
         [str(part) for part in command],
         env=os.environ | (environment or {}),
         stdin=subprocess.PIPE,
         stdout=stdout,
         text=True,
-        start_new_session=True,
     )
     try:
         yield process
