@@ -5,6 +5,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable
+from typing import Self
 
 from harness.programs import DEADLINE_SECONDS
 from harness.server import Server
@@ -14,18 +15,15 @@ BETWEEN_SECONDS = 0.1
 WHOLE = re.compile(r"^throng_memory_whole_bytes ([0-9.e+]+)$", re.MULTILINE)
 
 
-class Watch:
-    """As a context it watches until its end."""
+class Looking:
+    """As a context it looks again and again, on a thread of its own, until its end."""
 
-    def __init__(self, server: Server):
-        self.address = server.admin_address
-        self.answers = 0
-        self.problems: list[str] = []
-        self.highest_bytes = 0.0
+    def __init__(self, between_seconds: float):
+        self._between_seconds = between_seconds
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -34,13 +32,30 @@ class Watch:
         self._thread.join(DEADLINE_SECONDS)
 
     def _run(self) -> None:
-        while not self._over.wait(BETWEEN_SECONDS):
-            self._look("/healthz", re.compile("ok"))
-            found = self._look("/metrics", WHOLE)
-            if found:
-                self.highest_bytes = max(self.highest_bytes, float(found[1]))
+        while not self._over.wait(self._between_seconds):
+            self.look()
 
-    def _look(self, path: str, wanted: re.Pattern) -> re.Match | None:
+    def look(self) -> None:
+        raise NotImplementedError
+
+
+class Watch(Looking):
+    """Asks a server for its health and its metrics."""
+
+    def __init__(self, server: Server):
+        super().__init__(BETWEEN_SECONDS)
+        self.address = server.admin_address
+        self.answers = 0
+        self.problems: list[str] = []
+        self.highest_bytes = 0.0
+
+    def look(self) -> None:
+        self._ask("/healthz", re.compile("ok"))
+        found = self._ask("/metrics", WHOLE)
+        if found:
+            self.highest_bytes = max(self.highest_bytes, float(found[1]))
+
+    def _ask(self, path: str, wanted: re.Pattern) -> re.Match | None:
         """What was found in the answer, if there was one."""
         began = time.monotonic()
         try:
@@ -56,23 +71,13 @@ class Watch:
         return found
 
 
-class Most:
-    """As a context it looks at a number until its end, and keeps the greatest."""
+class Most(Looking):
+    """Keeps the greatest of the numbers that it is given."""
 
-    def __init__(self, look: Callable[[], int]):
+    def __init__(self, number: Callable[[], int]):
+        super().__init__(BETWEEN_SECONDS / 10)
         self.value = 0
-        self._look = look
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._number = number
 
-    def __enter__(self) -> "Most":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join(DEADLINE_SECONDS)
-
-    def _run(self) -> None:
-        while not self._over.wait(BETWEEN_SECONDS / 10):
-            self.value = max(self.value, self._look())
+    def look(self) -> None:
+        self.value = max(self.value, self._number())
