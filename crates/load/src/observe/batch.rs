@@ -2,10 +2,11 @@
 
 use super::Observation;
 
-/// What one shard saw, in its order. Batches of one shard keep their order; those of several have none.
+/// Observations of one shard, in the order in which it made them. Batches of one shard stay in order; there is no order
+/// across shards.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Batch {
-    /// Which shard.
+    /// Index of the shard.
     pub shard: u16,
     /// At most [`Batch::LEN_MAX`].
     pub observations: Vec<Observation>,

@@ -1,4 +1,4 @@
-//! What the first failure of each kind said, in words.
+//! The text of the first failure of each kind.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,41 +6,41 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Kind, Nanos, Outcome, UserId};
 
-/// A registry of one example per kind, outcome and code, shared by all shards and bounded by
-/// [`Examples::LEN_MAX`]: what comes beyond it is counted all the same, only without words.
+/// A registry of one example per kind, outcome and code, shared by all shards and bounded by [`Examples::LEN_MAX`].
+/// Failures beyond the bound are still counted, but their text is not kept.
 #[derive(Debug, Default)]
 pub struct Examples {
     noted: Mutex<Noted>,
 }
 
-/// What makes two failures the same.
+/// The key by which failures are considered the same.
 type Failure = (Kind, Outcome, u16);
 
-/// Examples in the order in which they came, and where each kind's is.
+/// Examples in order of arrival, and the index of each key's example.
 #[derive(Debug, Default)]
 struct Noted {
     examples: Vec<(Failure, Example)>,
     places: HashMap<Failure, usize>,
 }
 
-/// The first of its kind, outcome and code.
+/// The first failure of its kind, outcome and code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Example {
-    /// When.
+    /// When it happened.
     pub at: Nanos,
-    /// To whom it happened.
+    /// The user to whom it happened.
     pub user: UserId,
-    /// What was seen: what the kernel, the peer or the protocol said; at most [`Examples::TEXT_BYTES_MAX`] bytes.
+    /// What the kernel, the peer or the protocol reported; at most [`Examples::TEXT_BYTES_MAX`] bytes.
     pub text: String,
 }
 
 impl Examples {
     /// The most examples kept.
     pub const LEN_MAX: usize = 256;
-    /// The longest text kept of one.
+    /// The longest text kept for one example, in bytes.
     pub const TEXT_BYTES_MAX: usize = 500;
 
-    /// Keeps the text if it is the first of its kind; else it is not even made.
+    /// Stores the text if it is the first for its key; otherwise `text` is not even called.
     pub fn note(
         &self,
         kind: Kind,
@@ -62,7 +62,7 @@ impl Examples {
         }
     }
 
-    /// The example of a kind, if there is one.
+    /// Returns the example for a key, if there is one.
     #[must_use]
     pub fn of(&self, kind: Kind, outcome: Outcome, code: u16) -> Option<Example> {
         let noted = self.lock();
@@ -70,7 +70,7 @@ impl Examples {
         noted.examples.get(*place).map(|(_, example)| example.clone())
     }
 
-    /// All of them, by kind, outcome and code.
+    /// Returns all examples, sorted by kind, outcome and code.
     #[must_use]
     pub fn all(&self) -> Vec<(Kind, Outcome, u16, Example)> {
         let mut all = self.since(0);
@@ -78,7 +78,7 @@ impl Examples {
         all
     }
 
-    /// Those that came after the first so many, in the order in which they came.
+    /// Returns all but the first `known` examples, in order of arrival.
     #[must_use]
     pub fn since(&self, known: usize) -> Vec<(Kind, Outcome, u16, Example)> {
         let noted = self.lock();
@@ -87,7 +87,7 @@ impl Examples {
     }
 
     fn lock(&self) -> MutexGuard<'_, Noted> {
-        // List and places are whole between any two of its operations.
+        // The list and the index are consistent between any two operations, so a poisoned lock is safe to use.
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

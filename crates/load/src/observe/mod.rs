@@ -1,6 +1,7 @@
-//! What a run sees, as a stream of observations: the one source of live figures, of the summary and of the event log.
+//! What a run sees, as a stream of observations: the single source of live figures, of the summary and of the event
+//! log.
 //!
-//! Shards make them, the collector counts them, the event log keeps them, and a report that is computed again from the
+//! Shards produce them, the collector counts them, the event log stores them, and a report that is recomputed from the
 //! log reads the same stream.
 
 mod batch;

@@ -1,9 +1,9 @@
-//! How kinds and outcomes are called wherever they leave the process: in logs, summaries and views.
+//! Names of kinds and outcomes wherever they leave the process: in logs, summaries and views.
 
 use super::{Kind, Outcome};
 
 impl Kind {
-    /// Every one of them.
+    /// All kinds.
     pub const ALL: [Self; 15] = [
         Self::Arrival,
         Self::Finish,
@@ -22,7 +22,7 @@ impl Kind {
         Self::Burst,
     ];
 
-    /// Its name in files and reports, the same as in JSON.
+    /// The name in files and reports; the same as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// The one with this name.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn of_name(name: &[u8]) -> Option<Self> {
         match name {
@@ -69,7 +69,7 @@ impl Kind {
 }
 
 impl Outcome {
-    /// Every one of them.
+    /// All outcomes.
     pub const ALL: [Self; 32] = [
         Self::Ok,
         Self::Unstamped,
@@ -105,7 +105,7 @@ impl Outcome {
         Self::AgentLost,
     ];
 
-    /// Its name in files and reports, the same as in JSON.
+    /// The name in files and reports; the same as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,7 +144,7 @@ impl Outcome {
         }
     }
 
-    /// The one with this name.
+    /// Returns the outcome with this name.
     #[must_use]
     pub fn of_name(name: &[u8]) -> Option<Self> {
         match name {

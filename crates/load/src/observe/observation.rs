@@ -1,56 +1,56 @@
-//! One thing that happened to one user.
+//! One event that happened to one user.
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds since the run's start. The start of all machines of a run is the same moment, as well as their clocks
-/// agree.
+/// Nanoseconds since the start of the run. All machines of a run share the same start, as far as their clocks agree.
 pub type Nanos = u64;
 
-/// A user's number in the run, over all machines.
+/// A user's number in the run, unique across all machines.
 pub type UserId = u32;
 
-/// [`Observation::room`] of what happened in none.
+/// [`Observation::room`] of an event without a room.
 pub const NO_ROOM: u32 = u32::MAX;
-/// [`Observation::label`] of what has none.
+/// [`Observation::label`] of an event without a label.
 pub const NO_LABEL: u16 = u16::MAX;
 
-/// One thing that happened. What a kind does not use is 0, [`NO_ROOM`] or [`NO_LABEL`].
+/// One event. A field that the kind does not use is 0, [`NO_ROOM`] or [`NO_LABEL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Observation {
-    /// When it was seen.
+    /// When it was observed.
     pub at: Nanos,
-    /// When it ought to have begun: the beat of a paced send, the arrival of a user.
+    /// When it should have begun: the scheduled time of a paced send, or the scheduled arrival of a user.
     pub intended: Nanos,
-    /// When it began: the send, the connect, the request.
+    /// When it actually began: the send, the connect, the request.
     pub began: Nanos,
-    /// Which message: the sender's number in the upper half, its count of messages (from 1) in the lower.
+    /// The message: the sender's number in the upper half, the sender's message count (from 1) in the lower half.
     pub message: u64,
-    /// Who saw it.
+    /// The user that observed it.
     pub user: UserId,
-    /// Room, as an index into the run's table of rooms.
+    /// Room, as an index into the run's room table.
     pub room: u32,
-    /// Bytes of the payload.
+    /// Payload size in bytes.
     pub bytes: u32,
-    /// How many, where one observation stands for several; expected receivers of a [`Kind::Send`]; 1 for a
-    /// [`Kind::Receive`] of a message that another machine sent, which is expected because it came; for a
-    /// [`Kind::Connect`], [`Kind::Join`] or [`Kind::Http`] the generator's own delay in microseconds, between when the
-    /// user could have begun and `began`; of those that could begin at the same moment, each since the one before it
-    /// had begun.
+    /// How many events this stands for, if more than one. For a [`Kind::Send`], the number of expected receivers; 1 for
+    /// a [`Kind::Receive`] of a message that another machine sent, which is expected because it arrived. For a
+    /// [`Kind::Connect`], [`Kind::Join`] or [`Kind::Http`], the generator's own delay in microseconds between when the
+    /// user could have begun and `began`; where several could begin at the same moment, each one's delay counts from
+    /// when the one before it had begun.
     pub count: u32,
-    /// Label of the plan (transaction, step).
+    /// Label from the plan (transaction, step).
     pub label: u16,
     /// Source address, as an index into the run's table of source addresses.
     pub source: u16,
-    /// HTTP status, close code or the like; of a [`Kind::Missing`] another machine that sent the messages, from 1.
+    /// HTTP status, close code or similar; for a [`Kind::Missing`], the number (from 1) of another machine that sent
+    /// the messages.
     pub code: u16,
-    /// What.
+    /// What happened.
     pub kind: Kind,
-    /// How it went.
+    /// How it ended.
     pub outcome: Outcome,
 }
 
 impl Observation {
-    /// Something that no user in particular has seen, for the caller to complete.
+    /// Returns an observation that belongs to no particular user, for the caller to complete.
     #[must_use]
     pub fn of_nobody(kind: Kind, at: Nanos) -> Self {
         Self {
@@ -76,71 +76,72 @@ impl Observation {
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Kind {
-    /// A user arrived (`intended` is the schedule's time, `began` from when on the generator's own delay counts: the
-    /// same, or when the one before had come that was due at the same moment), or could not be started (`Dropped`).
+    /// A user arrived, or could not be started (`Dropped`). `intended` is the scheduled time. The generator's own delay
+    /// counts from `began`: the same time, or when the previous user due at the same moment had arrived.
     Arrival,
-    /// A user finished its session (`began` is its arrival). Any outcome but `Ok` is what ended it.
+    /// A user finished its session (`began` is its arrival). Any outcome but `Ok` is the reason why it ended.
     Finish,
-    /// A WebSocket was opened, or could not be: `began` is before the TCP connect, `at` the end of the 101 head. `room`
-    /// is the one that it is in from then on, where the URL is the room.
+    /// A WebSocket was opened, or failed to open: `began` is before the TCP connect, `at` is the end of the 101 head.
+    /// Where the URL selects the room, `room` is the room the user is in from then on.
     Connect,
-    /// An open WebSocket ended: `Ok` by us, else why; `code` is the close code.
+    /// An open WebSocket ended: `Ok` if we closed it, otherwise the reason; `code` is the close code.
     Disconnect,
-    /// A join was answered (`room`), or was not.
+    /// A join was answered (`room`), or failed.
     Join,
-    /// A room was left: by a leave, a close or a cut.
+    /// A room was left: by a leave, a close or an abrupt disconnect.
     Leave,
-    /// A message was sent: `intended`, `began` (when the user could have sent it) and `at` (when it went); `count`
+    /// A message was sent: `intended`, `began` (when the user could have sent it) and `at` (when it was sent); `count`
     /// receivers are expected.
     Send,
-    /// A message came: `intended` and `began` are its intended and actual send time. `Unstamped`: nobody's in
-    /// particular.
+    /// A message was received: `intended` and `began` are its intended and actual send time. `Unstamped`: its sender is
+    /// unknown.
     Receive,
-    /// Messages that `user` should have got in `room` and did not: `count` of them, `Lost` or `InFlight` (it left, or
-    /// the run was stopped, before they could come); or of which cannot be told whether it should, `Unjudged`. `code` is
-    /// the machine that sent them, from 1, if it is not the user's own; these are expected here, and not by a send.
+    /// Messages that `user` should have received in `room` but did not: `count` of them, `Lost` or `InFlight` (the user
+    /// left, or the run was stopped, before they could arrive); or `Unjudged` where it cannot be determined whether the
+    /// user should have received them. `code` is the machine that sent them, from 1, if it is not the user's own; those
+    /// are expected here and not by a send.
     Missing,
-    /// A push was answered, or was not.
+    /// A push was answered, or its answer failed to arrive.
     Reply,
     /// A wait ended.
     Wait,
-    /// An HTTP request was answered, or was not; `code` is the status. `Stopped`: it had a connection, and waited for
-    /// its response when the run ended.
+    /// An HTTP request was answered, or failed; `code` is the status. `Stopped`: it had a connection and was waiting
+    /// for its response when the run ended.
     Http,
     /// A transaction ended (`label`).
     Transaction,
-    /// A scenario's step could not be done.
+    /// A scenario's step could not be executed.
     Step,
-    /// All have begun that were due on one shard at one moment, `began`: `count` arrivals, connects, joins,
-    /// requests, and cuts of users who go on without a pause. At `at` the last of them had, and the shard had read what had
-    /// come meanwhile.
+    /// Everything due on one shard at one moment (`began`) has begun: `count` arrivals, connects, joins, requests, and
+    /// disconnects of users who go on without a pause. At `at` the last of them had begun, and the shard had read what
+    /// had arrived meanwhile.
     Burst,
 }
 
-/// How it went. Everything except [`Outcome::Ok`] and the outcomes of messages is an error.
+/// How an event ended. Everything except [`Outcome::Ok`] and the outcomes of messages is an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Outcome {
-    /// As it should.
+    /// As expected.
     Ok,
     /// A received message carried no stamp.
     Unstamped,
-    /// A received message had come before.
+    /// A received message had been received before.
     Duplicate,
-    /// A received message was overtaken by a later one of the same sender.
+    /// A received message was overtaken by a later one from the same sender.
     Reordered,
-    /// A received message was not expected by this user: sent before it joined or after it left.
+    /// A received message was not expected by this user: it was sent before the user joined or after it left.
     Unexpected,
-    /// A received message came in the second half of the drain, when everything ought to have come, or behind it.
+    /// A message was received in the second half of the drain, when everything should have arrived, or after the drain.
     Late,
-    /// A message that never came.
+    /// A message that never arrived.
     Lost,
-    /// A message that was on its way when its receiver left or the run was stopped.
+    /// A message that was in flight when its receiver left or the run was stopped.
     InFlight,
-    /// A message that another machine sent and that did not come, of which cannot be told whether it was expected.
+    /// A message that another machine sent and that did not arrive; it cannot be determined whether it was expected.
     Unjudged,
-    /// The user was not started: the phase ended before its turn, or a limit of the generator.
+    /// The user was not started: the phase ended before its turn, or the generator reached a limit.
     Dropped,
     /// The TCP connect took too long.
     ConnectTimeout,
@@ -148,48 +149,48 @@ pub enum Outcome {
     Refused,
     /// The connection was reset by the peer.
     Reset,
-    /// The network or the host cannot be reached.
+    /// The network or the host is unreachable.
     Unreachable,
-    /// No source address and port was free.
+    /// No source address and port were free.
     NoPort,
-    /// The generator ran out of descriptors.
+    /// The generator ran out of file descriptors.
     NoDescriptor,
     /// The TLS handshake failed.
     Tls,
     /// The response to the upgrade or to the request took too long.
     HandshakeTimeout,
-    /// The upgrade was answered with another status; `code` has it.
+    /// The upgrade was answered with another status, given in `code`.
     Status,
-    /// The upgrade was answered with a redirect; `code` has it.
+    /// The upgrade was answered with a redirect, given in `code`.
     Redirect,
-    /// The 101 response was not right: wrong accept key, subprotocol or extension.
+    /// The 101 response was invalid: wrong accept key, subprotocol or extension.
     BadHandshake,
-    /// The peer broke the protocol: WebSocket, HTTP or Phoenix.
+    /// The peer violated the protocol: WebSocket, HTTP or Phoenix.
     Protocol,
-    /// The peer closed; `code` has the WebSocket close code, 1005 without one.
+    /// The peer closed the connection; `code` is the WebSocket close code, 1005 if there was none.
     Closed,
     /// The peer ended the connection without a WebSocket close.
     Ended,
-    /// No answer in time.
+    /// No answer arrived in time.
     Timeout,
-    /// An error reply of the server's (`"status": "error"`, an unexpected HTTP status).
+    /// The server replied with an error (`"status": "error"`, an unexpected HTTP status).
     Rejected,
     /// A heartbeat was not answered in time.
     Heartbeat,
-    /// What the step needs is not there: no connection, topic not joined, nothing to capture from.
+    /// A precondition of the step is missing: no connection, topic not joined, nothing to capture from.
     NotReady,
     /// The scenario gave up (`abort`).
     Aborted,
     /// The run was stopped.
     Stopped,
-    /// The generator could not send as fast as the peer read too slowly: the outbox was full.
+    /// The peer read too slowly for the generator to keep sending: the outbox was full.
     Overflow,
-    /// The machine that played the user was lost.
+    /// The machine that played the user was lost during the run.
     AgentLost,
 }
 
 impl Outcome {
-    /// Whether something went wrong: it is neither success, nor what becomes of a message, nor the run's own end.
+    /// Returns whether the outcome is an error: neither success, nor the outcome of a message, nor the end of the run.
     #[must_use]
     pub fn is_failure(self) -> bool {
         match self {
