@@ -1,23 +1,23 @@
-//! The mean crowd at each moment of a run: whoever came and has not yet gone.
+//! The mean number of concurrent users at each moment of a run: users who have arrived and not yet left.
 
 use crate::crowd::stay::Stays;
 use crate::scenario::plan::{Arrivals, Load, Phase};
 use crate::schedule::{arrived, users_of};
 
-/// Moments of a phase with arrivals at which the crowd is looked at; between two it changes little.
+/// Number of moments within a phase with arrivals at which the crowd is evaluated; between two it changes little.
 const MOMENTS: u32 = 16;
-/// Looks at a phase's users of one length of stay. A plan of so many phases that more would be needed, all within one
-/// stay, counts everybody who comes.
+/// Upper bound on evaluations (one phase's users of one length of stay, at one moment). If a plan has so many phases
+/// within one length of stay that more would be needed, everybody who arrives is counted.
 const LOOKS_MAX: u64 = 16_000_000;
 
-/// Who is there when.
+/// Computes who is present when.
 pub(super) struct Attendance<'a> {
     load: &'a Load,
-    /// By phase.
+    /// One entry per phase.
     stays: &'a [Stays],
-    /// The longest that ends, of all phases.
+    /// The longest finite stay of all phases, in seconds.
     longest_s: f64,
-    /// Phases that somebody may still be there of.
+    /// Phases whose users may still be present.
     running: Vec<Running<'a>>,
     looks_left: u64,
 }
@@ -27,7 +27,7 @@ struct Running<'a> {
     phase: &'a Phase,
     stays: &'a Stays,
     begin_s: f64,
-    /// When it is over: from then on nobody comes, or begins again.
+    /// End of the phase: from then on nobody arrives or begins another session.
     end_s: f64,
 }
 
@@ -37,13 +37,13 @@ impl<'a> Attendance<'a> {
         Self { load, stays, longest_s, running: Vec::new(), looks_left: LOOKS_MAX }
     }
 
-    /// The most at once, in the mean; `None` where it takes too long to tell, or has no bound.
+    /// Returns the maximum of the mean crowd; `None` where computing it takes too long, or where it has no bound.
     pub(super) fn most(mut self) -> Option<f64> {
         let most = self.forever() + self.most_who_go()?;
         most.is_finite().then_some(most)
     }
 
-    /// Those who come to stay, as if they were there from the beginning.
+    /// Users who stay for ever, counted as if they were present from the beginning.
     fn forever(&self) -> f64 {
         let of_phase = |(phase, stays): (&Phase, &Stays)| {
             let users = users_of(phase).map_or(f64::INFINITY, |users| users as f64);
@@ -53,13 +53,14 @@ impl<'a> Attendance<'a> {
         round * f64::from(self.load.rounds.max(1))
     }
 
-    /// The most of those who go again. What came before the longest stay is gone: a round that begins so late is like
-    /// all after it.
+    /// The maximum of the users who leave again. After the longest stay, all earlier users have left, so a round that
+    /// begins later than that is like all rounds after it.
     fn most_who_go(&mut self) -> Option<f64> {
         if self.longest_s <= 0.0 {
             return Some(0.0);
         }
-        // When a phase begins that waits for users is known at its latest only: any of them may be reached in time.
+        // For a phase that waits for users only the latest possible begin is known: each such phase may be reached
+        // before the run ends.
         let run_ends = self.load.duration.filter(|_| !self.load.phases.iter().any(waits));
         let run_ends_s = run_ends.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
         let (mut most, mut begin_s) = (0.0_f64, 0.0);
@@ -82,16 +83,16 @@ impl<'a> Attendance<'a> {
         Some(most)
     }
 
-    /// The most in the phase that has just begun.
+    /// The maximum in the phase that has just begun.
     fn most_of_phase(&mut self, run_ends_s: f64) -> Option<f64> {
         let Some(&Running { phase, begin_s, end_s, .. }) = self.running.last() else { return Some(0.0) };
-        // Where people never stop coming, the crowd is complete after the longest stay.
+        // Where arrivals never end, the crowd is complete after the longest stay.
         let arrivals_s =
             Some(arrivals_s(phase)).filter(|seconds| seconds.is_finite()).unwrap_or(self.longest_s);
         let last_s = end_s.min(begin_s + arrivals_s).min(run_ends_s);
         let moments = match phase.arrivals {
             Arrivals::Constant(_) | Arrivals::Ramp(..) | Arrivals::Poisson(_) => MOMENTS,
-            // After their first moment nobody comes.
+            // After the first moment nobody arrives.
             Arrivals::Burst(_) | Arrivals::Closed { .. } | Arrivals::Pause => 0,
         };
         let between =
@@ -107,12 +108,12 @@ impl<'a> Attendance<'a> {
 }
 
 impl Running<'_> {
-    /// How many of its users who go again are there at a moment.
+    /// Returns how many of the phase's users who leave again are present at a moment.
     fn there(&self, moment_s: f64) -> f64 {
         let since_s = moment_s - self.begin_s;
         let of_stay = |&(stay_s, share): &(f64, f64)| {
             let there = match self.phase.arrivals {
-                // They begin again until the phase is over.
+                // They start again until the phase is over.
                 Arrivals::Closed { .. } if moment_s < self.end_s + stay_s => arrived(self.phase, since_s),
                 Arrivals::Closed { .. } => 0.0,
                 Arrivals::Constant(_)
@@ -127,7 +128,7 @@ impl Running<'_> {
     }
 }
 
-/// Whether the next phase begins when everybody has gone.
+/// Returns whether the next phase begins only when all users have finished.
 fn waits(phase: &Phase) -> bool {
     phase.wait_for_users || matches!(phase.arrivals, Arrivals::Closed { .. }) && phase.duration.is_none()
 }
@@ -136,7 +137,7 @@ fn length_s(phase: &Phase) -> f64 {
     phase.duration.map_or_else(|| arrivals_s(phase), |duration| duration.as_secs_f64())
 }
 
-/// How long it takes until the last user of a phase has come.
+/// How long it takes until the last user of a phase has arrived.
 fn arrivals_s(phase: &Phase) -> f64 {
     let duration_s = phase.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
     let by_rate = |rate: f64| users_of(phase).map_or(f64::INFINITY, |users| users as f64 / rate);

@@ -1,12 +1,12 @@
-//! How many users there are at once: what a run is prepared for, and what the doctor looks at a machine for.
+//! Estimates how many users there are at once: what a run prepares for, and what the doctor checks a machine for.
 //!
-//! Little's law, second by second: who is there at a moment came before it and stays beyond it. How long users stay is
-//! drawn from their sessions ([`stay`]); with the phases' arrivals it gives the mean crowd at each moment
-//! ([`attendance`]), and its greatest with a margin is the number. What a session does not bound (a `stay`, a loop that
-//! may go on for ever) keeps everybody who comes.
+//! Applies Little's law second by second: users present at a moment arrived before it and stay beyond it. The length of
+//! stay is sampled from the sessions ([`stay`]); together with the phases' arrivals it gives the mean crowd at each
+//! moment ([`attendance`]), whose maximum plus a margin is the estimate. Users whose session is not bounded (a `stay`,
+//! a loop that may never end) count as present for ever.
 //!
-//! It is an estimate: of how long answers take, a scenario knows only how long it waits for them. Nothing here may be
-//! needed for a run to be right; who needs everybody who comes asks [`Schedule::planned`].
+//! This is an estimate: a scenario knows only how long it waits for answers, not how long they take. The correctness of
+//! a run must not depend on it; a caller that needs the total number of users asks [`Schedule::planned`].
 
 mod attendance;
 mod stay;
@@ -16,27 +16,26 @@ use crate::schedule::{Schedule, ScheduleError, Share};
 use attendance::Attendance;
 use stay::Stays;
 
-/// A crowd may be so much greater than its mean, beside what chance does to it: stays are drawn from samples, and
-/// answers take as long as they take.
+/// Margin above the mean crowd, in addition to random variation, since stays are sampled and answer times are unknown.
 const MARGIN_SHARE: f64 = 0.1;
-/// So many standard deviations of a crowd whose users come and go independently of each other, which is a Poisson
-/// number: one in three million is greater.
+/// Margin in standard deviations. Users come and go independently of each other, so the crowd is Poisson distributed:
+/// one in three million exceeds this.
 const MARGIN_DEVIATIONS: f64 = 5.0;
 
-/// How many users of a share come, and how many of them are there at once.
+/// How many users of a share there are in total, and how many of them at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Crowd {
-    /// The most at once, with its margin; `None` where neither an end of their coming nor of their staying is known.
+    /// The maximum number at once, with its margin; `None` where neither the arrivals nor the stays are bounded.
     pub at_once: Option<u64>,
-    /// Everybody who comes; `None` is without end.
+    /// The total number of arrivals; `None` if unbounded.
     pub in_all: Option<u64>,
 }
 
 impl Crowd {
-    /// The crowd of `share` under a plan.
+    /// Estimates the crowd of `share` under a plan.
     ///
     /// # Errors
-    /// [`ScheduleError`]: the plan's phases cannot be played.
+    /// [`ScheduleError`] if the plan's phases cannot be played.
     pub fn of(plan: &Plan, share: &Share) -> Result<Self, ScheduleError> {
         let in_all = Schedule::new(&plan.load, plan.seed, share)?.planned();
         let own: Vec<f64> = plan.sessions.iter().map(|session| session.weight).collect();

@@ -1,36 +1,37 @@
-//! How long users stay: drawn from what their sessions say.
+//! How long users stay, sampled from their sessions.
 
 use std::time::Duration;
 
 use crate::draw::{Rng, Weighted, choose};
 use crate::scenario::plan::{Action, Loop, Session, Step};
 
-/// An answer is taken to need this share of the time that the scenario waits for it: limits are set for the worst case,
-/// and only who waits as long as that all the time would see it in the size of the crowd.
+/// Assumed answer time as a share of the time for which the scenario waits for it: timeouts are set for the worst case,
+/// and only a user who waits that long every time would affect the size of the crowd.
 const ANSWER_SHARE: f64 = 0.1;
-/// How long the player waits for the answer to a leave, and to a close frame.
+/// How long the player waits for the answer to a leave and to a close frame.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
-/// Sessions that are drawn; their mean stay is right within some percent.
+/// Number of sessions sampled; their mean stay is accurate to within a few percent.
 const DRAWN: usize = 1024;
-/// Groups of like stays that are kept of them, each with its mean.
+/// Number of groups of similar stays into which the samples are reduced, each with its mean.
 const KEPT: usize = 64;
-/// Steps of one drawn session that are gone through; loops that would go on take as long as their rounds so far.
+/// Maximum number of steps simulated in one sampled session; the remaining rounds of a loop are extrapolated from its
+/// rounds so far.
 const STEPS_MAX: u32 = 256;
-/// Seed of the draws: the estimate depends on the scenario alone, not on who plays it.
+/// Seed of the sampling: the estimate depends on the scenario alone, not on who plays it.
 const SEED: u64 = 0;
 
 /// How long the users of a phase stay.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Stays {
-    /// Seconds, ascending, each with the share of the users who stay so long.
+    /// Seconds, ascending, each with the share of the users who stay that long.
     pub(super) bounded: Vec<(f64, f64)>,
-    /// Share of those who stay until the run ends, as far as the plan tells.
+    /// Share of the users who stay until the run ends, as far as the plan determines it.
     pub(super) forever: f64,
 }
 
 impl Stays {
-    /// Draws the stays of users whose sessions have these weights; without any weight all have the first session.
+    /// Samples the stays of users whose sessions have these weights; without valid weights all have the first session.
     pub(super) fn drawn(sessions: &[Session], weights: &[f64]) -> Self {
         let weighted = Weighted::new(weights).ok();
         let mut bounded = Vec::with_capacity(DRAWN);
@@ -50,13 +51,13 @@ impl Stays {
         Self { bounded: kept.collect(), forever }
     }
 
-    /// The longest of those that end, in seconds.
+    /// The longest bounded stay, in seconds.
     pub(super) fn longest_s(&self) -> f64 {
         self.bounded.last().map_or(0.0, |&(stay_s, _)| stay_s)
     }
 }
 
-/// How long a user with these steps stays, in seconds; `None` where nothing bounds it.
+/// How long a user with these steps stays, in seconds; `None` if unbounded.
 fn stay_s(steps: &[Step], rng: Rng) -> Option<f64> {
     let mut visit = Visit { rng, now_s: 0.0, beat_s: None, steps_left: STEPS_MAX };
     visit.go(steps).ok()?;
@@ -64,15 +65,15 @@ fn stay_s(steps: &[Step], rng: Rng) -> Option<f64> {
     Some(visit.now_s)
 }
 
-/// A user that stays for ever.
+/// The error value for a user that stays for ever.
 struct Forever;
 
-/// One user's way through its session, in a time of its own.
+/// Simulates one user's session in virtual time.
 #[derive(Clone)]
 struct Visit {
     rng: Rng,
     now_s: f64,
-    /// The last beat of its pace, if there was one.
+    /// Time of the last paced step, if there was one.
     beat_s: Option<f64>,
     steps_left: u32,
 }
@@ -102,7 +103,7 @@ impl Visit {
                 self.beat_s = Some(beat_s);
                 self.now_s = self.now_s.max(beat_s);
             }
-            // Who waits for others may have to wait as long as it is willing to.
+            // A user that waits for others may have to wait up to its timeout.
             Action::Barrier { timeout, .. } => self.now_s += timeout.as_secs_f64(),
             Action::HalfOpen(time) => self.now_s += time.as_secs_f64(),
             Action::Loop(repeated) => self.go_round(repeated)?,
@@ -115,7 +116,7 @@ impl Visit {
             }
             Action::Transaction(steps) => self.go(steps)?,
             Action::Stay => return Err(Forever),
-            // Who gives up leaves sooner than who does not.
+            // A user that aborts leaves sooner than one that does not.
             Action::Abort(_)
             | Action::Send(_)
             | Action::Set(..)
@@ -130,7 +131,7 @@ impl Visit {
         self.now_s += limit.as_secs_f64() * ANSWER_SHARE;
     }
 
-    /// What a condition will say is not known: the branch that takes longer is taken.
+    /// The result of a condition is unknown, so the longer branch is taken.
     fn go_the_longer(&mut self, then: &[Step], otherwise: &[Step]) -> Result<(), Forever> {
         let mut other = self.clone();
         self.go(then)?;
@@ -141,7 +142,7 @@ impl Visit {
         Ok(())
     }
 
-    /// A condition may end a loop sooner, or never: what bounds it is how often and for how long it is done at most.
+    /// A condition may end a loop early, or never; only its maximum number of rounds and its maximum time bound it.
     fn go_round(&mut self, repeated: &Loop) -> Result<(), Forever> {
         let began_s = self.now_s;
         let rounds_max = repeated.times.map(|times| times.sample_whole(&mut self.rng));
@@ -163,7 +164,7 @@ impl Visit {
         Ok(())
     }
 
-    /// The rounds that are left take as long as those before did in the mean.
+    /// Assumes that the remaining rounds take as long as the mean of those before.
     fn skip_rounds(&mut self, began_s: f64, rounds: u64, rounds_max: Option<u64>, until_s: Option<f64>) {
         let mean_s = (self.now_s - began_s) / rounds as f64;
         let by_rounds_s = rounds_max.map(|most| self.now_s + mean_s * most.saturating_sub(rounds) as f64);
@@ -203,7 +204,7 @@ mod tests {
         Condition { left: text.clone(), comparison: Comparison::Equal, right: text }
     }
 
-    /// Without the close at the end.
+    /// The stay without the final close.
     fn of(actions: Vec<Action>) -> Option<f64> {
         let close_s = CLOSE_LIMIT.as_secs_f64() * ANSWER_SHARE;
         stay_s(&steps(actions), Rng::for_purpose(1, 1)).map(|stay_s| stay_s - close_s)
@@ -214,7 +215,7 @@ mod tests {
         let table: Vec<(Vec<Action>, f64)> = vec![
             (vec![], 0.0),
             (vec![think(3.0), Action::HalfOpen(Duration::from_secs(4)), Action::Cut], 7.0),
-            // The beats are 5 s apart, whatever is done between them.
+            // Paced steps are 5 s apart, whatever is done between them.
             (
                 vec![
                     Action::Pace(Distribution::Constant(5.0)),
@@ -239,7 +240,7 @@ mod tests {
                 vec![Action::Choose(vec![(0.0, steps(vec![Action::Stay])), (1.0, steps(vec![think(2.0)]))])],
                 2.0,
             ),
-            // Answers take a tenth of the patience with them.
+            // Answers are assumed to take a tenth of the timeout.
             (vec![Action::Leave(Template::text("rooms:1"))], 1.0),
         ];
         for (actions, expected_s) in table {

@@ -1,4 +1,4 @@
-//! Crowds of plans, beside what playing them second by second comes to.
+//! Crowd estimates of plans, compared with playing the plans second by second.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn plan_of(scenario: &Scenario) -> Plan {
     scenario.compile(&context).expect("a plan")
 }
 
-/// A plan with these phases whose users think, and do what else `steps` says.
+/// A plan with these phases whose users run `steps`.
 fn plan(phases: &str, steps: &str) -> Plan {
     compiled(&format!(
         "target: ws://127.0.0.1:1\nphases: [{phases}]\nsessions: [{{ name: one, steps: [{steps}] }}]\n"
@@ -46,7 +46,7 @@ fn churn(arrivals: f64, seconds: u64) -> Plan {
 
 #[test]
 fn a_long_open_run_is_as_large_as_its_rate_times_the_stay() {
-    // 50 a second, 10 s each: 500, with the margin and the answers less than 1,000, however long it goes on.
+    // 50 per second, 10 s each: 500; with the margin and the answers less than 1,000, however long it lasts.
     for seconds in [60, 3_600, 36_000] {
         let crowd = Crowd::of(&churn(50.0, seconds), &Share::whole()).expect("it can be played");
         assert!(crowd.at_once.is_some_and(|users| (500..1_000).contains(&users)), "{crowd:?}");
@@ -92,7 +92,7 @@ fn rounds_without_number_are_as_large_as_those_that_overlap() {
     let round = "{ burst: 100 }, { pause: 10s }";
     let mut many = plan(round, "{ think: 35s }");
     many.load.rounds = 1_000_000;
-    // Four bursts of the last 35 s.
+    // Four bursts within the last 35 s.
     let crowd = at_once(&many);
     assert!((400..600).contains(&crowd), "{crowd}");
     many.load.phases.truncate(1);
@@ -105,7 +105,7 @@ fn the_end_of_the_run_bounds_the_crowd() {
     plan.load.duration = Some(Duration::from_secs(100));
     let crowd = at_once(&plan);
     assert!((1_000..1_400).contains(&crowd), "{crowd}");
-    // A phase that waits for users who leave early may begin early.
+    // A phase that waits for users may begin early if they leave early.
     let waits = "{ burst: 10, wait_for_users: true }, { burst: 500 }";
     let mut plan = self::plan(waits, "{ think: 1h }");
     plan.load.duration = Some(Duration::from_secs(100));
@@ -134,7 +134,7 @@ fn a_crowd_without_end_is_known_only_where_users_leave() {
     assert_eq!(crowd, Crowd { at_once: None, in_all: None });
 }
 
-/// The most at once when each user stays so long.
+/// The maximum number at once if each user stays `stay_s` seconds.
 fn played(load: &Load, stay_s: f64) -> u64 {
     let mut schedule = Schedule::new(load, 1, &Share::whole()).expect("it can be played");
     let stay = (stay_s * 1e9) as u64;
@@ -195,7 +195,7 @@ proptest! {
         let users = crowd.at_once.expect("all have an end");
         prop_assert!(users <= crowd.in_all.expect("all have an end"));
         let there = played(&plan.load, stay_s);
-        // Among so many plans a small Poisson number may be a little greater than five deviations say.
+        // Among so many plans a small Poisson number may slightly exceed five deviations.
         prop_assert!(users + 3 >= there, "{users} for {there}");
         let longer = played(&plan.load, stay_s + 1.0) as f64;
         prop_assert!((users as f64) <= 2.0 * longer + 6.0 * longer.sqrt() + 30.0, "{users} for {longer}");
