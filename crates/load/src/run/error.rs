@@ -1,4 +1,4 @@
-//! Why a run could not be done.
+//! Errors of a run as a whole.
 
 use std::fmt;
 use std::io;
@@ -11,26 +11,26 @@ use crate::player::PlayError;
 use crate::record::FolderError;
 use crate::report::ReportError;
 
-/// Why a run could not be done. What its users met with is no error but a result.
+/// Why a run could not be carried out. What its users experienced is a result, not an error.
 #[derive(Debug)]
 pub enum RunError {
-    /// The floor was asked for and is not known.
+    /// The floor was requested but could not be measured.
     Floor(FloorError),
-    /// A file of the run's folder.
+    /// The run's folder.
     Folder(FolderError),
-    /// The report.
+    /// Writing the report.
     Report(ReportError),
-    /// Something to watch cannot be watched.
+    /// A process or endpoint that was to be monitored cannot be.
     Monitor(MonitorError),
     /// A page cannot be served.
     Serve(ServeError),
     /// The users cannot be played.
     Play(PlayError),
-    /// The agents cannot play them.
+    /// The agents cannot play the users.
     Agent(AgentError),
     /// A thread cannot be started.
     Thread(io::Error),
-    /// The machine has no randomness.
+    /// The operating system's random number generator failed.
     Random(getrandom::Error),
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Each of these errors has one meaning here.
+/// Each of these error types maps to exactly one variant.
 macro_rules! from {
     ($($error:ty => $variant:ident),* $(,)?) => {
         $(impl From<$error> for RunError {

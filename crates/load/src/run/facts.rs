@@ -1,4 +1,4 @@
-//! What is known of a run besides what its users saw.
+//! Facts about a run other than what its users observed.
 
 use std::time::{Instant, SystemTime};
 
@@ -12,10 +12,10 @@ use crate::doctor::{self, TargetAddress};
 use crate::floor;
 use crate::statistics::{MachineFacts, RunFacts};
 
-/// What a machine is looked at for where a plan does not know how many users there will be.
+/// The number of clients the doctor checks for where the plan does not bound the number of users.
 const UNKNOWN_CROWD: u64 = 1_000;
 
-/// This machine, with its floor if that is asked for, and what the doctor found on it.
+/// Describes this machine, with its floor if requested, and the doctor's findings on it.
 pub(super) fn machine(job: &Job, settings: &Settings) -> Result<(MachineFacts, Found), RunError> {
     let mut targets: Vec<TargetAddress> = job.plan.targets.iter().map(TargetAddress::from).collect();
     if let Some(first) = targets.first_mut() {
@@ -33,7 +33,7 @@ pub(super) fn machine(job: &Job, settings: &Settings) -> Result<(MachineFacts, F
     Ok((facts, found))
 }
 
-/// What is known when the run begins.
+/// The facts known when the run begins.
 pub(super) fn beginning(job: &Job, started: SystemTime, machines: Vec<MachineFacts>) -> RunFacts {
     RunFacts {
         format: RunFacts::FORMAT,
@@ -47,7 +47,7 @@ pub(super) fn beginning(job: &Job, started: SystemTime, machines: Vec<MachineFac
     }
 }
 
-/// What is known when it has ended.
+/// Adds the facts known when the run has ended.
 pub(super) fn ending(facts: &mut RunFacts, played: &Played, start: Instant) {
     facts.seconds = start.elapsed().as_secs_f64();
     facts.ended_by.clone_from(&played.ended_by);

@@ -1,22 +1,23 @@
-//! What the doctor found in the way of a run, said before its first user comes.
+//! Reports the doctor's findings before the first user arrives.
 //!
-//! It never keeps a run from beginning: who tests a limit on purpose meets what was foretold, and it is counted.
+//! Findings never prevent a run: a user who tests a limit on purpose runs into what was predicted, and the failures are
+//! counted.
 
 use std::io::{self, Write};
 
 use super::job::Show;
 use crate::doctor::State;
 
-/// What was found on one machine.
+/// The findings on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Found {
-    /// The machine's name; an agent's with its address.
+    /// The machine's name; for an agent, with its address.
     pub(super) machine: String,
-    /// Gravest first, each with what changes it.
+    /// Most severe first, each with a remedy.
     pub(super) findings: Vec<(State, String)>,
 }
 
-/// Says what was found. Where nothing is to be shown, only what the run cannot go well with.
+/// Writes the findings. With [`Show::Nothing`], only those that make the run fail.
 pub(super) fn say(found: &[Found], show: Show, out: &mut dyn Write) -> io::Result<()> {
     let least = match show {
         Show::View | Show::Lines(_) => State::Caution,

@@ -1,4 +1,4 @@
-//! What is to be run, and how.
+//! What to run, and how.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,36 +11,36 @@ use crate::record::LogForm;
 use crate::scenario::plan::{Plan, Target};
 use crate::schedule::Share;
 
-/// What is to be run.
+/// The input of a run.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What is played.
+    /// The compiled scenario.
     pub plan: Arc<Plan>,
     /// The scenario as YAML, for the run's folder and for agents.
     pub yaml: String,
-    /// Where the files are that the scenario names.
+    /// The folder to which file names in the scenario are relative.
     pub base_dir: PathBuf,
-    /// Whether the C10K test's random samples are kept too.
+    /// Whether the C10K test's random samples are kept as well.
     pub keeps_samples: bool,
 }
 
 impl Job {
-    /// The targets in words.
+    /// Returns the targets' URLs without scheme, comma-separated.
     #[must_use]
     pub fn target(&self) -> String {
         let url = |target: &Target| format!("{}:{}{}", target.host, target.port, target.base_path);
         self.plan.targets.iter().map(url).collect::<Vec<_>>().join(", ")
     }
 
-    /// How many users come, and how many of them are there at once; `None` where the plan cannot be played. Closed
-    /// phases count each of their users once.
+    /// Returns how many users there are in total and at once; `None` if the plan cannot be played. Closed phases count
+    /// each of their users once.
     #[must_use]
     pub fn crowd(&self) -> Option<Crowd> {
         let share = Share::of_machine(&[1.0], 0).ok()?;
         Crowd::of(&self.plan, &share).ok()
     }
 
-    /// How long the phases last together, if each has a length or the run itself has one, in seconds.
+    /// Returns the planned length of the run in seconds, if each phase has a duration or the run itself has one.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         let load = &self.plan.load;
@@ -55,37 +55,37 @@ impl Job {
     }
 }
 
-/// How it is run.
+/// How a job is run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Folder for the run's folder.
+    /// Parent of the run's folder.
     pub out: PathBuf,
-    /// Form of the event log.
+    /// Format of the event log.
     pub log: LogForm,
-    /// Where the dashboard is served.
+    /// Address on which the dashboard is served.
     pub dashboard: Option<SocketAddr>,
-    /// Where metrics are served alone.
+    /// Address on which only the metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Processes to sample.
     pub pids: Vec<u32>,
     /// Prometheus endpoints to read.
     pub scrapes: Vec<String>,
-    /// Figures of those to keep.
+    /// Names of the metrics to keep from those endpoints.
     pub figures: Vec<String>,
-    /// Threads with connections, if not as many as it takes.
+    /// Number of player threads; `None` chooses it automatically.
     pub threads: Option<usize>,
-    /// How many pairs the machine's floor is measured with first, if it is.
+    /// Number of connection pairs with which the machine's floor is measured before the run; `None` skips it.
     pub floor: Option<u32>,
-    /// The machines that play the users, if it is not this one.
+    /// The machines that play the users, if not this one.
     pub agents: Option<Agents>,
-    /// What is shown meanwhile.
+    /// What is shown during the run.
     pub show: Show,
 }
 
-/// What a terminal shows while a run goes on.
+/// What is shown on the terminal during a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Show {
-    /// A view of the whole run where there is a terminal, else a line now and then.
+    /// A full-screen view where there is a terminal, otherwise a line from time to time.
     View,
     /// A line at this interval, in seconds.
     Lines(u64),
@@ -94,7 +94,7 @@ pub enum Show {
 }
 
 impl Settings {
-    /// As the flags say; the plan says whether there is an event log where they do not.
+    /// Builds settings from the flags; where they do not set the event log, the plan does.
     #[must_use]
     pub fn new(flags: &RunArguments, plan: &Plan) -> Self {
         let log = match flags.event_log {

@@ -1,4 +1,4 @@
-//! Users played on this machine.
+//! Playing users on this machine.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,7 +16,7 @@ use crate::statistics::{
     ErrorExample, GeneratorFacts, MachineFacts, MachineSample, PresenceLists, Statistics,
 };
 
-/// Users being played, and what counts them.
+/// A running player and the collector that counts its observations.
 pub(crate) struct Local {
     player: Player,
     collector: CollectorHandle,
@@ -24,40 +24,40 @@ pub(crate) struct Local {
     names: Arc<RunNames>,
 }
 
-/// What this machine is to play, and what is kept of it.
+/// What this machine is to play, and what is recorded.
 pub(crate) struct Assignment {
     pub(crate) plan: Arc<Plan>,
-    /// Which of the plan's users, and when.
+    /// Which of the plan's users to play, and when.
     pub(crate) options: Options,
-    /// Where the event log and the samples go, if anywhere.
+    /// Where the event log and the samples are written, if anywhere.
     pub(crate) folder: Option<RunFolder>,
     /// How the event log is written.
     pub(crate) log: LogForm,
     /// Seed of the C10K test's random samples, if they are kept.
     pub(crate) samples_seed: Option<u64>,
-    /// Where what each second came to is handed on, if not kept here to the end.
+    /// Channel for the statistics of each second; `None` keeps them here until the end.
     pub(crate) parts: Option<SyncSender<Statistics>>,
 }
 
-/// What was played.
+/// The result of playing.
 pub(crate) struct Played {
-    /// Everything counted, or what was not handed on in parts.
+    /// All statistics, or those that were not passed on in parts.
     pub(crate) statistics: Statistics,
-    /// What ended it.
+    /// Why the run ended.
     pub(crate) ended_by: String,
-    /// What the first error of each kind said.
+    /// The text of the first error of each kind.
     pub(crate) examples: Vec<ErrorExample>,
     /// Source addresses by their index.
     pub(crate) sources: Vec<String>,
-    /// What is known of the generator by the player and the collector.
+    /// Facts about the generator from the player and the collector.
     pub(crate) generator: GeneratorFacts,
-    /// The machines, if something became known of them meanwhile.
+    /// The machines, if more was learned about them during the run.
     pub(crate) machines: Option<Vec<MachineFacts>>,
-    /// What could not be kept of the run, if anything.
+    /// Parts of the recording that failed, if any.
     pub(crate) losses: Vec<String>,
-    /// Rows that were written to the event log here.
+    /// Number of rows written to the event log here.
     pub(crate) log_rows: u64,
-    /// What is to be said besides.
+    /// Further messages for the user.
     pub(crate) notices: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Local {
             spans_machines: options.share.weights.len() > 1,
         })?;
         let player = player::start(plan, options, collector.sink())?;
-        // They are set here and nowhere else.
+        // These cells are set only here.
         let _ = names.rooms.set(player.rooms());
         let _ = names.sources.set(player.sources());
         let _ = names.examples.set(player.examples());
@@ -99,7 +99,7 @@ impl Local {
         }
     }
 
-    /// The place of the running phase among all phases of all rounds.
+    /// The index of the current phase among all phases of all rounds.
     pub(crate) fn phase(&self) -> u64 {
         self.gauges.phase.load(Relaxed)
     }
@@ -116,22 +116,22 @@ impl Local {
         self.player.has_ended()
     }
 
-    /// Where this machine stands with what all machines of the run do together.
+    /// Returns this machine's state in what all machines of the run do together.
     pub(crate) fn standing(&self) -> Standing {
         self.player.standing()
     }
 
-    /// What this machine's users published, once they are gone.
+    /// Returns what this machine's users published, once all users have left.
     pub(crate) fn publications(&self) -> Publications {
         self.player.publications()
     }
 
-    /// What the first error of each kind said, of those that came after the first so many kinds.
+    /// Returns the examples of the first error of each kind, skipping the first `known` kinds.
     pub(crate) fn examples_since(&self, known: usize) -> Vec<ErrorExample> {
         self.names.examples_since(known)
     }
 
-    /// Takes a word to all machines of the run.
+    /// Delivers a word addressed to all machines of the run.
     pub(crate) fn hear(&self, word: Word) {
         self.player.hear(word);
     }
@@ -181,12 +181,12 @@ impl Local {
     }
 }
 
-/// Nanoseconds since 1970.
+/// Nanoseconds since the Unix epoch.
 pub(crate) fn unix_ns(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Tells this run's messages from another run's.
+/// Returns a random tag that distinguishes this run's messages from another run's.
 pub(crate) fn random_tag() -> Result<u16, RunError> {
     let mut bytes = [0; 2];
     getrandom::fill(&mut bytes).map_err(RunError::Random)?;

@@ -1,7 +1,7 @@
-//! One run from its plan to its results: the machine is looked at, the users are played, counted, watched and shown, and
-//! what it comes to is written.
+//! One run from its plan to its results: the machine is examined; the users are played, counted, monitored and shown;
+//! the results are written.
 //!
-//! Owns the order of things. It neither plays nor counts nor judges.
+//! Owns the order of these stages. It does not itself play, count or judge.
 
 mod error;
 mod facts;
@@ -37,12 +37,12 @@ use views::Views;
 /// Plays a job to its end and writes its results.
 ///
 /// # Errors
-/// A [`RunError`]. What the job's users met with is no error but a result.
+/// A [`RunError`]. What the job's users experienced is a result, not an error.
 pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results, RunError> {
     let board = Arc::new(Board::new(Status::starting(&job.plan.name, &job.target(), job.plan.seed)));
     let mut views = Views::bind(&board, settings)?;
     let ready = Ready::new(job, settings)?;
-    // A standard error that nobody reads is no reason not to run.
+    // An unwritable standard error must not prevent the run.
     let _ = findings::say(&ready.found(), settings.show, &mut io::stderr());
     let folder = RunFolder::create(&settings.out, &job.plan.name)?;
     folder.write_scenario(&job.yaml)?;
@@ -67,7 +67,7 @@ pub fn run(job: &Job, settings: &Settings, signals: &Signals) -> Result<Results,
     let mut results = results::count(folder, played.statistics, &facts, notices)?;
     watch::publish_end(&board, &results);
     views.close_screen();
-    // Pictures take a moment, in which the pages tell the end.
+    // Rendering the charts takes a moment; meanwhile the pages already show the final state.
     results.write_report()?;
     views.close();
     Ok(results)

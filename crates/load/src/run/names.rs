@@ -1,4 +1,4 @@
-//! Names for what observations name by index.
+//! Resolves the indices in observations to names.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use crate::observe::{Example, Examples, Kind, Outcome};
 use crate::record::Names;
 use crate::statistics::ErrorExample;
 
-/// The names of one run. All but the labels are known when the player has started.
+/// The names of one run. All but the labels are set once the player has started.
 #[derive(Debug, Default)]
 pub(super) struct RunNames {
     pub(super) labels: Vec<String>,
@@ -35,7 +35,7 @@ impl Names for RunNames {
 }
 
 impl RunNames {
-    /// Examples that came after the first so many.
+    /// Returns all but the first `known` examples.
     pub(super) fn examples_since(&self, known: usize) -> Vec<ErrorExample> {
         self.examples.get().map(|examples| in_words(examples.since(known))).unwrap_or_default()
     }

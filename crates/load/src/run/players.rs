@@ -1,4 +1,4 @@
-//! Where a run's users are played: on this machine, or on agents.
+//! Where a run's users are played: on this machine or on agents.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -16,12 +16,12 @@ use crate::player::{Options, Share};
 use crate::record::{LiveRow, RunFolder};
 use crate::statistics::{MachineFacts, MachineSample};
 
-/// Between looking at the machine and the first user: the threads of all shards have started by then.
+/// Time between examining the machine and the first user, enough for the threads of all shards to start.
 const LEAD_TIME: Duration = Duration::from_millis(100);
 
 /// Machines that are ready to play.
 pub(super) enum Ready {
-    /// This one.
+    /// This machine.
     Here(MachineFacts, Found),
     /// Agents.
     Away(Controller),
@@ -36,7 +36,7 @@ pub(super) enum Players {
 }
 
 impl Ready {
-    /// Looks at the machine, or finds the agents and has them look at theirs.
+    /// Examines this machine, or connects to the agents and has them examine theirs.
     pub(super) fn new(job: &Job, settings: &Settings) -> Result<Self, RunError> {
         let Some(agents) = &settings.agents else {
             let (machine, found) = facts::machine(job, settings)?;
@@ -61,7 +61,7 @@ impl Ready {
         }
     }
 
-    /// What the doctor found on each machine.
+    /// Returns the doctor's findings on each machine.
     pub(super) fn found(&self) -> Vec<Found> {
         let controller = match self {
             Self::Here(_, found) => return vec![found.clone()],
@@ -74,7 +74,7 @@ impl Ready {
         controller.doctor().into_iter().map(of_agent).collect()
     }
 
-    /// How long before its first user the run must be started.
+    /// Returns how long before the first user the run must be started.
     pub(super) fn lead_time(&self) -> Duration {
         match self {
             Self::Here(..) => LEAD_TIME,
@@ -135,7 +135,7 @@ impl Players {
         }
     }
 
-    /// The place of the running phase among all phases of all rounds.
+    /// The index of the current phase among all phases of all rounds.
     pub(super) fn phase(&self) -> u64 {
         match self {
             Self::Local(local) => local.phase(),
@@ -143,7 +143,7 @@ impl Players {
         }
     }
 
-    /// Adds what was sampled on this machine. Where agents make the load, only the servers are of interest here.
+    /// Adds the samples taken on this machine. If agents generate the load, only the server samples are kept.
     pub(super) fn sample(&self, second: u32, sample: MachineSample) {
         match self {
             Self::Local(local) => local.sample(second, sample),
@@ -181,7 +181,7 @@ impl Players {
         }
     }
 
-    /// Waits for the end. `watched` is what this machine was like meanwhile.
+    /// Waits for the end. `watched` has the samples taken on this machine during the run.
     pub(super) fn finish(self, watched: &GeneratorSamples) -> Result<Played, RunError> {
         match self {
             Self::Local(local) => {

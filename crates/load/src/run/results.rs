@@ -1,4 +1,4 @@
-//! What a run leaves: the files of its folder, and the run as a report needs it.
+//! The results of a run: the files in its folder, and the run in the form that a report needs.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use crate::report::{self, ReportError};
 use crate::statistics::wsdemo::C10k;
 use crate::statistics::{RunFacts, Statistics, Summary};
 
-/// A run that is over.
+/// A finished run.
 pub struct Results {
-    /// Where everything is.
+    /// The run's folder.
     pub folder: RunFolder,
-    /// What a report needs.
+    /// The input of a report.
     pub run: report::Run,
-    /// Everything counted.
+    /// All statistics.
     pub statistics: Statistics,
-    /// What could not be written although the run is whole, such as pictures on a machine without fonts.
+    /// Files that could not be written although the run is complete, such as charts on a machine without fonts.
     pub notices: Vec<String>,
 }
 
-/// Writes what the run was counted to.
+/// Writes the results of a run into its folder.
 pub(super) fn count(
     folder: RunFolder,
     statistics: Statistics,
@@ -33,7 +33,7 @@ pub(super) fn count(
 }
 
 impl Results {
-    /// Writes the report and its pictures.
+    /// Writes the report and its charts.
     pub(super) fn write_report(&mut self) -> Result<(), RunError> {
         match report::write(self.folder.path(), &self.run) {
             Ok(_) => Ok(()),
@@ -46,10 +46,11 @@ impl Results {
     }
 }
 
-/// A counted run as a report needs it; of one that was counted anew the C10K test's result is what its folder keeps.
+/// Returns a run in the form that a report needs. If it was recounted from the event log, the C10K result is read from
+/// the run's folder.
 ///
 /// # Errors
-/// If that cannot be read.
+/// If that result cannot be read.
 pub fn report_run(
     folder: &RunFolder,
     statistics: &Statistics,
@@ -69,10 +70,10 @@ pub fn report_run(
     })
 }
 
-/// A run without an event log, from what its end left in its folder; `None` where that has no summary.
+/// Loads a run without an event log from the files written at its end; `None` if there is no summary.
 ///
 /// # Errors
-/// If a file is there and cannot be read.
+/// If a file exists but cannot be read.
 pub fn kept_run(folder: &RunFolder) -> Result<Option<report::Run>, FolderError> {
     let Some(summary) = folder.read_summary()? else { return Ok(None) };
     Ok(Some(report::Run {

@@ -1,14 +1,14 @@
-//! The machine and the servers second by second, beside the users.
+//! Samples the machine and the servers once per second during the run.
 
 use std::time::{Duration, Instant};
 
 use crate::monitor::{GeneratorSamples, Monitor, MonitorConfig, MonitorError};
 use crate::statistics::{MachineSample, SeriesRow};
 
-/// A second's samples are complete so long after its end.
+/// How long after the end of a second its samples are complete.
 const BELATED: Duration = Duration::from_millis(400);
 
-/// Sampling that goes on, and what of it has been handed on.
+/// A running monitor and the next second to pass on.
 pub(crate) struct Sampling {
     monitor: Monitor,
     start: Instant,
@@ -21,21 +21,21 @@ impl Sampling {
         Ok(Self { monitor: Monitor::start(config)?, start, next_second: 0 })
     }
 
-    /// Hands on the samples of each second that is over.
+    /// Passes on the samples of each second that is complete.
     pub(crate) fn close_seconds(&mut self, mut take: impl FnMut(u32, MachineSample)) {
         while self.start + Duration::from_secs(u64::from(self.next_second) + 1) + BELATED <= Instant::now() {
             self.close_second(&mut take);
         }
     }
 
-    /// Hands on the samples of the second that the run ended in as well.
+    /// Passes on all complete seconds and the one in which the run ended.
     pub(crate) fn close_last_second(&mut self, mut take: impl FnMut(u32, MachineSample)) {
         self.close_seconds(&mut take);
         self.close_second(&mut take);
     }
 
-    /// A second for the eye, with what is sampled of it by now: samples come a moment after the users' own figures.
-    /// Those of agents are in the row already, and stay.
+    /// Returns a row for live display, completed with the samples available so far: samples arrive shortly after the
+    /// users' own figures. Samples from agents are already in the row and stay.
     pub(crate) fn complete(&self, row: &SeriesRow) -> SeriesRow {
         let sample = self.monitor.row(row.second);
         let mut row = row.clone();
@@ -50,7 +50,7 @@ impl Sampling {
         row
     }
 
-    /// What all of it came to.
+    /// Stops the monitor and returns the totals.
     pub(crate) fn finish(self) -> GeneratorSamples {
         self.monitor.finish()
     }

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first asks the run to end orderly, the second to end at once.
+//! SIGINT, SIGTERM and SIGHUP: the first signal ends the run gracefully, the second ends it at once.
 
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use signal_hook::iterator::Signals as Iterator;
 
 use crate::live::Stop;
 
-/// The signals that have come, over all runs of the process.
+/// Number of signals received, over all runs of the process.
 #[derive(Clone, Debug)]
 pub struct Signals(Arc<AtomicUsize>);
 
 impl Signals {
-    /// Catches the signals from now on. A hangup that was ignored when the program began, as by `nohup`, stays ignored.
+    /// Starts catching the signals. A SIGHUP that was ignored when the program started, as by `nohup`, stays ignored.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -33,7 +33,7 @@ impl Signals {
         Ok(Self(count))
     }
 
-    /// What they ask for.
+    /// Returns what the signals received so far request.
     #[must_use]
     pub fn stop(&self) -> Stop {
         match self.0.load(Ordering::Relaxed) {
@@ -44,7 +44,7 @@ impl Signals {
     }
 }
 
-/// Whether this process ignores a signal, by what the kernel says of it (proc(5)).
+/// Returns whether this process ignores a signal, from `SigIgn` in `/proc/self/status` (proc(5)).
 fn is_ignored(signal: i32) -> io::Result<bool> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

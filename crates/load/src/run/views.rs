@@ -1,4 +1,4 @@
-//! What shows a run while it goes on.
+//! The views that show a run in progress.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::error::RunError;
 use super::job::{Settings, Show};
 use crate::live::{Board, dashboard, plain, terminal};
 
-/// Between two plain lines, where no other interval is asked for.
+/// Interval of the plain lines if none is given.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The open views of one run.
@@ -19,7 +19,8 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// Binds the pages' ports. Before the first user comes: a run whose page cannot be served must not touch its target.
+    /// Binds the pages' ports before the first user arrives: a run whose page cannot be served must not touch its
+    /// target.
     pub(super) fn bind(board: &Arc<Board>, settings: &Settings) -> Result<Self, RunError> {
         let mut pages = Vec::new();
         if let Some(address) = settings.dashboard {
@@ -36,20 +37,20 @@ impl Views {
         Ok(Self { screen: None, pages })
     }
 
-    /// Takes the terminal, once nothing is in the way of the run any more.
+    /// Opens the terminal view; called once nothing can prevent the run any more.
     pub(super) fn show(&mut self, board: &Arc<Board>, show: Show) -> Result<(), RunError> {
         self.screen = screen(board, show)?;
         Ok(())
     }
 
-    /// Shows the end on the terminal and gives it back.
+    /// Shows the end on the terminal and closes the view.
     pub(super) fn close_screen(&mut self) {
         if let Some(Ok(Err(error))) = self.screen.take().map(JoinHandle::join) {
             eprintln!("stampede: the view: {error}");
         }
     }
 
-    /// Closes the pages, once those who watch have been told the end.
+    /// Closes the pages once all viewers have received the final state.
     pub(super) fn close(self) {
         self.pages.iter().for_each(dashboard::Dashboard::wait_for_viewers);
     }

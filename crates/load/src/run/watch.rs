@@ -1,4 +1,4 @@
-//! While the users play: seconds are closed, shown, and wishes to stop are heard.
+//! The loop that runs while the users play: closes seconds, publishes status and handles stop requests.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use super::sampling::Sampling;
 use super::signals::Signals;
 use crate::live::{Board, Buckets, PhaseStatus, Stage, Status, Stop, Users};
 
-/// How often the run is looked at.
+/// Interval of the loop.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Watches until the last user is gone.
+/// Watches until the last user has left.
 pub(super) fn watch(
     players: &Players,
     sampling: &mut Sampling,
@@ -32,7 +32,7 @@ pub(super) fn watch(
     sampling.close_last_second(|second, sample| players.sample(second, sample));
 }
 
-/// Shows how the run ended.
+/// Publishes the final status of the run.
 pub(super) fn publish_end(board: &Board, results: &Results) {
     let summary = &results.run.summary;
     let latest = results.run.series.last().cloned().unwrap_or_default();
