@@ -1,45 +1,45 @@
-//! What a schedule says: who comes when, what is due next, and why a load cannot be played.
+//! The output of a schedule: who arrives when, what is due next, and why a load cannot be played.
 
 use std::fmt;
 
 use crate::observe::{Nanos, UserId};
 
-/// A user comes.
+/// The arrival of one user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub at: Nanos,
-    /// Who.
+    /// The user.
     pub user: UserId,
-    /// In which phase, as an index into [`crate::scenario::plan::Load::phases`].
+    /// The phase, as an index into [`crate::scenario::plan::Load::phases`].
     pub phase: u16,
-    /// In which round, from 0.
+    /// The round, from 0.
     pub round: u32,
-    /// In a closed phase: that the user starts again when it has finished, and until when.
+    /// Set in a closed phase: the user starts again when it has finished, up to this limit.
     pub repeat: Option<Repeat>,
 }
 
-/// How long a user of a closed phase goes on.
+/// How long a user of a closed phase continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Repeat {
-    /// So many sessions; `None` is without end.
+    /// Maximum number of sessions; `None` is unlimited.
     pub iterations: Option<u64>,
-    /// No session begins from here on; `None` is without end.
+    /// No session begins from this time on; `None` is unlimited.
     pub until: Option<Nanos>,
 }
 
-/// What a schedule has to say next.
+/// The next event of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// Somebody comes then.
+    /// The next user arrives at this time.
     At(Nanos),
-    /// The next phase begins when all users of the run have finished, and not before this; then
-    /// [`super::Schedule::proceed`] is to be called, by all shares with the same moment.
+    /// The next phase begins when all users of the run have finished, but not before `not_before`; then all shares must
+    /// call [`super::Schedule::proceed`] with the same time.
     Waits {
         /// The phase's own end.
         not_before: Nanos,
     },
-    /// Nobody comes any more; the last phase is over at this moment.
+    /// No more users arrive; the last phase ends at `at`.
     Done {
         /// End of the last phase.
         at: Nanos,
@@ -49,21 +49,21 @@ pub enum Due {
 /// Why a load cannot be played.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ScheduleError {
-    /// A rate is negative, infinite or not a number.
+    /// A rate is negative, infinite or NaN.
     NotARate {
         /// Name of the phase.
         phase: String,
-        /// As given.
+        /// The rate as given.
         rate: f64,
     },
-    /// A ramp needs a time over which it changes.
+    /// A ramp has no duration.
     RampWithoutDuration {
         /// Name of the phase.
         phase: String,
     },
-    /// Phases are numbered by 16 bits.
+    /// More phases than a 16-bit index can address.
     TooManyPhases {
-        /// How many there are.
+        /// The number of phases.
         phases: usize,
     },
 }

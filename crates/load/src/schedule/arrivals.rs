@@ -9,15 +9,16 @@ use crate::scenario::plan::{Arrivals, Load, Phase};
 use crate::schedule::phase::{Times, count};
 use crate::schedule::{Arrival, Due, Repeat, ScheduleError, Share};
 
-/// Phases that may begin between the last one asked for and the next arrival; of more, [`Schedule::phase_at`] forgets
-/// the oldest.
+/// Maximum number of phases that may begin between the last one asked for and the next arrival; beyond that,
+/// [`Schedule::phase_at`] drops the oldest.
 const PHASES_AHEAD_MAX: usize = 64;
 
-/// The arrivals of one share of a run's users, in order of time within each phase. An iterator that ends where the
-/// plan does, or where it has to be told when the next phase begins ([`Due::Waits`]).
+/// The arrivals of one share of a run's users, in time order within each phase. The iterator ends where the plan ends,
+/// or where it must be told when the next phase begins ([`Due::Waits`]).
 ///
-/// User numbers follow the phases: the first phase has the first ones. Two shares of the same plan agree about all of
-/// it, whoever plays how much; a share costs a few bytes and jumps over the users of others (Poisson phases draw them).
+/// User numbers follow the phases: the first phase has the lowest ones. All shares of the same plan agree on all
+/// arrivals, whatever the sizes of the shares. A share takes a few bytes and skips the users of other shares (Poisson
+/// phases have to draw them).
 #[derive(Clone, Debug)]
 pub struct Schedule {
     phases: Vec<Phase>,
@@ -25,7 +26,7 @@ pub struct Schedule {
     run_ends: Option<Nanos>,
     seed: u64,
     share: Share,
-    /// The share's next user, counted from 0.
+    /// Index of the share's next user, from 0.
     nth: u64,
     current: Current,
     state: State,
@@ -34,7 +35,7 @@ pub struct Schedule {
     dropped: u64,
 }
 
-/// The phase from which the next arrival is taken.
+/// The phase that the next arrival is taken from.
 #[derive(Clone, Debug)]
 struct Current {
     round: u32,
@@ -54,10 +55,10 @@ enum State {
 }
 
 impl Schedule {
-    /// The arrivals of `share` under `load`; `seed` is the scenario's.
+    /// Returns the arrivals of `share` under `load`; `seed` is the scenario's.
     ///
     /// # Errors
-    /// [`ScheduleError`] says which phase is wrong.
+    /// [`ScheduleError`] names the phase that is invalid.
     pub fn new(load: &Load, seed: u64, share: &Share) -> Result<Self, ScheduleError> {
         if load.phases.len() > usize::from(u16::MAX) {
             return Err(ScheduleError::TooManyPhases { phases: load.phases.len() });
@@ -87,30 +88,30 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// When something is to be done next.
+    /// Returns the next event.
     #[must_use]
     pub fn next_due(&self) -> Due {
         match (self.upcoming, self.state) {
             (Some(arrival), _) => Due::At(arrival.at),
             (None, State::Waits { not_before }) => Due::Waits { not_before },
             (None, State::Done { at }) => Due::Done { at },
-            // Looking ahead ends in one of the others.
+            // Unreachable in practice: looking ahead ends in one of the other states.
             (None, State::Plays) => Due::At(self.current.begin),
         }
     }
 
-    /// Those who come up to and with `now`.
+    /// Takes the users that arrive up to and including `now`.
     pub fn take_until(&mut self, now: Nanos) -> impl Iterator<Item = Arrival> + '_ {
         std::iter::from_fn(move || self.next_if_due(now))
     }
 
-    /// The next one, if it comes up to and with `now`.
+    /// Takes the next user if it arrives up to and including `now`.
     pub fn next_if_due(&mut self, now: Nanos) -> Option<Arrival> {
         if self.upcoming?.at <= now { self.next() } else { None }
     }
 
-    /// The next phase begins at `at`: the answer to [`Due::Waits`], at any other time without effect. A moment before
-    /// the waiting phase's own end counts as that.
+    /// Begins the next phase at `at`: the answer to [`Due::Waits`], without effect at any other time. A time before the
+    /// waiting phase's own end is raised to that end.
     pub fn proceed(&mut self, at: Nanos) {
         if let State::Waits { not_before } = self.state {
             self.state = State::Plays;
@@ -119,7 +120,7 @@ impl Schedule {
         }
     }
 
-    /// Nobody comes any more from `at` on. Returns how many of the phase that is on were still to come: they are
+    /// Ends all arrivals from `at` on. Returns how many users of the current phase had not arrived yet; they count as
     /// dropped.
     pub fn stop(&mut self, at: Nanos) -> u64 {
         let before = self.dropped;
@@ -133,7 +134,7 @@ impl Schedule {
         self.dropped - before
     }
 
-    /// How many users of the share the whole plan wants, in all rounds; `None` is without end.
+    /// Returns how many users of the share the whole plan has, over all rounds; `None` is unlimited.
     #[must_use]
     pub fn planned(&self) -> Option<u64> {
         let counts = self.phases.iter().map(count);
@@ -143,14 +144,14 @@ impl Schedule {
         Some(self.share.count_of(round.checked_mul(u64::from(self.rounds))?))
     }
 
-    /// Users of the share that did not come because their phase, or the run, ended before their turn. (Phases that did
-    /// not begin do not count.)
+    /// Returns how many users of the share did not arrive because their phase or the run ended before their turn.
+    /// Phases that did not begin do not count.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The phase that is on at `now`, as an index into [`Load::phases`]; moments must be asked for in ascending order.
+    /// Returns the phase active at `now`, as an index into [`Load::phases`]; calls must pass times in ascending order.
     pub fn phase_at(&mut self, now: Nanos) -> u16 {
         while self.begun.get(1).is_some_and(|&(begin, _)| begin <= now) {
             self.begun.pop_front();
@@ -158,14 +159,14 @@ impl Schedule {
         self.begun.front().map_or(0, |&(_, phase)| phase)
     }
 
-    /// Goes through the plan up to the next arrival, or where it ends or waits.
+    /// Advances through the plan to the next arrival, or to where it ends or waits.
     fn look_ahead(&mut self) {
         while self.upcoming.is_none() && self.state == State::Plays {
             let last_user = self.current.first_user.saturating_add(self.current.count);
             match self.share.user(self.nth) {
                 Some(user) if u64::from(user) < last_user => self.arrive(user),
                 Some(_) => self.end_phase(),
-                // No more numbers for users.
+                // User numbers are exhausted.
                 None => {
                     self.drop_rest();
                     self.finish(self.current.begin);
@@ -179,7 +180,7 @@ impl Schedule {
         let phase_ends = phase.duration.map(|duration| self.current.begin.saturating_add(nanos(duration)));
         let nth_of_phase = u64::from(user) - self.current.first_user;
         let at = self.current.begin.saturating_add(self.current.times.at(nth_of_phase));
-        // First whether the phase is over for the user: it may have been long before the run's own end.
+        // Check the phase's end first: it may lie long before the end of the run.
         if matches!(phase.arrivals, Arrivals::Closed { .. }) && phase_ends.is_some_and(|end| at >= end) {
             self.drop_rest();
         } else if let Some(run_ends) = self.run_ends.filter(|&run_ends| at >= run_ends) {
@@ -261,7 +262,8 @@ impl Schedule {
         self.state = State::Done { at };
     }
 
-    /// Nobody of the phase's rest comes. Of a phase without end nobody is dropped: nobody in particular was to come.
+    /// Drops the remaining users of the phase. An unlimited phase drops nobody, because it has no definite remaining
+    /// users.
     fn drop_rest(&mut self) {
         if let Some(next_phase) = self.current.first_user.checked_add(self.current.count)
             && self.current.count < u64::MAX

@@ -1,9 +1,9 @@
-//! Arrivals that are independent of each other.
+//! Independent (Poisson) arrivals.
 
 use crate::draw::Rng;
 
-/// The moments of a Poisson process, one after the other, in seconds from its begin. Everybody who draws them with the
-/// same generator gets the same.
+/// The arrival times of a Poisson process in order, in seconds from its begin. The same generator always gives the same
+/// times.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     rng: Rng,
@@ -13,25 +13,25 @@ pub(super) struct Gaps {
 
 #[derive(Clone, Copy, Debug)]
 enum Process {
-    /// Without an end: exponential gaps of this mean.
+    /// Unlimited: exponential gaps with this mean.
     Open { mean_s: f64 },
-    /// So many arrivals, and no other number, within the time left. Given their number, the moments of a Poisson process
-    /// are spread evenly, so the next is the least of so many even draws.
+    /// Exactly this many arrivals within the time left. Given their number, the arrivals of a Poisson process are
+    /// uniformly distributed, so the next one is the minimum of that many uniform draws.
     Counted { left: f64, left_s: f64 },
 }
 
 impl Gaps {
-    /// For ever, at this mean rate per second, above 0.
+    /// An unlimited process with this mean rate per second, which must be above 0.
     pub(super) fn open(rng: Rng, rate: f64) -> Self {
         Self { rng, now_s: 0.0, process: Process::Open { mean_s: 1.0 / rate } }
     }
 
-    /// `count` arrivals within `seconds`.
+    /// A process of exactly `count` arrivals within `seconds`.
     pub(super) fn counted(rng: Rng, count: u64, seconds: f64) -> Self {
         Self { rng, now_s: 0.0, process: Process::Counted { left: count as f64, left_s: seconds } }
     }
 
-    /// When the next comes.
+    /// Returns the time of the next arrival.
     pub(super) fn next_s(&mut self) -> f64 {
         let drawn = self.rng.exponential();
         self.now_s += match &mut self.process {
@@ -47,7 +47,7 @@ impl Gaps {
     }
 }
 
-/// 1 - e^-x, without the costly function where three terms of its series are as exact.
+/// Computes 1 - e^-x, avoiding the expensive function where three terms of its series are just as exact.
 fn least_of_even(x: f64) -> f64 {
     if x < 1e-4 { x * (1.0 - x * (0.5 - x / 6.0)) } else { -(-x).exp_m1() }
 }

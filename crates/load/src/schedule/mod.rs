@@ -1,6 +1,6 @@
-//! When things happen: which users come when, and the timers of those that are there.
+//! When things happen: which users arrive when, and the timers of users that are present.
 //!
-//! Pure arithmetic over the run's nanoseconds. Nothing here reads a clock, sleeps, or knows what a user does.
+//! Pure arithmetic on the run's nanoseconds. Nothing here reads a clock, sleeps, or knows what a user does.
 
 mod arrival;
 mod arrivals;

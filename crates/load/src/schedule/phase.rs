@@ -7,8 +7,8 @@ use crate::schedule::gaps::Gaps;
 
 const NS_PER_S: f64 = 1e9;
 
-/// How many users a phase brings in all; `u64::MAX` is without end. Tsung's rule: the rate times the duration, rounded,
-/// or the maximum if that is less.
+/// Returns how many users a phase has; `u64::MAX` is unlimited. Tsung's rule: the rate times the duration, rounded, or
+/// the maximum if that is less.
 pub(super) fn count(phase: &Phase) -> u64 {
     let seconds = phase.duration.map_or(f64::INFINITY, |duration| duration.as_secs_f64());
     let by_rate = |rate: f64| if rate > 0.0 { (rate * seconds).round() as u64 } else { 0 };
@@ -21,14 +21,14 @@ pub(super) fn count(phase: &Phase) -> u64 {
     wanted.min(phase.users_max.unwrap_or(u64::MAX))
 }
 
-/// As [`count`]; `None` is without end.
+/// Like [`count`]; `None` is unlimited.
 #[must_use]
 pub fn users_of(phase: &Phase) -> Option<u64> {
     Some(count(phase)).filter(|&count| count < u64::MAX)
 }
 
-/// How many users of a phase have come so many seconds after its begin, in the mean. Those of a closed phase count from
-/// its begin on, however long they take to start.
+/// Returns the mean number of users that have arrived `elapsed_s` seconds after the phase began. Users of a closed
+/// phase count from its begin, however long they take to start.
 #[must_use]
 pub fn arrived(phase: &Phase, elapsed_s: f64) -> f64 {
     if elapsed_s < 0.0 {
@@ -47,16 +47,16 @@ pub fn arrived(phase: &Phase, elapsed_s: f64) -> f64 {
     come.min(all)
 }
 
-/// When the users of one phase come, by their number in it.
+/// The arrival times of one phase's users, by index within the phase.
 #[derive(Clone, Debug)]
 pub(super) enum Times {
-    /// Evenly: seconds between two.
+    /// Evenly spaced, with this many seconds between two.
     Even { gap_s: f64 },
-    /// Rate at the begin, and by how much it grows per second.
+    /// Initial rate, and its growth per second.
     Ramp { from: f64, growth: f64 },
-    /// Drawn one after the other; the next to be drawn is number `next`.
+    /// Drawn in order; the next to be drawn has index `next`.
     Drawn { gaps: Gaps, next: u64, last_s: f64 },
-    /// All at the begin.
+    /// All when the phase begins.
     AtOnce,
 }
 
@@ -70,8 +70,8 @@ impl Times {
             }
             (Arrivals::Poisson(rate), Some(duration)) if rate > 0.0 => {
                 let seconds = duration.as_secs_f64();
-                // Not the phase's count, which its maximum may have cut: the maximum ends arrivals early, it does not
-                // spread them.
+                // The rate's own count, not the phase's, which its maximum may limit: the maximum ends arrivals early,
+                // it does not spread them.
                 let count = (rate * seconds).round() as u64;
                 Self::Drawn { gaps: Gaps::counted(rng, count, seconds), next: 0, last_s: 0.0 }
             }
@@ -93,12 +93,13 @@ impl Times {
         }
     }
 
-    /// When number `nth` comes, from the phase's begin. Drawn times must be asked for in ascending order.
+    /// Returns when user `nth` arrives, in nanoseconds from the phase's begin. Drawn times must be asked for in
+    /// ascending order.
     pub(super) fn at(&mut self, nth: u64) -> Nanos {
         let seconds = match self {
             Self::Even { gap_s } => nth as f64 * *gap_s,
-            // The moment t at which from * t + growth * t² / 2 = nth; in this form it loses no digits and needs no case
-            // of its own for growth 0.
+            // Solves from * t + growth * t² / 2 = nth for t; this form loses no precision and needs no special case for
+            // growth 0.
             Self::Ramp { from, growth } if nth > 0 => {
                 let n = nth as f64;
                 2.0 * n / (*from + (*from * *from + 2.0 * *growth * n).max(0.0).sqrt())

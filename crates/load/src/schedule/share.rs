@@ -1,33 +1,33 @@
-//! Which users of a run one machine, or one of its shards, plays.
+//! Which users of a run are played by one machine or by one of its shards.
 
 use std::fmt;
 
 use crate::draw::WeightError;
 use crate::observe::UserId;
 
-/// Machines take turns in a pattern of at most so many users; weights hold to one part in it.
+/// Maximum length of the cycle in which machines take turns; weights are accurate to one part in it.
 pub const CYCLE_MAX: usize = 1024;
 
-/// A part of the run's users. The parts of all machines and shards hold every user once.
+/// A subset of the run's users. The shares of all machines and shards together contain every user exactly once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// Places of this machine in the cycle of the machines, ascending.
+    /// Positions of this machine in the machines' cycle, ascending.
     places: Vec<u32>,
     /// Length of the cycle.
     cycle: u32,
-    /// Of this machine's users, counted from 0, every `shards`-th from `shard` on.
+    /// Selects every `shards`-th of this machine's users, counted from 0, beginning with `shard`.
     shard: u32,
     shards: u32,
 }
 
-/// Why there is no such share.
+/// Why a share cannot be formed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ShareError {
-    /// The machines' weights are no weights.
+    /// The machines' weights are invalid.
     Weights(WeightError),
-    /// There is no machine, or shard, of this number.
+    /// There is no machine or shard with this index.
     NoSuchPart {
-        /// Which was asked for, from 0.
+        /// The requested index, from 0.
         part: usize,
         /// How many there are.
         parts: usize,
@@ -56,16 +56,17 @@ impl fmt::Display for ShareError {
 impl std::error::Error for ShareError {}
 
 impl Share {
-    /// Everybody.
+    /// Returns the share of all users.
     #[must_use]
     pub fn whole() -> Self {
         Self { places: vec![0], cycle: 1, shard: 0, shards: 1 }
     }
 
-    /// The users of machine `machine`, from 0, of machines with these weights. A machine of weight 0 plays nobody.
+    /// Returns the users of machine `machine`, from 0, among machines with these weights. A machine of weight 0 plays
+    /// nobody.
     ///
     /// # Errors
-    /// [`ShareError`]: weights that are none, or no such machine.
+    /// [`ShareError`] if the weights are invalid or there is no such machine.
     pub fn of_machine(weights: &[f64], machine: usize) -> Result<Self, ShareError> {
         if weights.len() > CYCLE_MAX {
             return Err(ShareError::TooManyMachines { machines: weights.len() });
@@ -79,7 +80,7 @@ impl Share {
         Ok(Self { places: places(&turns, cycle, machine), cycle, shard: 0, shards: 1 })
     }
 
-    /// Of these users, the part of shard `shard`, from 0, of `shards`.
+    /// Returns the part of these users that belongs to shard `shard`, from 0, of `shards`.
     ///
     /// # Errors
     /// [`ShareError::NoSuchPart`].
@@ -93,7 +94,8 @@ impl Share {
         }
     }
 
-    /// The share's user number `nth`, from 0; ascending. `None` beyond the numbers that users can have.
+    /// Returns the number of the share's user `nth`, from 0, in ascending order; `None` beyond the largest possible
+    /// user number.
     #[must_use]
     pub fn user(&self, nth: u64) -> Option<UserId> {
         let per_cycle = self.places.len() as u64;
@@ -104,13 +106,13 @@ impl Share {
         UserId::try_from(user).ok()
     }
 
-    /// The share's part of all users, 0 … 1.
+    /// Returns the share's fraction of all users, 0 … 1.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         self.places.len() as f64 / f64::from(self.cycle) / f64::from(self.shards)
     }
 
-    /// How many of the run's first `users` users belong to the share.
+    /// Returns how many of the run's first `users` users belong to the share.
     #[must_use]
     pub fn count_of(&self, users: u64) -> u64 {
         let cycle = u64::from(self.cycle);
@@ -120,7 +122,8 @@ impl Share {
     }
 }
 
-/// Turns of each machine in a cycle: exact where a cycle of at most [`CYCLE_MAX`] can be, else by largest remainder.
+/// Computes each machine's turns per cycle: exactly where a cycle of at most [`CYCLE_MAX`] allows it, otherwise by
+/// largest remainder.
 fn turns(weights: &[f64]) -> Vec<u32> {
     let sum: f64 = weights.iter().sum();
     let wanted = |cycle: usize| weights.iter().map(move |weight| weight / sum * cycle as f64);
@@ -146,8 +149,8 @@ fn turns(weights: &[f64]) -> Vec<u32> {
     turns
 }
 
-/// Places of one machine when all take their turns as evenly as they can: the place goes to the machine that is
-/// furthest behind what its weight asks for.
+/// Returns the positions of one machine when the turns of all are distributed as evenly as possible: each position goes
+/// to the machine that is furthest behind its weight.
 fn places(turns: &[u32], cycle: u32, machine: usize) -> Vec<u32> {
     let mut owed = vec![0_i64; turns.len()];
     let mut places = Vec::new();
@@ -211,7 +214,7 @@ mod tests {
                 assert_eq!(share.count_of(1_000), expected, "{weights:?}");
             }
         }
-        // No short cycle fits these; one part in 1024 is the promise, and no machine is left out.
+        // No short cycle fits these weights; they hold to one part in 1024, and no machine is left out.
         let weights = [std::f64::consts::PI, 1.0, 0.0001];
         let counts = [0, 1, 2].map(|machine| {
             Share::of_machine(&weights, machine).expect("there is such a machine").count_of(102_400)

@@ -1,38 +1,38 @@
-//! The timers of many users: one each, cheap to set again.
+//! The timers of many users: one per user, cheap to re-arm.
 
 use crate::observe::Nanos;
 
-/// Length of the wheel's finest step: timers that are due within the same one fire in any order.
+/// Length of one tick: timers that are due within the same tick fire in any order.
 pub const TICK_NS: Nanos = 1 << TICK_BITS;
 
 const TICK_BITS: u32 = 15;
-/// Buckets of one level, as a power of two: one word tells which are in use.
+/// Buckets per level as a power of two, so that one word has a bit for each.
 const LEVEL_BITS: u32 = 6;
 const BUCKETS_PER_LEVEL: usize = 1 << LEVEL_BITS;
 const LEVELS: usize = 7;
-/// The last step, four and a half years away. What is due later waits there and is looked at again.
+/// The last tick, four and a half years away. Later deadlines wait there and are re-examined.
 const TICK_MAX: u64 = (1 << (LEVEL_BITS as usize * LEVELS)) - 1;
 
-/// The bucket of those that are due.
+/// Index of the bucket of due timers.
 const DUE: u32 = (LEVELS * BUCKETS_PER_LEVEL) as u32;
 
-/// No slot; in `previous` of a slot that is not armed.
+/// No slot; as `previous`, marks a slot that is not armed.
 const NONE: u32 = u32::MAX;
-/// In `previous`: the first of its list, whose bucket the rest of the number is.
+/// Flag in `previous`: this slot is the first of its list, and the remaining bits are its bucket.
 const FIRST: u32 = 1 << 31;
 
-/// By how much room for slots grows, at least: little is wasted where there are few.
+/// Minimum number of slots added when growing, so that little is wasted when there are few.
 const SLOTS_STEP: usize = 256;
 
-/// A hierarchical timer wheel (Varghese and Lauck, 1987) with one timer per slot number: 16 bytes each, lists through
-/// the slots themselves. Arming, arming anew and cancelling take constant time. A timer never fires early, and at most
-/// [`TICK_NS`] out of order.
+/// A hierarchical timer wheel (Varghese and Lauck, 1987) with one timer per slot number: 16 bytes each, as lists that
+/// are threaded through the slots. Arming, re-arming and cancelling take constant time. A timer never fires early, and
+/// at most [`TICK_NS`] out of order.
 ///
-/// A timer lies at the level of the highest digit (to the base 64) in which its time differs from the wheel's
-/// position, so everything at a lower level is due before everything at a higher one.
+/// A timer is at the level of the highest digit (in base 64) in which its time differs from the wheel's position, so
+/// everything at a lower level is due before everything at a higher one.
 #[derive(Clone, Debug)]
 pub struct Wheel {
-    /// Step up to which buckets have been emptied.
+    /// Tick up to which buckets have been emptied.
     position: u64,
     slots: Vec<Slot>,
     buckets: Box<[Bucket]>,
@@ -50,7 +50,7 @@ struct Slot {
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u32,
-    /// Nothing in the bucket is due earlier; exact, unless what was due then has been cancelled.
+    /// Lower bound of the deadlines in the bucket; exact, unless the timer with that deadline has been cancelled.
     earliest: Nanos,
 }
 
@@ -66,7 +66,7 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// No timers.
+    /// Returns a wheel without timers.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Wheel {
         }
     }
 
-    /// Sets the timer of `slot`, whether it was armed or not. A deadline in the past is due at once.
+    /// Arms the timer of `slot`, or re-arms it. A deadline in the past is due at once.
     ///
     /// # Panics
     /// If `slot` is not below 2^31 - 1.
@@ -91,7 +91,7 @@ impl Wheel {
         self.armed += 1;
     }
 
-    /// Returns whether the timer of `slot` was armed.
+    /// Disarms the timer of `slot` and returns whether it was armed.
     pub fn cancel(&mut self, slot: u32) -> bool {
         let is_armed = self.deadline(slot).is_some();
         if is_armed {
@@ -101,28 +101,28 @@ impl Wheel {
         is_armed
     }
 
-    /// When the timer of `slot` is due, if it is armed.
+    /// Returns when the timer of `slot` is due, if it is armed.
     #[must_use]
     pub fn deadline(&self, slot: u32) -> Option<Nanos> {
         self.slots.get(slot as usize).filter(|slot| slot.previous != NONE).map(|slot| slot.deadline)
     }
 
-    /// How many timers are armed.
+    /// Returns the number of armed timers.
     #[must_use]
     pub fn armed(&self) -> usize {
         self.armed
     }
 
-    /// When [`Self::pop_expired`] should be called: never after the earliest deadline, and before it only where the
-    /// timer that was due then has been cancelled meanwhile.
+    /// Returns when [`Self::pop_expired`] should next be called: never after the earliest deadline, and before it only
+    /// if the timer that was due then has been cancelled.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         let bucket = if self.buckets[DUE as usize].first == NONE { self.first_used()? } else { DUE };
         Some(self.buckets[bucket as usize].earliest)
     }
 
-    /// Takes a timer that is due at `now`, the earliest first within [`TICK_NS`], and disarms it. To be called until
-    /// there is none; `now` must not go back.
+    /// Takes and disarms one timer that is due at `now`, earliest first within [`TICK_NS`]. Call it until it returns
+    /// `None`; `now` must not go back.
     pub fn pop_expired(&mut self, now: Nanos) -> Option<u32> {
         let slot = self.first_due(now)?;
         self.unlink(slot);
@@ -130,7 +130,7 @@ impl Wheel {
         Some(slot)
     }
 
-    /// Takes all that are due at `now`.
+    /// Takes all timers that are due at `now`.
     pub fn expired(&mut self, now: Nanos) -> impl Iterator<Item = u32> + '_ {
         std::iter::from_fn(move || self.pop_expired(now))
     }
@@ -156,7 +156,7 @@ impl Wheel {
         }
     }
 
-    /// Moves everything in a bucket, whose time begins at the wheel's position, to lower levels.
+    /// Moves all timers of a bucket whose time begins at the wheel's position to lower levels.
     fn spread(&mut self, bucket: u32) {
         let mut slot = self.empty(bucket);
         while slot != NONE {
@@ -166,7 +166,8 @@ impl Wheel {
         }
     }
 
-    /// Moves what is due in a bucket of the finest level to the due ones, and returns whether there was any.
+    /// Moves the due timers of a bucket of the lowest level to the due bucket; returns whether there are any due
+    /// timers.
     fn collect_due(&mut self, bucket: u32, now: Nanos) -> bool {
         if self.buckets[bucket as usize].earliest > now {
             return false;
@@ -180,7 +181,7 @@ impl Wheel {
         self.buckets[DUE as usize].first != NONE
     }
 
-    /// Where a deadline belongs, as the wheel stands.
+    /// Returns the bucket for a deadline at the wheel's current position.
     fn bucket_of(&self, deadline: Nanos) -> u32 {
         let tick = tick(deadline).max(self.position);
         let differing = tick ^ self.position;
@@ -189,13 +190,13 @@ impl Wheel {
         level * BUCKETS_PER_LEVEL as u32 + digit as u32
     }
 
-    /// The bucket that comes first in time.
+    /// Returns the non-empty bucket that comes first in time.
     fn first_used(&self) -> Option<u32> {
         let level = self.used.iter().position(|&used| used != 0)?;
         Some((level * BUCKETS_PER_LEVEL) as u32 + self.used[level].trailing_zeros())
     }
 
-    /// The first step of a bucket's time: its own digit at its level, the position's above, zeros below.
+    /// Returns the first tick of a bucket: its own digit at its level, the position's digits above, zeros below.
     fn begin_of(&self, bucket: u32) -> u64 {
         let (level, digit) = (bucket / BUCKETS_PER_LEVEL as u32, bucket % BUCKETS_PER_LEVEL as u32);
         let above = self.position >> ((level + 1) * LEVEL_BITS) << ((level + 1) * LEVEL_BITS);
@@ -231,7 +232,7 @@ impl Wheel {
         }
     }
 
-    /// Returns the first slot of what was in the bucket.
+    /// Empties a bucket and returns the first slot of its list.
     fn empty(&mut self, bucket: u32) -> u32 {
         if let Some(used) = self.used.get_mut(bucket as usize / BUCKETS_PER_LEVEL) {
             *used &= !(1 << (bucket as usize % BUCKETS_PER_LEVEL));
@@ -239,7 +240,7 @@ impl Wheel {
         std::mem::replace(&mut self.buckets[bucket as usize], EMPTY).first
     }
 
-    /// Memory of the timers, armed or not, in bytes. It never shrinks.
+    /// Memory of all timers, armed or not, in bytes. It never shrinks.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.buckets.len() * size_of::<Bucket>()
@@ -256,7 +257,7 @@ impl Wheel {
     }
 }
 
-/// The step in which a moment lies.
+/// Returns the tick that contains a moment.
 fn tick(moment: Nanos) -> u64 {
     (moment >> TICK_BITS).min(TICK_MAX)
 }
@@ -276,11 +277,11 @@ mod tests {
         Arm(u32, Nanos),
         Cancel(u32),
         Advance(Nanos),
-        /// To the wheel's next due moment.
+        /// Advance to the wheel's next due time.
         Sleep,
     }
 
-    /// Spans of every size: half of the digits of a number up to 2^bits.
+    /// Durations of every magnitude: half of the digits of a number up to 2^bits.
     fn span(bits: u32) -> impl Strategy<Value = Nanos> {
         (0..bits).prop_flat_map(|bits| 0..(1_u64 << bits))
     }
@@ -296,7 +297,7 @@ mod tests {
         ]
     }
 
-    /// Takes all that are due from both.
+    /// Takes all due timers from both and compares them.
     fn pop_and_compare(wheel: &mut Wheel, model: &mut BTreeMap<u32, Nanos>, now: Nanos) {
         let mut last_tick = 0;
         while let Some(slot) = wheel.pop_expired(now) {

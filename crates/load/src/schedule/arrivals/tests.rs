@@ -29,7 +29,7 @@ fn schedule(load: &Load) -> Schedule {
     Schedule::new(load, 1, &Share::whole()).expect("the load can be played")
 }
 
-/// Plays to the end; each wait is answered `wait_s` after it begins.
+/// Plays to the end; each wait is answered `wait_s` seconds after it begins.
 fn play(schedule: &mut Schedule, wait_s: u64) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
     loop {
@@ -60,7 +60,7 @@ fn users_come_when_each_model_says() {
         (limited(Arrivals::Constant(2.0), Some(9.0), 3), &[0.0, 0.5, 1.0], 9.0),
         (limited(Arrivals::Constant(2.0), None, 3), &[0.0, 0.5, 1.0], 1.0),
         (phase(Arrivals::Constant(0.0), Some(9.0)), &[], 9.0),
-        // Up to t seconds, t² / 2 users have come.
+        // After t seconds, t² / 2 users have arrived.
         (
             phase(Arrivals::Ramp(0.0, 4.0), Some(4.0)),
             &[
@@ -76,7 +76,7 @@ fn users_come_when_each_model_says() {
             4.0,
         ),
         (phase(Arrivals::Ramp(2.0, 2.0), Some(2.0)), &[0.0, 0.5, 1.0, 1.5], 2.0),
-        // Up to t seconds, 4 t - t² / 2.
+        // After t seconds, 4 t - t² / 2.
         (limited(Arrivals::Ramp(4.0, 0.0), Some(4.0), 3), &[0.0, 0.258_342_613, 0.535_898_385], 4.0),
         (phase(Arrivals::Burst(3), Some(5.0)), &[0.0, 0.0, 0.0], 5.0),
         (phase(Arrivals::Burst(3), None), &[0.0, 0.0, 0.0], 0.0),
@@ -113,7 +113,7 @@ fn a_phase_brings_as_many_users_as_tsungs_would() {
             let arrivals = play(&mut schedule, 0);
             assert_eq!(arrivals.len(), expected);
             assert!(arrivals.iter().all(|arrival| arrival.at < (duration * 1e9) as Nanos));
-            // Reached early or not, the phase lasts its time.
+            // The phase lasts its full duration whether or not the maximum was reached early.
             assert_eq!(schedule.next_due(), Due::Done { at: (duration * 1e9) as Nanos });
         }
     }
@@ -126,8 +126,8 @@ fn poisson_arrivals_are_independent_of_each_other() {
         let arrivals = play(&mut schedule(&load(vec![phase])), 0);
         let times = seconds(&arrivals);
         assert!(times.is_sorted());
-        // Gaps are exponential: as many in each decile of that distribution. 27.9 is the 0.999 quantile of
-        // chi-square for 9 degrees of freedom.
+        // Gaps are exponential: each decile of that distribution gets the same number. 27.9 is the 0.999 quantile of
+        // chi-square with 9 degrees of freedom.
         let mut deciles = [0_f64; 10];
         for pair in times.windows(2) {
             deciles[((1.0 - (-(pair[1] - pair[0]) * 50.0).exp()) * 10.0) as usize] += 1.0;
@@ -135,7 +135,7 @@ fn poisson_arrivals_are_independent_of_each_other() {
         let expected = (times.len() - 1) as f64 / 10.0;
         let statistic: f64 = deciles.iter().map(|count| (count - expected).powi(2) / expected).sum();
         assert!(statistic < 27.9, "{deciles:?}");
-        // Counts of a second vary as their mean: within 5 standard errors of the ratio.
+        // The variance of the counts per second equals their mean, to within 5 standard errors of the ratio.
         let mut counts = vec![0_f64; 390];
         times.iter().filter(|&&at| at < 390.0).for_each(|&at| counts[at as usize] += 1.0);
         let mean = counts.iter().sum::<f64>() / 390.0;
@@ -196,7 +196,7 @@ fn a_phase_that_waits_for_its_users_begins_the_next_when_it_is_told() {
     let mut schedule = schedule(&load(phases));
     assert_eq!(schedule.by_ref().count(), 1);
     assert_eq!(schedule.next_due(), Due::Waits { not_before: 2 * SECOND });
-    // Earlier than its own end is not possible.
+    // It cannot begin before its own end.
     schedule.proceed(SECOND);
     let arrivals: Vec<_> = schedule.by_ref().collect();
     assert_close(&seconds(&arrivals), &[2.0, 2.5]);
@@ -206,7 +206,7 @@ fn a_phase_that_waits_for_its_users_begins_the_next_when_it_is_told() {
     schedule.proceed(9 * SECOND);
     assert_eq!(schedule.next_due(), Due::At(7 * SECOND));
     assert_close(&seconds(&play(&mut schedule, 0)), &[7.0]);
-    // Nothing follows the last phase that would have to wait.
+    // No phase follows the last one, so there is nothing to wait for.
     assert_eq!(schedule.next_due(), Due::Done { at: 7 * SECOND });
 }
 
@@ -223,12 +223,12 @@ fn users_of_a_closed_phase_go_on_until_the_phase_or_the_run_ends() {
 
 #[test]
 fn who_would_come_after_the_end_is_dropped() {
-    // A closed phase that is over before all of its users have started.
+    // A closed phase that ends before all of its users have started.
     let mut short =
         schedule(&load(vec![phase(closed(10, 10.0), Some(4.0)), phase(Arrivals::Burst(1), None)]));
     assert_close(&seconds(&play(&mut short, 0)), &[0.0, 1.0, 2.0, 3.0, 4.0]);
     assert_eq!(short.dropped(), 6);
-    // A run that is over before its phase; the phase after it never began.
+    // A run that ends before its phase; the phase after it never begins.
     let phases = vec![phase(Arrivals::Constant(1.0), Some(10.0)), phase(Arrivals::Burst(100), None)];
     let mut cut = schedule(&Load { phases, rounds: 1, duration: Some(Duration::from_secs(3)) });
     assert_close(&seconds(&play(&mut cut, 0)), &[0.0, 1.0, 2.0]);
@@ -242,7 +242,7 @@ fn a_stop_drops_the_rest_of_the_phase_that_is_on() {
     assert_eq!(stopped.take_until(3 * SECOND).count(), 4);
     assert_eq!(stopped.stop(3 * SECOND), 6);
     assert_eq!((stopped.next(), stopped.next_due()), (None, Due::Done { at: 3 * SECOND }));
-    // The burst lies ahead, but its phase had not begun.
+    // The burst lies ahead, but its phase has not begun.
     let mut between = schedule(&load(phases));
     assert_eq!(between.take_until(9 * SECOND).count(), 10);
     assert_eq!(between.stop(9 * SECOND), 0);
@@ -268,7 +268,7 @@ fn loads_that_make_no_sense_are_named_or_end() {
     assert_eq!((nobody.next(), nobody.next_due()), (None, Due::Done { at: u64::from(u32::MAX) * SECOND }));
     let empty = schedule(&load(vec![]));
     assert_eq!(empty.next_due(), Due::Done { at: 0 });
-    // More users than there are numbers: the last number is the last user.
+    // More users than user numbers: the highest number is the last user.
     let crowd = Load {
         phases: vec![phase(Arrivals::Burst(u64::from(u32::MAX) + 5), None)],
         rounds: 1,
