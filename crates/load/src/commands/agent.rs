@@ -1,4 +1,4 @@
-//! `agent`: users for a controller elsewhere.
+//! `agent`: plays users for a controller on another machine.
 
 use super::exit::{Done, Exit, Failure};
 use crate::agent::{self, AgentOptions, Token};

@@ -1,4 +1,4 @@
-//! `chat`: for a person, or with `--load` a room full of talkers.
+//! `chat`: an interactive chat client, or with `--load` a room of simulated talkers.
 
 use super::exit::{Done, Exit, Failure};
 use super::job::Written;
@@ -33,7 +33,7 @@ pub(super) fn chat(flags: &Chat) -> Done {
     }
 }
 
-/// Who the person is. What the environment has for agents is for agents, and no server of rooms is to learn it.
+/// Returns the user's token. `STAMPEDE_TOKEN` is for agents and must not be sent to a chat server.
 fn token(flags: &Chat) -> Option<Token> {
     let for_agents = std::env::var("STAMPEDE_TOKEN").ok();
     let on_line = flags.run.token.clone().filter(|token| Some(token) != for_agents.as_ref());
@@ -41,7 +41,7 @@ fn token(flags: &Chat) -> Option<Token> {
     token.filter(|token| !token.is_empty()).map(|token| Token::new(&token))
 }
 
-/// What a person's conversation would leave undone without a word.
+/// Rejects flags that an interactive chat would silently ignore.
 fn refuse_flags_of_runs(flags: &RunArguments) -> Result<(), Failure> {
     let given = [
         ("--print-scenario", flags.print_scenario),

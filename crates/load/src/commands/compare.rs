@@ -1,4 +1,4 @@
-//! `compare`: two runs.
+//! `compare`: compares two runs.
 
 use super::exit::{Done, Exit};
 use super::output::{say, say_json};

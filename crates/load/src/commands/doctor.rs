@@ -1,4 +1,4 @@
-//! `doctor`: the machine and the targets, before a run.
+//! `doctor`: examines the machine and the targets before a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn doctor(flags: &Doctor) -> Done {
     Ok(if examined.iter().any(stops) { Exit::Missed } else { Exit::Success })
 }
 
-/// A machine, with the address of its agent if it is another one.
+/// An examined machine, with its agent's address if it is another machine.
 type Examined = (Option<String>, Examination);
 
 fn here(flags: &Doctor, scenario: &Scenario) -> Result<Examination, Failure> {
@@ -78,7 +78,7 @@ fn say_one(agent: Option<&str>, examination: &Examination) -> Result<(), Failure
     say(&String::from_utf8_lossy(&text))
 }
 
-/// One machine as it is; several by their agents' addresses.
+/// Prints one machine's examination alone, or several keyed by their agents' addresses.
 fn say_all_json(examined: &[Examined]) -> Result<(), Failure> {
     match examined {
         [(None, examination)] => say_json(examination),
@@ -90,7 +90,7 @@ fn say_all_json(examined: &[Examined]) -> Result<(), Failure> {
     }
 }
 
-/// A scenario with the targets and sources that the flags name: their words mean what they mean there.
+/// Builds a scenario from the targets and sources in the flags, so that they are interpreted as in any scenario.
 fn scenario(flags: &Doctor) -> Result<Scenario, Failure> {
     let urls =
         if flags.targets.is_empty() { vec!["ws://127.0.0.1:4000".to_owned()] } else { flags.targets.clone() };

@@ -1,4 +1,4 @@
-//! How a command ends.
+//! The exit status of a command.
 
 use std::fmt::Display;
 use std::process::{ExitCode, Termination};
@@ -6,15 +6,15 @@ use std::process::{ExitCode, Termination};
 /// How a command ended, as the process's exit status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
-    /// 0: it was done, and what had to hold holds.
+    /// 0: the command succeeded and all conditions hold.
     Success,
     /// 1: a threshold was missed, or a comparison found a regression.
     Missed,
     /// 2: the command line, a scenario or a file is wrong.
     Usage,
-    /// 3: the run is INVALID, since the generator was the limit.
+    /// 3: the run is INVALID because the generator was the bottleneck.
     Invalid,
-    /// 4: it could not be done.
+    /// 4: the command failed.
     Failure,
 }
 
@@ -30,7 +30,7 @@ impl Termination for Exit {
     }
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     exit: Exit,
@@ -38,25 +38,25 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// What was given is wrong.
+    /// The input is wrong.
     pub(super) fn usage(error: impl Display) -> Self {
         Self { exit: Exit::Usage, message: error.to_string() }
     }
 
-    /// It could not be done.
+    /// The operation failed.
     pub(super) fn failed(error: impl Display) -> Self {
         Self { exit: Exit::Failure, message: error.to_string() }
     }
 
-    /// Says why, and how the process ends.
+    /// Prints the message and returns the exit status.
     pub(super) fn tell(self) -> Exit {
         let message = self.message.trim_end();
-        // A scenario's faults are several and say so themselves.
+        // Scenario errors can be several, and carry their own prefix.
         let prefix = if message.starts_with("error: ") { "" } else { "stampede: " };
         eprintln!("{prefix}{message}");
         self.exit
     }
 }
 
-/// What each command comes to.
+/// The result of a command.
 pub(super) type Done = Result<Exit, Failure>;

@@ -1,4 +1,4 @@
-//! `floor`: what the kernel alone can do here.
+//! `floor`: measures the performance of the kernel alone on this machine.
 
 use super::exit::{Done, Exit, Failure};
 use super::output::{say, say_json};

@@ -1,4 +1,4 @@
-//! From a file or a ready-made scenario and flags to a job.
+//! Turns a scenario file or a preset, together with the flags, into a job.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,7 +14,7 @@ use crate::scenario::source::Scenario;
 use crate::scenario::{self, Context};
 use crate::tsung;
 
-/// A scenario as written, with where the files that it names are.
+/// A scenario as written, with the folder that its file names are relative to.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     pub(super) scenario: Scenario,
@@ -23,7 +23,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Reads a scenario, or translates Tsung's XML; of that, what could not be translated is said on standard error.
+    /// Reads a scenario, or translates Tsung's XML; parts that cannot be translated are reported on standard error.
     pub(super) fn read(path: &Path, set: &[(String, String)]) -> Result<Self, Failure> {
         let file_name = path.display().to_string();
         let base_dir = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -41,7 +41,7 @@ impl Written {
         }
         let set: BTreeMap<String, String> = set.iter().cloned().collect();
         let text = text_of(path, scenario::FILE_BYTES_MAX)?;
-        // Compiled first with its text at hand, so that each fault is said with its line.
+        // Compile with the source text first, so that each error is reported with its line.
         scenario::parse(&text, &file_name, &base_dir, &set).map_err(Failure::usage)?;
         let mut scenario = scenario::read(&text, &file_name, &set).map_err(Failure::usage)?;
         if scenario.name.is_empty() {
@@ -51,7 +51,7 @@ impl Written {
         Ok(Self { scenario, file_name, base_dir })
     }
 
-    /// One of the ready-made runs.
+    /// Wraps a preset's scenario.
     pub(super) fn ready_made(
         scenario: Result<Scenario, impl Display>,
         overrides: &Overrides,
@@ -61,7 +61,7 @@ impl Written {
         Ok(Self { file_name: scenario.name.clone(), scenario, base_dir: PathBuf::new() })
     }
 
-    /// With what the flags change.
+    /// Applies the overrides from the flags.
     pub(super) fn with(mut self, overrides: &Overrides) -> Self {
         let scenario = &mut self.scenario;
         if let Some(seed) = overrides.seed {
@@ -72,7 +72,7 @@ impl Written {
         }
         scenario.thresholds.0.extend(overrides.thresholds.iter().cloned());
         if let Some(ca) = &overrides.ca {
-            // Relative to where the command is given, not to the scenario.
+            // Relative to the working directory, not to the scenario.
             let ca = std::path::absolute(ca).unwrap_or_else(|_| ca.clone());
             scenario.tls.ca = Some(ca.to_string_lossy().into_owned());
         }
@@ -80,7 +80,7 @@ impl Written {
         self
     }
 
-    /// What it means.
+    /// Compiles the scenario into a job.
     pub(super) fn job(&self) -> Result<Job, Failure> {
         let context = Context { file_name: &self.file_name, base_dir: &self.base_dir };
         let plan = self.scenario.compile(&context).map_err(Failure::usage)?;
@@ -100,7 +100,7 @@ pub(super) fn import(path: &Path) -> Result<tsung::Imported, Failure> {
     tsung::import(&text, &file_name).map_err(Failure::usage)
 }
 
-/// A file's text, read once and no further than a byte beyond what is allowed.
+/// Reads a file as text, reading at most one byte beyond the limit.
 fn text_of(path: &Path, bytes_max: u64) -> Result<String, Failure> {
     let failed = |error| Failure::usage(format!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -111,7 +111,7 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
-/// A value for a variable that is not there would change nothing, and nobody would know.
+/// Rejects values for variables where there are none: they would be ignored silently.
 fn refuse_values(set: &[(String, String)], why: &str) -> Result<(), Failure> {
     match set.first() {
         Some((name, value)) => Err(Failure::usage(format!("{name}={value} cannot be set: {why}"))),
@@ -119,7 +119,7 @@ fn refuse_values(set: &[(String, String)], why: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether a file is Tsung's, by its name.
+/// Returns whether a file is a Tsung configuration, judged by its name.
 pub(super) fn is_xml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
 }

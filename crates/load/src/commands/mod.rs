@@ -1,4 +1,4 @@
-//! What the commands of the command line do, and the exit status that each ends with.
+//! The commands of the command line, and the exit status of each.
 
 mod agent;
 mod chat;
@@ -18,7 +18,7 @@ pub use exit::Exit;
 
 use crate::cli::{Cli, Command};
 
-/// Does what was asked.
+/// Runs the command.
 #[must_use]
 pub fn run(cli: Cli) -> Exit {
     let done = match cli.command {

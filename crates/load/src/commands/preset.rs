@@ -1,4 +1,4 @@
-//! The ready-made runs.
+//! The preset runs.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ pub(super) fn hold(flags: &Hold) -> Done {
     play_job(&job, &settings, &flags.run, |results| memory_log(results, flags.every.max(1)))
 }
 
-/// Time, memory and connections of each server, as the log of the original's shell loop had them: what the lines said
-/// while it ran, together.
+/// Time, memory and connections of each server, in the format of the log of the original test's shell loop; repeats the
+/// lines printed during the run as one table.
 fn memory_log(results: &Results, every_seconds: u64) -> String {
     let mut text = String::new();
     let rows = results.run.series.iter().filter(|row| u64::from(row.second).is_multiple_of(every_seconds));
@@ -58,7 +58,7 @@ fn memory_log(results: &Results, every_seconds: u64) -> String {
             text.push_str("\n  second  connected    server RSS KiB  server\n");
         }
         let rss = server.rss_bytes.map_or("-".to_owned(), |bytes| (bytes / 1024).to_string());
-        // Waiting HTTP requests are as many as users.
+        // Each waiting HTTP request is one user.
         let connected = if row.connected > 0 { row.connected } else { row.users };
         text.push_str(&format!("{:>8} {connected:>10} {rss:>17}  {}\n", row.second, server.name));
     }
@@ -93,7 +93,7 @@ pub(super) fn http(flags: &Http) -> Done {
         (None, _) | (_, None) => flags.concurrent,
     };
     let written = Written::ready_made(presets::http(flags, users), &flags.run.overrides)?;
-    // The report of a run with HTTP has Siege's lines already.
+    // The report of a run with HTTP already has Siege's lines.
     play(written, &flags.run, |results| match results.run.summary.counts.http {
         0 => format!("\n{}", report::siege(&results.run.summary)),
         1.. => String::new(),

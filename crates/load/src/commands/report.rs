@@ -1,4 +1,4 @@
-//! `report`: everything again from the event logs.
+//! `report`: recomputes reports from the event logs.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(super) fn report(flags: &cli::Report) -> Done {
     Ok(gravest(runs.iter().map(|run| judge(&run.summary))))
 }
 
-/// One run's summary as it is; those of several as an array.
+/// Prints one run's summary as an object, those of several runs as an array.
 fn say_summaries(runs: &[Run]) -> Result<(), Failure> {
     match runs {
         [run] => say_json(&run.summary),
@@ -41,7 +41,7 @@ fn say_summaries(runs: &[Run]) -> Result<(), Failure> {
     }
 }
 
-/// That a run is not valid weighs more than that it missed a threshold.
+/// Returns the most severe status: an invalid run outweighs a missed threshold.
 fn gravest(exits: impl Iterator<Item = Exit>) -> Exit {
     let weight = |exit: &Exit| match exit {
         Exit::Success => 0,
@@ -53,18 +53,18 @@ fn gravest(exits: impl Iterator<Item = Exit>) -> Exit {
     exits.max_by_key(weight).unwrap_or(Exit::Success)
 }
 
-/// A run that is over, looked at again.
+/// A finished run, loaded again.
 pub(super) enum Again {
-    /// Counted anew from its event log.
+    /// Recounted from its event log.
     Counted(RunFolder, Box<Recount>),
-    /// It was run without an event log: what its end wrote.
+    /// Run without an event log: the results written at its end.
     Kept(Box<Run>),
-    /// Its event log is not whole: what its end wrote, and what the log still tells.
+    /// The event log is incomplete: the results written at the run's end, and what the log still contains.
     Partial(RunFolder, Box<Run>, Box<Recount>),
 }
 
-/// Counts a run anew from its event log; where it was run without one, or the log tells less than the run's end knew,
-/// takes what it wrote at its end.
+/// Recounts a run from its event log; if it has none, or the log contains less than the run knew at its end, uses the
+/// results written then.
 pub(super) fn again(path: &Path) -> Result<Again, Failure> {
     let folder = RunFolder::open(path).map_err(Failure::usage)?;
     match recount(path) {
@@ -106,7 +106,7 @@ pub(super) fn again(path: &Path) -> Result<Again, Failure> {
 }
 
 impl Again {
-    /// As a report needs it.
+    /// Returns the run in the form that a report needs.
     pub(super) fn run(self) -> Result<Run, Failure> {
         match self {
             Self::Counted(folder, counted) => {
@@ -118,8 +118,8 @@ impl Again {
         }
     }
 
-    /// As a report needs it; what was counted anew is written into the folder, which a run that was killed has not done.
-    /// What tells less than what is there is written beside it.
+    /// Like [`Self::run`], but also writes recounted results into the folder, since a run that was killed has not done
+    /// so. Results from an incomplete log are written to a separate file beside the existing ones.
     fn write(self) -> Result<Run, Failure> {
         match &self {
             Self::Counted(folder, counted) => {
@@ -136,7 +136,7 @@ impl Again {
     }
 }
 
-/// Pictures that need a font are left out with a word where the machine has none.
+/// Where the machine has no fonts, charts that need one are skipped with a message.
 fn written(result: Result<Vec<std::path::PathBuf>, ReportError>) -> Result<Vec<std::path::PathBuf>, Failure> {
     match result {
         Ok(paths) => Ok(paths),

@@ -1,4 +1,4 @@
-//! `run`: one scenario, here or on agents; and the way from any job to an exit status.
+//! `run`: plays one scenario, here or on agents; also the way from any job to an exit status.
 
 use std::io::IsTerminal;
 
@@ -16,7 +16,7 @@ pub(super) fn run(flags: &cli::Run) -> Done {
     play(written, &flags.run, |_| String::new())
 }
 
-/// Plays a scenario as the flags say and reports what it came to; `more` is said behind the report.
+/// Plays a scenario as the flags say and prints the results; the text from `more` follows the report.
 pub(super) fn play(written: Written, flags: &RunArguments, more: impl FnOnce(&Results) -> String) -> Done {
     let written = written.with(&flags.overrides);
     if flags.print_scenario {
@@ -28,7 +28,7 @@ pub(super) fn play(written: Written, flags: &RunArguments, more: impl FnOnce(&Re
     play_job(&job, &settings, flags, more)
 }
 
-/// Plays a job and reports what it came to.
+/// Plays a job and prints its results.
 pub(super) fn play_job(
     job: &Job,
     settings: &Settings,
@@ -41,7 +41,7 @@ pub(super) fn play_job(
     Ok(judge(&results.run.summary))
 }
 
-/// The exit status of a run that comes to this.
+/// Returns the exit status for a run.
 pub(super) fn judge(summary: &Summary) -> Exit {
     if !summary.verdict.valid {
         Exit::Invalid

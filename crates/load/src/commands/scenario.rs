@@ -1,4 +1,4 @@
-//! `check`, `import` and `schema`: scenarios without playing them.
+//! `check`, `import` and `schema`: work on scenarios without playing them.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ pub(super) fn check(flags: &Check) -> Done {
     Ok(Exit::Success)
 }
 
-/// The scenario and what became of each line: standard output has one of the two, never a mixture.
+/// Prints the scenario and the report on each line; standard output has one of the two, never a mixture.
 pub(super) fn import(flags: &Import) -> Done {
     let imported = read_tsung(&flags.configuration)?;
     let yaml = imported.scenario.to_yaml();

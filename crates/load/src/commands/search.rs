@@ -1,4 +1,4 @@
-//! `search`: the largest load that still holds.
+//! `search`: finds the largest load at which the conditions still hold.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::run::{self, Settings, Show, Signals};
 use crate::search::{Answer, Limit, Outcome, Rules, Search};
 use crate::statistics::ThresholdResult;
 
-/// One run of the search, for machines.
+/// One run of the search, for JSON output.
 #[derive(Serialize)]
 struct Step {
     load: u64,
@@ -22,7 +22,7 @@ struct Step {
     thresholds: Vec<ThresholdResult>,
 }
 
-/// The whole search, for machines.
+/// The whole search, for JSON output.
 #[derive(Serialize)]
 struct Report {
     answer: Answer,
@@ -72,7 +72,7 @@ pub(super) fn search(flags: &cli::Search) -> Done {
     Ok(exit)
 }
 
-/// The exit status of a search.
+/// Returns the exit status of a search.
 fn judge(answer: &Answer) -> Exit {
     match answer.limit {
         Limit::Generator => Exit::Invalid,
@@ -85,7 +85,7 @@ fn judge(answer: &Answer) -> Exit {
     }
 }
 
-/// Plays one load; no outcome where somebody stopped the run, which says nothing about the load.
+/// Plays one load; the outcome is `None` if the run was stopped, which says nothing about the load.
 fn attempt(flags: &cli::Search, load: u64, signals: &Signals) -> Result<(Option<Outcome>, Step), Failure> {
     let job = written(flags, load)?.job()?;
     let settings = Settings { show: Show::Nothing, ..Settings::new(&flags.run, &job.plan) };
@@ -104,12 +104,12 @@ fn attempt(flags: &cli::Search, load: u64, signals: &Signals) -> Result<(Option<
     Ok((outcome, Step { load, outcome: word, folder, thresholds: summary.thresholds.clone() }))
 }
 
-/// The scenario with this load.
+/// Returns the scenario with this load.
 fn written(flags: &cli::Search, load: u64) -> Result<Written, Failure> {
     let mut set = flags.run.overrides.set.clone();
     set.push((flags.vary.clone(), load.to_string()));
     let mut written = Written::read(&flags.scenario, &set)?;
-    // The search has conditions of its own; the scenario's thresholds are another question.
+    // The search has its own conditions, which replace the scenario's thresholds.
     written.scenario.thresholds.0.clone_from(&flags.until);
     Ok(written.with(&flags.run.overrides))
 }
