@@ -1,5 +1,5 @@
-//! The floor under every figure of this machine, measured by the `floor` program that stands beside this one: raw TCP
-//! pairs, canned bytes, no parsing. What a run shows beyond it is the server's or the generator's own.
+//! The performance floor of this machine, measured by the `floor` program that is installed beside this one: raw TCP
+//! pairs, fixed bytes, no parsing. Whatever a run costs above it is due to the server or the generator.
 
 use std::fmt;
 use std::io;
@@ -8,16 +8,16 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Why the floor is not known.
+/// Why the floor could not be measured.
 #[derive(Debug)]
 pub enum FloorError {
-    /// The program is not where this program is, nor on the path.
+    /// The program is neither beside this program nor on the path.
     NotFound,
-    /// It could not be started.
+    /// The program could not be started.
     Start(PathBuf, io::Error),
-    /// It failed; what it said.
+    /// The program failed; holds its standard error.
     Failed(String),
-    /// It said something else than its report.
+    /// The program's output is not a valid report.
     Report(serde_json::Error),
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for FloorError {
 
 impl std::error::Error for FloorError {}
 
-/// Measures with so many pairs and returns the program's own table.
+/// Measures with `connections` pairs and returns the program's own table.
 ///
 /// # Errors
 /// A [`FloorError`].
@@ -45,7 +45,7 @@ pub fn table(connections: usize) -> Result<String, FloorError> {
     Ok(String::from_utf8_lossy(&run(connections, &[])?.stdout).into_owned())
 }
 
-/// Measures with so many pairs and returns the program's report.
+/// Measures with `connections` pairs and returns the program's report.
 ///
 /// # Errors
 /// A [`FloorError`].
@@ -53,10 +53,10 @@ pub fn report(connections: usize) -> Result<Value, FloorError> {
     serde_json::from_slice(&run(connections, &["--json"])?.stdout).map_err(FloorError::Report)
 }
 
-/// What the names of the floor's figures begin with among a machine's facts.
+/// Prefix of the names of the floor's figures among a machine's facts.
 pub const FACT: &str = "floor: ";
 
-/// The figures of a report that a run is held against, for the machine's facts: name and value with its unit.
+/// The figures of a report against which a run is compared, as machine facts: name, and value with its unit.
 #[must_use]
 pub fn facts(report: &Value) -> Vec<(String, String)> {
     const FIGURES: [(&str, &str, &str); 6] = [

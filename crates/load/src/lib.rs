@@ -1,9 +1,9 @@
-//! Stampede, the load lab: it plays millions of clients against any WebSocket or HTTP server, and says honestly what it
-//! saw. This crate must never be able to make a server look better than it is.
+//! Stampede, the load generator: it plays millions of clients against any WebSocket or HTTP server and reports honestly
+//! what it measured. This crate must never make a server look better than it is.
 //!
-//! What is asked for ([`cli`], [`presets`], [`tsung`]) becomes a [`scenario`]; the [`player`] plays it; all that its users
-//! see is a stream of observations ([`observe`]), which [`record`] keeps, [`statistics`] counts, [`live`] shows while it
-//! goes on and [`report`] explains afterwards. [`run`] is the order of these things.
+//! The input ([`cli`], [`presets`], [`tsung`]) becomes a [`scenario`]; the [`player`] plays it; everything its users
+//! see is a stream of observations ([`observe`]), which [`record`] stores, [`statistics`] counts, [`live`] shows during
+//! the run and [`report`] explains afterwards. [`run`] puts these stages in order.
 
 pub mod agent;
 pub mod chat;
