@@ -1,4 +1,4 @@
-//! Which users come to one shard, and when.
+//! Which users arrive on one shard, and when.
 
 use super::stage::Stage;
 use crate::draw::Weighted;
@@ -6,14 +6,14 @@ use crate::observe::Nanos;
 use crate::scenario::plan::{Plan, SessionId};
 use crate::schedule::{Arrival, Due, Schedule};
 
-/// One shard's schedule, and how far it has agreed about it with the others.
+/// One shard's schedule, and how far it has coordinated it with the other shards.
 pub(crate) struct Arrivals {
     schedule: Schedule,
-    /// What sessions are drawn by, by phase.
+    /// The weighted draw of sessions, one entry per phase.
     sessions: Vec<Option<Weighted>>,
-    /// Whether the others know that this shard waits, or is done.
+    /// Whether the other shards have been told that this one waits or is done.
     has_said: bool,
-    /// How many users that did not come have been reported.
+    /// Number of users that did not arrive and have already been reported.
     dropped: u64,
 }
 
@@ -21,17 +21,17 @@ impl Arrivals {
     pub(crate) fn new(plan: &Plan, schedule: Schedule) -> Self {
         let own: Vec<f64> = plan.sessions.iter().map(|session| session.weight).collect();
         let weights = plan.load.phases.iter().map(|phase| phase.weights.as_ref().unwrap_or(&own));
-        // Weights of which none is above 0 leave only the first session.
+        // If no weight is above 0, every user gets the first session.
         let sessions = weights.map(|weights| Weighted::new(weights).ok()).collect();
         Self { schedule, sessions, has_said: false, dropped: 0 }
     }
 
-    /// The next user, if its time has come.
+    /// Returns the next user if it is due.
     pub(crate) fn next_if_due(&mut self, now: Nanos) -> Option<Arrival> {
         self.schedule.next_if_due(now)
     }
 
-    /// When the next user comes, or the plan ends.
+    /// Returns when the next user arrives or the plan ends.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.schedule.next_due() {
             Due::At(at) => Some(at),
@@ -40,12 +40,12 @@ impl Arrivals {
         }
     }
 
-    /// Whether nobody comes any more, and the last phase is over.
+    /// Returns whether no more users arrive and the last phase is over.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
         matches!(self.schedule.next_due(), Due::Done { at } if at <= now)
     }
 
-    /// Agrees with the other shards about phases that wait for their users.
+    /// Coordinates with the other shards in phases that wait for their users.
     pub(crate) fn agree(&mut self, stage: &Stage, now: Nanos) {
         if self.has_said {
             return;
@@ -63,7 +63,7 @@ impl Arrivals {
         }
     }
 
-    /// The phase that waited for its users is over.
+    /// Ends the wait of a phase for its users.
     pub(crate) fn proceed(&mut self, at: Nanos) {
         if matches!(self.schedule.next_due(), Due::Waits { .. }) {
             self.has_said = false;
@@ -71,18 +71,18 @@ impl Arrivals {
         }
     }
 
-    /// Nobody comes from now on.
+    /// Ends all arrivals from now on.
     pub(crate) fn stop(&mut self, now: Nanos) {
         self.schedule.stop(now);
     }
 
-    /// How many users have not come and were not reported before.
+    /// Returns the number of users that did not arrive and have not been reported before.
     pub(crate) fn newly_dropped(&mut self) -> u64 {
         let dropped = self.schedule.dropped();
         dropped - std::mem::replace(&mut self.dropped, dropped)
     }
 
-    /// The phase that is on.
+    /// Returns the phase active at `now`.
     pub(crate) fn phase_at(&mut self, now: Nanos) -> u16 {
         self.schedule.phase_at(now)
     }

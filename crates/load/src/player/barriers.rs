@@ -1,5 +1,5 @@
-//! Where users wait for each other, over all shards of the machine; where the run has other machines, who hears all of
-//! them says when a barrier opens.
+//! Barriers at which users wait for each other, across all shards of the machine. If the run has other machines, the
+//! controller, which hears from all of them, decides when a barrier opens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,30 +11,30 @@ use crate::scenario::plan::BarrierId;
 #[derive(Debug)]
 pub(crate) struct Barriers {
     all: Vec<Mutex<Barrier>>,
-    /// Whether users on other machines come to them too.
+    /// Whether users on other machines use the barriers too.
     has_others: bool,
 }
 
 #[derive(Debug, Default)]
 struct Barrier {
     waiting: u64,
-    /// How many must come; `None` is everybody.
+    /// Number of users that must arrive; `None` is all users.
     wanted: Option<u64>,
-    /// The number of its next opening.
+    /// Number of the next opening.
     next: u32,
-    /// Whether the patience of one that waits is over.
+    /// Whether one of the waiting users has timed out.
     is_impatient: bool,
 }
 
-/// A barrier opens: all shards must let those go that wait for this opening.
+/// The opening of a barrier: all shards must release the users that wait for this opening.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Opening {
     pub(crate) barrier: BarrierId,
-    /// How often it has opened before.
+    /// How often the barrier has opened before.
     pub(crate) number: u32,
-    /// When: for all shards the same moment, whenever each reads its mail.
+    /// When it opens: the same moment for all shards, whenever each reads its mail.
     pub(crate) at: Nanos,
-    /// Whether everybody has come.
+    /// Whether all users have arrived.
     pub(crate) is_complete: bool,
 }
 
@@ -43,8 +43,8 @@ impl Barriers {
         Self { all: (0..count).map(|_| Mutex::default()).collect(), has_others }
     }
 
-    /// A user comes to a barrier at which `wanted` are waited for, or `everybody`, where it is known how many that
-    /// are. Returns the number of the opening that it waits for, and the opening, if that is now.
+    /// A user arrives at a barrier that waits for `wanted` users, or for `everybody` if that number is known. Returns
+    /// the number of the opening that the user waits for, and the opening itself if the barrier opens now.
     pub(crate) fn come(
         &self,
         id: BarrierId,
@@ -62,14 +62,14 @@ impl Barriers {
         (number, barrier.open_if_complete(id, everybody, now))
     }
 
-    /// A user that waited for an opening has gone without it.
+    /// A user that waited for an opening leaves without it.
     pub(crate) fn go(&self, id: BarrierId, number: u32) {
         if let Some(mut barrier) = self.lock(id).filter(|barrier| barrier.next == number) {
             barrier.waiting = barrier.waiting.saturating_sub(1);
         }
     }
 
-    /// The patience of a user that waits for an opening is over: it opens for all.
+    /// A user that waits for an opening has timed out: the barrier opens for all.
     pub(crate) fn time_out(&self, id: BarrierId, number: u32, now: Nanos) -> Option<Opening> {
         let mut barrier = self.lock(id).filter(|barrier| barrier.next == number)?;
         if self.has_others {
@@ -79,8 +79,8 @@ impl Barriers {
         Some(barrier.open(id, false, now))
     }
 
-    /// There are fewer users now, or it has become known how many there are: those whom the barriers wait for may all
-    /// be there.
+    /// Re-evaluates all barriers after the number of users has dropped or become known, since the users they wait for
+    /// may all be there.
     pub(crate) fn recount(&self, everybody: u64, now: Nanos) -> Vec<Opening> {
         if self.has_others {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Barriers {
         ids.filter_map(|id| self.lock(id)?.open_if_complete(id, Some(everybody), now)).collect()
     }
 
-    /// Who is where.
+    /// Returns the state of every barrier.
     pub(crate) fn gatherings(&self) -> Vec<Gathering> {
         let gathering = |id| {
             let barrier = self.lock(BarrierId(id))?;
@@ -99,20 +99,20 @@ impl Barriers {
         (0..self.all.len() as u16).filter_map(gathering).collect()
     }
 
-    /// A barrier opens on all machines; returns whether it had not before.
+    /// Opens a barrier on the controller's behalf; returns false if this opening has already happened.
     pub(crate) fn open(&self, id: BarrierId, number: u32) -> bool {
         let Some(mut barrier) = self.lock(id).filter(|barrier| barrier.next == number) else { return false };
         barrier.open(id, true, 0);
         true
     }
 
-    /// Whether there is any.
+    /// Returns whether the run has no barriers.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     fn lock(&self, id: BarrierId) -> Option<MutexGuard<'_, Barrier>> {
-        // A barrier is whole between any two operations.
+        // A barrier is consistent between any two operations, so a poisoned lock is safe to use.
         Some(self.all.get(usize::from(id.0))?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,21 +1,22 @@
-//! How many shards, and whose descriptors: from the users that may be connected at once and what a table may hold.
+//! How many shards to start and whether they share a descriptor table, from the number of concurrent users and the size
+//! of a table.
 
 use engine::Tables;
 use engine::machine::DescriptorLimit;
 
-/// Descriptors of a table that are not connections: readiness loops, wakers, the event log, the dashboard.
+/// Descriptors of a table that are not connections: epoll instances, wakers, the event log, the dashboard.
 const RESERVE: u64 = 256;
 
-/// Connections that are wanted.
+/// Number of connections needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
-    /// So many are expected at the same time.
+    /// Expected concurrent connections.
     pub(crate) at_once: u64,
-    /// So many if nobody ever left.
+    /// Total number of connections if nobody ever left.
     pub(crate) in_all: u64,
 }
 
-/// What the engine is started with.
+/// The engine's start-up configuration.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Capacity {
     pub(crate) shards: usize,
@@ -23,8 +24,9 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// One shard a core in one table, if that holds everybody; else shards with tables of their own, as many as hold
-    /// those who are expected at once, and one a core at least. `shards` overrides the number, not the need for tables.
+    /// Plans one shard per core in a shared table if that holds everybody; otherwise shards with private tables, enough
+    /// to hold the expected concurrent connections and at least one per core. `shards` overrides the number of shards,
+    /// but not the need for tables.
     pub(crate) fn plan(
         shards: Option<usize>,
         wanted: Wanted,
@@ -68,7 +70,7 @@ mod tests {
         let plan = |at_once, in_all| Capacity::plan(None, Wanted { at_once, in_all }, 2, limit);
         assert_eq!(plan(900, 180_000), Capacity { shards: 2, tables: Tables::Private });
         assert_eq!(plan(60_000, 180_000), Capacity { shards: 4, tables: Tables::Private });
-        // Nobody knows how many: there is one table a core for them.
+        // The number is unknown: one table per core.
         assert_eq!(plan(0, u64::MAX), Capacity { shards: 2, tables: Tables::Private });
     }
 }

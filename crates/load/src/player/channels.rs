@@ -1,4 +1,4 @@
-//! A user's Phoenix topics: joins, leaves, replies, heartbeats, who is present.
+//! A user's Phoenix topics: joins, leaves, replies, heartbeats, presence.
 
 use engine::Io;
 use proto::phoenix::{FrameKind, Payload, Version};
@@ -18,10 +18,10 @@ use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Dialect, Join};
 use crate::scenario::template::Template;
 
-/// How long a leave may take, as for Phoenix's own client.
+/// Timeout of a leave, the same as in Phoenix's own client.
 const LEAVE_TIMEOUT: Nanos = 10_000_000_000;
 
-/// Keys that one user's list of who is present may have; of more only these are counted.
+/// Maximum number of keys in one user's presence list; further keys are ignored.
 const PRESENT_MAX: usize = 100_000;
 
 impl Shard {
@@ -68,7 +68,8 @@ impl Shard {
         Flow::Waits
     }
 
-    /// Leaves a topic: nothing more is expected from it, and the account is made when the server has answered.
+    /// Leaves a topic: no more messages are expected from it, and the membership is settled when the server has
+    /// answered.
     pub(super) fn leave_topic(&mut self, io: &mut Io<'_, Self>, place: u32, topic: &Template) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
@@ -103,12 +104,12 @@ impl Shard {
             return false;
         };
         self.body.clear();
-        // Text has no limits, and nothing binary is said this way.
+        // Text has no length limits, and nothing binary is sent this way.
         let Ok(kind) = outgoing.write(version, &mut self.body) else { return false };
         self.transmit(io, place, opcode_of(kind))
     }
 
-    /// A message came on a Phoenix socket.
+    /// Handles a message on a Phoenix socket.
     pub(super) fn phoenix_message(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -126,7 +127,7 @@ impl Shard {
             }
         };
         let Some(client) = self.clients.item_mut(place) else { return };
-        // Any message with the heartbeat's reference answers it, as for Phoenix's own client.
+        // Any message with the heartbeat's reference answers it, as in Phoenix's own client.
         if message.reference.is_some_and(|reference| reference == client.heartbeat) && client.heartbeat != 0 {
             client.heartbeat = 0;
             return;
@@ -203,9 +204,9 @@ impl Shard {
     ) {
         let pending = self.clients.item_mut(place).and_then(|client| client.rare_mut().join.take());
         let Some(pending) = pending else { return };
-        // Whoever counts on getting what it missed must not be told that it did by a topic that keeps nothing.
+        // A user that relies on recovery must not be told that it recovered by a topic that keeps nothing.
         let keeps_nothing = pending.recover && recovery.is_none();
-        // A server that does not know now where the topic stands will know later, and nothing is lost yet.
+        // A server that does not know the topic's position yet will know it later, and nothing is lost so far.
         let knows_nothing_yet = recovery.as_ref().is_some_and(|recovery| recovery.standing.is_none())
             && self.is_away(place, topic_tag(&pending.topic));
         let outcome = if outcome != Outcome::Ok {
@@ -289,7 +290,7 @@ impl Shard {
         self.step_done(io, place, at);
     }
 
-    /// The server has ended a topic: the user is in the room no more.
+    /// The server has ended a topic: the user is no longer in the room.
     fn topic_ended(&mut self, io: &mut Io<'_, Self>, place: u32, message: &Incoming<'_>, at: Nanos) {
         let tag = topic_tag(&message.topic);
         let Some(client) = self.clients.item_mut(place) else { return };
@@ -303,7 +304,7 @@ impl Shard {
         };
         let is_leaving = client.doing == Doing::Leaving && was_asked;
         self.settle(place, membership, outcome, at);
-        // Phoenix says `phx_close` before it replies to the leave.
+        // Phoenix sends `phx_close` before it replies to the leave.
         if is_leaving {
             self.step_done(io, place, at);
         }
@@ -342,7 +343,7 @@ impl Shard {
         self.stage.gauges.list_changed(before as u64, after as u64);
     }
 
-    /// A heartbeat is due: it goes, unless the last one was not answered; that ends the connection.
+    /// Sends a heartbeat that is due, or ends the connection if the last one was not answered.
     pub(super) fn heartbeat(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item(place) else { return };
         if client.line != Line::Open {

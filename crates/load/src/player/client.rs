@@ -1,5 +1,5 @@
-//! One user as its shard keeps it: where it is in its session and a few times. What only some users need, or all of
-//! them only for a moment, is behind a box that exists while it is needed.
+//! One user as its shard stores it: its position in its session and a few timestamps. State that only some users need,
+//! or all of them only briefly, is behind a box that exists only while needed.
 
 use std::collections::BTreeMap;
 
@@ -20,44 +20,45 @@ use crate::scenario::plan::{SessionId, TargetId, VariableId};
 /// A user.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// When its session began.
+    /// When the user's session began.
     pub(crate) arrived: Nanos,
-    /// When the step that it waits in began.
+    /// When the step that the user waits in began.
     pub(crate) step_began: Nanos,
-    /// Since when it could do its next step: the step before is done, and its time has come.
+    /// When the user's next step became possible: the step before was done and its time had come.
     pub(crate) ready_at: Nanos,
-    /// The last beat of its pace; [`NEVER`] before the first.
+    /// The last scheduled time of its pace; [`NEVER`] before the first.
     pub(crate) beat: Nanos,
-    /// When the running step ought to have begun, if a beat says so; else [`NEVER`].
+    /// When the running step should have begun, if a pace scheduled it; otherwise [`NEVER`].
     pub(crate) intended: Nanos,
-    /// When what it waits for is over, or has taken too long.
+    /// When the current wait ends or times out.
     pub(crate) step_due: Nanos,
     /// When the next heartbeat is due.
     pub(crate) heartbeat_due: Nanos,
-    /// No session begins from here on.
+    /// No session begins from this time on.
     pub(crate) repeat_until: Nanos,
     pub(crate) rng: Rng,
-    /// What has come of an incomplete message.
+    /// Decoder state of an incomplete message.
     pub(crate) pending: Pending,
-    /// The outermost loop's or transaction's register.
+    /// Register of the outermost loop or transaction.
     pub(crate) register: Register,
-    /// Own messages that are expected back.
+    /// The user's own messages that are expected back.
     pub(crate) echoes: Echoes,
-    /// The first room that it is in.
+    /// The first room that the user is in.
     pub(crate) membership: Option<Membership>,
     pub(crate) rare: Option<Box<Rare>>,
     pub(crate) socket: Option<ConnectionId>,
     pub(crate) user: UserId,
     pub(crate) position: Position,
-    /// Messages sent, in all its sessions.
+    /// Number of messages sent, over all sessions of the user.
     pub(crate) sent: u32,
     /// The last Phoenix reference used.
     pub(crate) reference: u32,
-    /// The reference whose reply it waits for, or how many matching messages it still waits for.
+    /// Depending on what the user waits for: the reference of the expected reply, or the number of matching messages
+    /// still expected.
     pub(crate) awaited: u32,
-    /// The reference of the heartbeat that is not answered yet; 0 is none.
+    /// Reference of the heartbeat that has not been answered yet; 0 is none.
     pub(crate) heartbeat: u32,
-    /// How often it begins its session anew.
+    /// How often the user will restart its session.
     pub(crate) iterations_left: u32,
     pub(crate) session: SessionId,
     pub(crate) target: TargetId,
@@ -65,56 +66,56 @@ pub(crate) struct Client {
     pub(crate) doing: Doing,
     pub(crate) line: Line,
     pub(crate) dialect: Spoken,
-    /// Whether it does not hold up the end of the run.
+    /// Whether the user does not delay the end of the run.
     pub(crate) stays: bool,
 }
 
-/// What a user does.
+/// What a user is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Doing {
-    /// It is on the list of those that go on.
+    /// In the queue of users that can continue.
     Ready,
-    /// It waits for its WebSocket to open.
+    /// Waiting for its WebSocket to open.
     Connecting,
-    /// For the reply to a join.
+    /// Waiting for the reply to a join.
     Joining,
-    /// For the reply to a leave.
+    /// Waiting for the reply to a leave.
     Leaving,
-    /// For the reply to a push.
+    /// Waiting for the reply to a push.
     Pushing,
-    /// For messages of a certain kind.
+    /// Waiting for matching messages.
     Matching,
-    /// For a pause to end.
+    /// Waiting for a pause to end.
     Pausing,
-    /// For the others.
+    /// Waiting at a barrier.
     AtBarrier,
-    /// For an HTTP response.
+    /// Waiting for an HTTP response.
     Requesting,
-    /// For the peer's close frame; then it goes on.
+    /// Waiting for the peer's close frame, then continues.
     Closing,
-    /// For the end of its silence.
+    /// Waiting for the end of its half-open period.
     HalfOpen,
-    /// For the peer's close frame; then it is gone.
+    /// Waiting for the peer's close frame, then finishes.
     Finishing,
-    /// It has done all that it came for, and listens until the run ends.
+    /// Has done all of its steps and only listens until the run ends.
     Staying,
-    /// It only listens: the run is draining.
+    /// Only listens: the run is draining.
     Draining,
-    /// It begins its session anew when its time has come.
+    /// Restarts its session when its time has come.
     Resting,
 }
 
-/// What a user does when its closing handshake is over.
+/// What a user does after its closing handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AfterClose {
-    /// Its next step.
+    /// Continues with its next step.
     GoOn,
-    /// Its session is over.
+    /// Ends its session.
     Finish,
 }
 
 impl Doing {
-    /// What comes after the closing handshake that the user has begun; `None` where it has begun none.
+    /// Returns what follows the closing handshake that the user has begun; `None` if it has begun none.
     pub(crate) fn after_close(self) -> Option<AfterClose> {
         match self {
             Self::Closing => Some(AfterClose::GoOn),
@@ -139,75 +140,75 @@ impl Doing {
 /// The state of a user's WebSocket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
-    /// There is none.
+    /// No WebSocket.
     Down,
-    /// TCP or TLS is not established.
+    /// TCP or TLS is not established yet.
     Dialing,
-    /// The request is sent.
+    /// The upgrade request has been sent.
     Upgrading,
-    /// Messages go both ways.
+    /// Messages flow both ways.
     Open,
-    /// Our close frame is sent.
+    /// Our close frame has been sent.
     Closing,
-    /// It is kept, and neither heard nor spoken on.
+    /// Kept open, but neither read nor written.
     Mute,
 }
 
-/// What is spoken on a user's WebSocket.
+/// The protocol spoken on a user's WebSocket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Spoken {
-    /// `None` is plain messages.
+    /// `None` is plain WebSocket messages.
     pub(crate) phoenix: Option<Version>,
     pub(crate) deflate: bool,
-    /// The step that opened it is this far back in the program: a Phoenix heartbeat's interval stands there.
+    /// Position of the step that opened it, which holds the interval of Phoenix heartbeats.
     pub(crate) opened_by: Position,
 }
 
-/// What a loop counts, or a transaction's begin.
+/// A loop's counters, or the begin of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Register {
-    /// When the transaction began, or after which no round of the loop begins.
+    /// When the transaction began, or the time from which no round of the loop begins.
     pub(crate) at: Nanos,
     pub(crate) rounds: u32,
     pub(crate) rounds_max: u32,
 }
 
-/// What only some users have, or only for a moment.
+/// State that only some users have, or only briefly.
 #[derive(Debug, Default)]
 pub(crate) struct Rare {
-    /// By [`VariableId`]; as long as the highest that was set.
+    /// Indexed by [`VariableId`]; as long as the highest variable that was set.
     pub(crate) variables: Vec<Option<Box<str>>>,
-    /// Rows of the feeders that the user is at.
+    /// The user's current row of each feeder.
     pub(crate) rows: Vec<Option<u32>>,
-    /// Registers of inner loops and transactions.
+    /// Registers of nested loops and transactions.
     pub(crate) registers: Vec<Register>,
     /// Rooms after the first.
     pub(crate) memberships: Vec<Membership>,
-    /// While a WebSocket opens: its `Sec-WebSocket-Key`.
+    /// The `Sec-WebSocket-Key`, while a WebSocket opens.
     pub(crate) key: Option<Box<str>>,
-    /// While a WebSocket opens: its request target.
+    /// The request target, while a WebSocket opens.
     pub(crate) path: Option<Box<str>>,
-    /// While a join is not answered.
+    /// The join that is pending, if any.
     pub(crate) join: Option<Box<PendingJoin>>,
-    /// While a certain message is waited for.
+    /// What the user waits for, while it waits for matching messages.
     pub(crate) wanted: Option<Box<Wanted>>,
-    /// The last message or response body, where the session captures.
+    /// The last message or response body, if the session captures.
     pub(crate) last_message: Option<Box<[u8]>>,
-    /// Header lines of the last response, where the session captures them.
+    /// Header lines of the last response, if the session captures them.
     pub(crate) last_headers: Vec<(String, String)>,
-    /// The HTTP connection, and the request on it.
+    /// The HTTP connection and the request on it.
     pub(crate) request: Option<Box<Request>>,
-    /// Who is present on topics joined with `presence`, with how many entries.
+    /// Keys present on topics joined with `presence`, with their number of entries.
     pub(crate) present: BTreeMap<String, u32>,
-    /// How slowly it reads.
+    /// The user's reading rate, if it reads slowly.
     pub(crate) slow_reader: Option<SlowReader>,
-    /// Why its orderly close is none of a session that went well.
+    /// Why the session failed, although its WebSocket is closed gracefully.
     pub(crate) failure: Option<Outcome>,
-    /// Recoverable topics that it is a member of, with a connection or without.
+    /// Recoverable topics that the user is a member of, connected or not.
     pub(crate) followed: Vec<Followed>,
-    /// A publication on one of them that the server has not answered.
+    /// A publication on one of them that the server has not acknowledged.
     pub(crate) unanswered: Option<Unanswered>,
-    /// How often it has come back since it was in a room.
+    /// Number of reconnects since the user was last in a room.
     pub(crate) returns: u32,
 }
 
@@ -216,13 +217,13 @@ pub(crate) struct Rare {
 pub(crate) struct Followed {
     /// As [`Membership::topic`].
     pub(crate) topic: u32,
-    /// `None` while the server does not know where the topic stands.
+    /// `None` while the server does not know the topic's position.
     pub(crate) standing: Option<Standing>,
-    /// Whether the connection is gone on which it was joined.
+    /// Whether the connection on which it was joined is gone.
     pub(crate) is_away: bool,
 }
 
-/// A join that is not answered.
+/// A join that has not been answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PendingJoin {
     pub(crate) topic: String,
@@ -232,7 +233,7 @@ pub(crate) struct PendingJoin {
     pub(crate) recover: bool,
 }
 
-/// What a message must be like, filled in for the user.
+/// The criteria for a message, with templates rendered for the user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) topic: Option<String>,
@@ -240,7 +241,7 @@ pub(crate) struct Wanted {
     pub(crate) contains: Option<String>,
 }
 
-/// A user that reads slowly.
+/// The state of a user that reads slowly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SlowReader {
     pub(crate) bytes_per_second: u64,
@@ -249,19 +250,19 @@ pub(crate) struct SlowReader {
 }
 
 impl Client {
-    /// The box for what is rare, made if there is none.
+    /// Returns the box for rare state, creating it if there is none.
     pub(crate) fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// Frees the box for what is rare if nothing is in it.
+    /// Frees the box for rare state if it is empty.
     pub(crate) fn tidy(&mut self) {
         if self.rare.as_ref().is_some_and(|rare| rare.is_vacant()) {
             self.rare = None;
         }
     }
 
-    /// The soonest time at which something is due.
+    /// Returns the earliest time at which something is due.
     pub(crate) fn due(&self) -> Nanos {
         let resumes_at = self.slow_reader().map_or(NEVER, |slow| slow.resumes_at);
         self.step_due.min(self.heartbeat_due).min(resumes_at)
@@ -271,7 +272,7 @@ impl Client {
         self.rare.as_ref()?.slow_reader
     }
 
-    /// The value of a variable; empty while it has none.
+    /// Returns the value of a variable; empty if it is not set.
     pub(crate) fn variable(&self, id: VariableId) -> &str {
         let value = self.rare.as_ref().and_then(|rare| rare.variables.get(usize::from(id.0))?.as_deref());
         value.unwrap_or_default()
@@ -295,24 +296,24 @@ impl Client {
         &mut registers[inner]
     }
 
-    /// All rooms that it is in.
+    /// Iterates over all rooms that the user is in.
     pub(crate) fn memberships(&self) -> impl Iterator<Item = &Membership> {
         let further = self.rare.iter().flat_map(|rare| rare.memberships.iter());
         self.membership.iter().chain(further)
     }
 
-    /// All rooms that it is in.
+    /// Iterates over all rooms that the user is in.
     pub(crate) fn memberships_mut(&mut self) -> impl Iterator<Item = &mut Membership> {
         let further = self.rare.iter_mut().flat_map(|rare| rare.memberships.iter_mut());
         self.membership.iter_mut().chain(further)
     }
 
-    /// What it knows of a recoverable topic that it is a member of.
+    /// Returns what the user knows of a recoverable topic that it is a member of.
     pub(crate) fn followed(&self, topic: u32) -> Option<&Followed> {
         self.rare.as_ref()?.followed.iter().find(|followed| followed.topic == topic)
     }
 
-    /// What it knows of a recoverable topic that it is a member of.
+    /// Returns what the user knows of a recoverable topic that it is a member of.
     pub(crate) fn followed_mut(&mut self, topic: u32) -> Option<&mut Followed> {
         self.rare.as_mut()?.followed.iter_mut().find(|followed| followed.topic == topic)
     }
@@ -325,7 +326,7 @@ impl Client {
         }
     }
 
-    /// Takes out the first room for which `is_it` holds.
+    /// Removes and returns the first room for which `is_it` holds.
     pub(crate) fn leave(&mut self, is_it: impl Fn(&Membership) -> bool) -> Option<Membership> {
         if self.membership.as_ref().is_some_and(&is_it) {
             let further = self.rare.as_mut().and_then(|rare| rare.memberships.pop());
@@ -336,7 +337,7 @@ impl Client {
         Some(further.swap_remove(place))
     }
 
-    /// The intended time of what it does now, which a beat gives only once.
+    /// Returns the intended time of the current step; a paced time is used only once.
     pub(crate) fn take_intended(&mut self) -> Nanos {
         match std::mem::replace(&mut self.intended, NEVER) {
             NEVER => self.ready_at,
@@ -344,20 +345,20 @@ impl Client {
         }
     }
 
-    /// The generator's own delay of the step that is on, in microseconds: from when the user could have begun it.
+    /// Returns the generator's own delay of the current step in microseconds, from when the user could have begun it.
     pub(crate) fn begin_lag_us(&self) -> u32 {
         u32::try_from(self.step_began.saturating_sub(self.ready_at) / 1_000).unwrap_or(u32::MAX)
     }
 
-    /// A new Phoenix reference; never 0.
+    /// Returns a new Phoenix reference; never 0.
     pub(crate) fn next_reference(&mut self) -> u32 {
         self.reference = self.reference.wrapping_add(1).max(1);
         self.reference
     }
 }
 
-/// What an idle user costs: this, its slot in the engine (40 bytes and 8 for whose it is) and in the wheel (16). The
-/// bound of all together, with what an allocator adds, is 400 bytes.
+/// Size limit of an idle user's own state. It also takes a slot in the engine (40 bytes, and 8 for its peer) and in the
+/// timer wheel (16). The limit for all of it, including allocator overhead, is 400 bytes.
 pub(crate) const CLIENT_BYTES_MAX: usize = 272;
 
 const _: () = assert!(size_of::<Option<Client>>() <= CLIENT_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! The ways in which a user treats its WebSocket badly, or ends it: close, cut, silence, slow reading.
+//! How a user ends or degrades its WebSocket: close, cut, half-open silence, slow reading.
 
 use engine::Io;
 
@@ -11,7 +11,7 @@ use super::shard::Shard;
 use crate::observe::Nanos;
 
 impl Shard {
-    /// Closes with the closing handshake; messages that come until the peer has answered still count.
+    /// Closes with the closing handshake; messages that arrive before the peer's answer still count.
     pub(super) fn close_step(&mut self, io: &mut Io<'_, Self>, place: u32, code: u16, reason: &str) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
@@ -31,10 +31,10 @@ impl Shard {
         if client.line != Line::Open {
             return self.not_ready(place, "cut: no WebSocket is open");
         }
-        // The user is connected until now, whatever others it was to be cut with.
+        // The user stays connected until now, whatever other users were due to be cut at the same time.
         let due = std::mem::replace(&mut client.ready_at, now);
-        // What it does next waits for an answer until all the others are cut. If it pauses first, nothing that is measured
-        // does: nobody waits for an answer to a cut.
+        // If the next step waits for an answer, it is delayed until all the others are cut, so the cut counts as part
+        // of a burst. If the user pauses first, nothing measured is delayed: nobody waits for an answer to a cut.
         let next = program.operations.get(client.position as usize);
         if next.is_some_and(|next| !next.is_pause()) {
             self.crowds.begin(due, now, true);
@@ -43,7 +43,7 @@ impl Shard {
         Flow::Next
     }
 
-    /// Says and hears nothing for a while.
+    /// Neither sends nor reads for a while.
     pub(super) fn half_open(&mut self, io: &mut Io<'_, Self>, place: u32, pause: Nanos) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let Some(socket) = client.socket.filter(|_| client.line == Line::Open) else {
@@ -64,7 +64,7 @@ impl Shard {
         self.step_done(io, place, due);
     }
 
-    /// From here on reads slowly, or at full speed again.
+    /// Reads slowly from now on, or at full speed again.
     pub(super) fn read_slowly(&mut self, io: &mut Io<'_, Self>, place: u32, rate: Option<u64>) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let Some(socket) = client.socket.filter(|_| client.line == Line::Open) else {
@@ -82,7 +82,7 @@ impl Shard {
         Flow::Next
     }
 
-    /// A slow reader has read so many bytes: it reads again when they would have come at its speed.
+    /// Pauses a slow reader that has read `bytes` for as long as they take at its rate.
     pub(super) fn slow_down(&mut self, io: &mut Io<'_, Self>, place: u32, bytes: usize) {
         let Some(client) = self.clients.item(place).filter(|client| client.slow_reader().is_some()) else {
             return;
@@ -91,7 +91,7 @@ impl Shard {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return };
         let Some(slow) = client.rare.as_mut().and_then(|rare| rare.slow_reader.as_mut()) else { return };
-        // One that reads nothing is paused already.
+        // A reader with rate 0 is paused already.
         let nanos = (bytes as u64).saturating_mul(1_000_000_000).checked_div(slow.bytes_per_second);
         if let Some(pause) = nanos {
             slow.resumes_at = now.saturating_add(pause);
@@ -99,7 +99,7 @@ impl Shard {
         }
     }
 
-    /// A slow reader's pause is over, if it is.
+    /// Resumes a slow reader whose pause is over.
     pub(super) fn read_again(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item_mut(place) else { return };
         let socket = client.socket;

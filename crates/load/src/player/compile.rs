@@ -1,14 +1,14 @@
-//! From a session's nested steps to a flat [`Program`].
+//! Compiles a session's nested steps to a flat [`Program`].
 //!
-//! A loop is `LoopBegin, LoopEnd (decides; leaves by its exit), body…, Jump to LoopEnd`; the decision stands in front,
-//! so that a loop of no rounds does nothing. A choice is a jump over what is not chosen.
+//! A loop is `LoopBegin, LoopEnd (decides; jumps to its exit), body…, Jump to LoopEnd`; the decision comes first, so
+//! that a loop of zero rounds does nothing. A choice is a jump over the branches that are not chosen.
 
 use std::sync::Arc;
 
 use super::program::{LoopBegin, LoopEnd, Operation, Position, Program, RegisterIndex, TransactionSpan};
 use crate::scenario::plan::{Action, Condition, Loop, Session, Step};
 
-/// Loops and transactions within each other; deeper ones do not fit a user's registers.
+/// Maximum nesting depth of loops and transactions, limited by a user's registers.
 pub(crate) const DEPTH_MAX: usize = 64;
 
 /// A session nests loops and transactions deeper than [`DEPTH_MAX`].
@@ -153,7 +153,7 @@ impl Compiler {
         Ok(register)
     }
 
-    /// A place for an operation that is known only when what follows it is.
+    /// Reserves a position for an operation that depends on what follows it.
     fn reserve(&mut self) -> Position {
         let position = self.next();
         self.operations.push(Operation::End);

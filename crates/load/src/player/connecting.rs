@@ -1,5 +1,5 @@
-//! How a user's WebSocket opens: from the next free source over TCP and TLS to the end of the upgrade's response, and
-//! what it means when that fails.
+//! Opening a user's WebSocket: from the next free source over TCP and TLS to the end of the upgrade response, and how
+//! failures are reported.
 
 use std::io::ErrorKind;
 
@@ -18,7 +18,8 @@ use super::upgrade::{Answer, Expected, Request, judge};
 use crate::observe::{Kind, NO_ROOM, Nanos, Observation, Outcome};
 use crate::scenario::plan::{Connect, Dialect, TargetId};
 
-/// SO_RCVBUF of users that read slowly at some time: the kernel must not hide it from the server.
+/// SO_RCVBUF of users whose session reads slowly at any time: kernel buffering must not hide the slow reading from the
+/// server.
 const SLOW_RECEIVE_BUFFER_BYTES: u32 = 4096;
 
 impl Shard {
@@ -70,7 +71,7 @@ impl Shard {
         }
     }
 
-    /// Begins a connection to a target from the next source that is free.
+    /// Begins a connection to a target from the next free source.
     pub(super) fn dial(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -103,7 +104,7 @@ impl Shard {
         Err((Outcome::NoPort, format!("{remote}: no source address and port is free")))
     }
 
-    /// What can be done where more are there at once than the shards have descriptors for.
+    /// Returns advice for when there are more connections at once than the shards have descriptors for.
     fn more_descriptors(&self) -> String {
         let expected = self.stage.connections_expected;
         let expected =
@@ -111,7 +112,7 @@ impl Shard {
         format!("; {expected}more --threads, or a higher limit of open files, make room for more")
     }
 
-    /// The connection is established: the upgrade request goes.
+    /// The connection is established: sends the upgrade request.
     pub(super) fn socket_connected(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId) {
         let now = self.now();
         let Some((program, position)) = self.running(place) else { return };
@@ -144,7 +145,8 @@ impl Shard {
         self.set_timer(place);
     }
 
-    /// Reads the response to the upgrade. Returns its length when it is complete, or everything's when it is refused.
+    /// Reads the response to the upgrade. Returns its length once it is complete, or the length of all bytes if it is
+    /// refused.
     pub(super) fn response_head(&mut self, io: &mut Io<'_, Self>, place: u32, bytes: &[u8]) -> Option<usize> {
         let (program, position) = self.running(place)?;
         let Some(Operation::Connect(_, connect)) = program.operations.get(position) else {
@@ -194,7 +196,7 @@ impl Shard {
         self.step_done(io, place, at);
     }
 
-    /// A user becomes a member of the room of this name; returns its number.
+    /// Makes a user a member of the named room and returns the room's number.
     pub(super) fn enter_room(
         &mut self,
         place: u32,
@@ -203,7 +205,7 @@ impl Shard {
         echo: bool,
         presence: bool,
     ) -> Option<u32> {
-        // Beyond the last number there are no more rooms; what goes on in this one is then not judged.
+        // Once room numbers are exhausted there are no more rooms, and the traffic in this one is not judged.
         let room = self.stage.rooms.intern(name).ok()?;
         let tracker = self.stage.rooms.join(room);
         let topic = topic_tag(name);
@@ -213,7 +215,7 @@ impl Shard {
         Some(room)
     }
 
-    /// The connection did not come up in time, or the response did not.
+    /// The connection or the upgrade response timed out.
     pub(super) fn connect_timed_out(&mut self, io: &mut Io<'_, Self>, place: u32, _: Nanos) {
         let Some(client) = self.clients.item(place) else { return };
         let (outcome, text) = match client.line {
@@ -254,7 +256,7 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return };
         let intended = client.take_intended();
         let (began, count) = (client.step_began, client.begin_lag_us());
-        // A user is in a room at this moment only where the URL is the room.
+        // At this moment a user is in a room only if the URL selects the room.
         let room = client.memberships().next().map_or(NO_ROOM, |membership| membership.room);
         self.see(Observation { intended, began, count, code, label, room, ..seen }, text);
     }
@@ -265,7 +267,7 @@ impl Shard {
     }
 }
 
-/// What goes into the request line.
+/// Returns the target for the request line.
 fn request_target(base_path: &str, path: &str, dialect: Dialect) -> String {
     let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
     let mut target = format!("{base_path}{slash}{path}");
@@ -285,7 +287,7 @@ fn request_target(base_path: &str, path: &str, dialect: Dialect) -> String {
     target
 }
 
-/// What an error of the kernel's means to a user.
+/// Maps an I/O error to a user's outcome.
 pub(super) fn outcome_of_error(error: &std::io::Error) -> Outcome {
     let errno = Errno::from_io_error(error);
     if matches!(errno, Some(Errno::MFILE | Errno::NFILE)) {

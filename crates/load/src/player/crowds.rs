@@ -1,46 +1,46 @@
-//! Users who are due at the same moment: one begins after the other, and how long the thread was busy with all of them
-//! is one figure.
+//! Bursts: users that are due at the same moment begin one after the other, and the time for which the thread was busy
+//! with all of them is one measurement.
 //!
 //! Pure: times are arguments.
 
 use crate::observe::Nanos;
 
-/// Moments that are told apart at a time: others may be due while a crowd begins.
+/// Number of moments tracked at the same time: others may fall due while a crowd begins.
 const CROWDS_MAX: usize = 4;
-/// Fewer beginnings at one moment are no burst.
+/// Minimum number of begins at one moment to count as a burst.
 const BURST_MIN: u32 = 16;
-/// A crowd of which nobody has begun for so long has begun.
+/// A crowd is complete when no member has begun for this long.
 const OVER_AFTER: Nanos = 100_000_000;
-/// A thread that finds no more than this when it looks for what has come has caught up. Reading so much takes it a
-/// millisecond or less; what it finds while it is behind is what piled up during a whole turn.
+/// A thread whose poll for events returns no more than this has caught up. Reading that many takes a millisecond or
+/// less; what it finds while it is behind is what piled up during a whole turn.
 const CAUGHT_UP_EVENTS_MAX: u32 = 64;
 
 /// The crowds of one shard.
 #[derive(Debug, Default)]
 pub(crate) struct Crowds {
     open: [Crowd; CROWDS_MAX],
-    /// Bursts that were over before they were asked for.
+    /// Completed bursts that have not been returned yet.
     over: Vec<Crowd>,
 }
 
-/// What was due at one moment.
+/// Everything due at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Crowd {
-    /// The moment.
+    /// The moment at which they were due.
     pub(crate) due: Nanos,
-    /// When the last of it has begun.
+    /// When the last member began.
     pub(crate) begun: Nanos,
-    /// When the thread had caught up for the first time after that: what had come meanwhile was read.
+    /// When the thread had first caught up after that, so that everything that had arrived meanwhile was read.
     pub(crate) caught_up: Option<Nanos>,
-    /// How much of it has begun; 0 is no crowd.
+    /// Number of members that have begun; 0 is no crowd.
     pub(crate) count: u32,
-    /// Whether the scenario wants all of it at once.
+    /// Whether the scenario asks for all of it at once.
     is_wanted: bool,
 }
 
 impl Crowds {
-    /// Something begins that could have begun since it was `due`. Returns from when on its own delay counts: who is due
-    /// with others waits for those before it. `is_wanted` says of the first whether the scenario asks for a burst.
+    /// Something begins that could have begun at `due`. Returns when its own delay starts to count: members of a crowd
+    /// wait for those before them. `is_wanted` says for the first member whether the scenario asks for a burst.
     pub(crate) fn begin(&mut self, due: Nanos, now: Nanos, is_wanted: bool) -> Nanos {
         if let Some(crowd) = self.open.iter_mut().find(|crowd| crowd.count > 0 && crowd.due == due) {
             crowd.count = crowd.count.saturating_add(1);
@@ -48,7 +48,7 @@ impl Crowds {
             return std::mem::replace(&mut crowd.begun, now).max(due);
         }
         let newcomer = Crowd { due, begun: now, caught_up: None, count: 1, is_wanted };
-        // Whatever is no burst yet makes way first, then what has not gone on for longest.
+        // Evict a crowd that is not yet a burst first, then the one that has been inactive for longest.
         let least = self.open.iter_mut().min_by_key(|crowd| (crowd.count >= BURST_MIN, crowd.begun));
         if let Some(place) = least {
             let gone = std::mem::replace(place, newcomer);
@@ -57,7 +57,7 @@ impl Crowds {
         due
     }
 
-    /// The thread looked at a time for what had come, and found so many events, which it has read.
+    /// The thread polled at time `looked`, found `events` events, and has read them.
     pub(crate) fn has_looked(&mut self, looked: Nanos, events: u32) {
         if events > CAUGHT_UP_EVENTS_MAX {
             return;
@@ -67,13 +67,13 @@ impl Crowds {
         }
     }
 
-    /// Whether the thread has a burst with which it has not been seen to have caught up. It has to look again soon: where
-    /// nothing comes for a while, it would sleep, and that time would be the burst's.
+    /// Returns whether the thread has not yet been seen to catch up with a burst. It must poll again soon: if nothing
+    /// arrives for a while, it would sleep, and that time would be attributed to the burst.
     pub(crate) fn is_behind(&self) -> bool {
         self.open.iter().any(|crowd| crowd.is_burst() && crowd.caught_up.is_none())
     }
 
-    /// A burst of which all have begun, and with which the thread is done; each is told once.
+    /// Returns a burst whose members have all begun and with which the thread has caught up; each is returned once.
     pub(crate) fn next_over(&mut self, now: Nanos) -> Option<Crowd> {
         self.over.pop().or_else(|| {
             let has_ended = |crowd: &&mut Crowd| {
@@ -84,7 +84,7 @@ impl Crowds {
         })
     }
 
-    /// As [`Crowds::next_over`], when nothing begins any more: what the thread is not done with by now ends here.
+    /// Like [`Crowds::next_over`] at the end of the run: a burst with which the thread has not caught up ends now.
     pub(crate) fn next_left(&mut self, now: Nanos) -> Option<Crowd> {
         self.over.pop().or_else(|| {
             let burst = self.open.iter_mut().find(|crowd| crowd.is_burst()).map(std::mem::take)?;
@@ -94,12 +94,12 @@ impl Crowds {
 }
 
 impl Crowd {
-    /// When the thread was done with it: all had begun, and it had caught up.
+    /// Returns when the thread was done with the crowd: all had begun, and it had caught up.
     pub(crate) fn end(&self) -> Nanos {
         self.caught_up.unwrap_or(self.begun)
     }
 
-    /// Nobody looks any longer whether the thread catches up: it has been behind until now at least.
+    /// Ends the crowd without waiting for the thread to catch up: it has been behind at least until now.
     fn ended(mut self, now: Nanos) -> Self {
         self.caught_up.get_or_insert(now);
         self

@@ -1,5 +1,4 @@
-//! What a user sends to rooms and what it gets of them: numbers before a message goes, judgement when one comes, the
-//! account when the user leaves.
+//! A user's messages to and from rooms: numbered before sending, judged on receipt, and settled when the user leaves.
 
 use crate::ledger::{Echo, EchoReceipt, Elsewhere, Receipt, STAMP_BYTES, Stamp, Tracker};
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
@@ -9,60 +8,60 @@ use crate::scenario::template::{Part, Template};
 use super::shard::Shard;
 use super::stage::Stage;
 
-/// [`Stamp::index`] of a message to no room that is the sender's own to get back.
+/// [`Stamp::index`] of a message outside rooms that its sender should get back.
 const TO_SELF: u32 = 0;
-/// [`Stamp::index`] of a message to no room that nobody in particular gets.
+/// [`Stamp::index`] of a message outside rooms that has no particular receiver.
 const TO_NOBODY: u32 = 1;
 
-/// What a C10K ping begins with; three 32-bit numbers follow.
+/// Prefix of a C10K ping; three 32-bit numbers follow.
 const PING: &[u8; 5] = b"ping:";
 const PING_BYTES: usize = PING.len() + 12;
 
-/// One room that a user is in.
+/// A user's membership in one room.
 #[derive(Debug)]
 pub(crate) struct Membership {
-    /// Which publications have come.
+    /// Tracks which publications have been received.
     pub(crate) tracker: Tracker,
     pub(crate) room: u32,
-    /// Of the Phoenix join; 0 on a plain WebSocket.
+    /// `join_ref` of the Phoenix join; 0 on a plain WebSocket.
     pub(crate) join_ref: u32,
-    /// Tells the user's topics apart without their texts: see [`topic_tag`].
+    /// Identifies the user's topics without their text: see [`topic_tag`].
     pub(crate) topic: u32,
-    /// Whether the user gets its own messages back.
+    /// Whether the user receives its own messages.
     pub(crate) echo: bool,
-    /// Whether who is present is kept.
+    /// Whether presence is tracked.
     pub(crate) presence: bool,
-    /// What came of other machines, where there are any.
+    /// Messages received from other machines, if there are any.
     pub(crate) elsewhere: Option<Box<Elsewhere>>,
 }
 
-/// A publication on a recoverable topic of which the server has not said that it took it.
+/// A publication on a recoverable topic that the server has not acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unanswered {
-    /// The push's.
+    /// Reference of the push.
     pub(crate) reference: u32,
     pub(crate) room: u32,
     pub(crate) index: u32,
 }
 
-/// A message that is about to go.
+/// A message about to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Publication {
     pub(crate) number: u32,
     pub(crate) room: u32,
-    /// Its number in the room; of an echo, what it is known by.
+    /// Its number in the room; for an echo, the key under which it is expected back.
     key: u64,
-    /// Receivers that are expected.
+    /// Number of expected receivers.
     pub(crate) expected: u32,
     pub(crate) intended: Nanos,
     pub(crate) began: Nanos,
     pub(crate) at: Nanos,
-    /// As it stands in the message; `None` where it cannot be judged.
+    /// The stamp as it appears in the message; `None` if the message cannot be judged.
     pub(crate) stamp: Option<[u8; STAMP_BYTES]>,
 }
 
 impl Membership {
-    /// The user begins to leave: what is published from now on is not expected of it.
+    /// The user begins to leave: it is not expected to receive anything published from now on.
     pub(super) fn depart(&mut self, stage: &Stage) {
         stage.rooms.depart(self.room, &mut self.tracker);
         if let Some(elsewhere) = &mut self.elsewhere {
@@ -71,12 +70,12 @@ impl Membership {
     }
 }
 
-/// A number for a topic's text (FNV-1a). A user has few topics, so two of them all but never share one.
+/// Hashes a topic's text (FNV-1a). A user has few topics, so collisions are negligible.
 pub(crate) fn topic_tag(topic: &str) -> u32 {
     topic.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The body of a C10K ping sent at a time in microseconds since 1970.
+/// Returns the body of a C10K ping sent at a time in microseconds since the Unix epoch.
 pub(crate) fn c10k_ping(unix_us: u64) -> [u8; PING_BYTES] {
     let parts = [unix_us / 1_000_000_000_000, unix_us / 1_000_000 % 1_000_000, unix_us % 1_000_000];
     let mut body = [0; PING_BYTES];
@@ -87,7 +86,7 @@ pub(crate) fn c10k_ping(unix_us: u64) -> [u8; PING_BYTES] {
     body
 }
 
-/// The time in a C10K ping.
+/// Returns the time in a C10K ping.
 pub(crate) fn c10k_time_us(body: &[u8]) -> Option<u64> {
     let numbers: &[u8; PING_BYTES - PING.len()] = body.strip_prefix(PING)?.try_into().ok()?;
     let (words, _) = numbers.as_chunks::<4>();
@@ -95,7 +94,7 @@ pub(crate) fn c10k_time_us(body: &[u8]) -> Option<u64> {
     Some((mega * 1_000_000 + seconds) * 1_000_000 + micros)
 }
 
-/// Whether a receiver can tell the message.
+/// Returns whether receivers can identify the message.
 fn is_told(body: &Body) -> bool {
     let has_stamp = |template: &Template| template.parts.iter().any(|part| matches!(part, Part::Stamp));
     match body {
@@ -105,8 +104,8 @@ fn is_told(body: &Body) -> bool {
 }
 
 impl Shard {
-    /// Numbers a message, right before it goes, and notes who is expected to get it. A message without a stamp cannot
-    /// be told by its receivers, so nobody is expected to get it.
+    /// Numbers a message just before it is sent and records who is expected to receive it. A message without a stamp
+    /// cannot be identified by its receivers, so nobody is expected to receive it.
     pub(super) fn publish(
         &mut self,
         place: u32,
@@ -168,7 +167,7 @@ impl Shard {
         Some(publication)
     }
 
-    /// Reports a message that went.
+    /// Reports a message that was sent.
     pub(super) fn report_send(
         &mut self,
         place: u32,
@@ -187,7 +186,8 @@ impl Shard {
         );
     }
 
-    /// A message did not go after all, because its connection was already on its way out: nobody is expected to get it.
+    /// Takes back a message that was not sent after all because its connection was closing: nobody is expected to
+    /// receive it.
     pub(super) fn withdraw(&mut self, place: u32, publication: &Publication) {
         if publication.expected == 0 {
             return;
@@ -200,7 +200,8 @@ impl Shard {
         }
     }
 
-    /// Waits for the server to say that it took a publication on a recoverable topic; one without an answer is in doubt.
+    /// Waits for the server to acknowledge a publication on a recoverable topic; a previous one without an answer
+    /// becomes doubtful.
     pub(super) fn await_answer(&mut self, place: u32, topic: u32, reference: u32, publication: &Publication) {
         self.doubt_unanswered(place);
         let Some(client) = self.clients.item_mut(place) else { return };
@@ -223,7 +224,7 @@ impl Shard {
         }
     }
 
-    /// Nobody waits for an answer any more.
+    /// Gives up waiting for an answer and marks the publication as doubtful.
     pub(super) fn doubt_unanswered(&mut self, place: u32) {
         let rare = self.clients.item_mut(place).and_then(|client| client.rare.as_mut());
         if let Some(Unanswered { room, index, .. }) = rare.and_then(|rare| rare.unanswered.take()) {
@@ -231,7 +232,7 @@ impl Shard {
         }
     }
 
-    /// A message came: one observation for each stamp in it, or one for a message of nobody's in particular.
+    /// Handles a received message: one observation per stamp in it, or one if its sender is unknown.
     pub(super) fn receive(&mut self, place: u32, room: u32, body: &[u8], at: Nanos) {
         let mut is_told = false;
         let run_tag = self.stage.run_tag;
@@ -248,7 +249,7 @@ impl Shard {
         if let Some(time_us) = c10k_time_us(body)
             && let Some(client) = self.clients.item_mut(place)
         {
-            // Without a pending ping of this time it is a plain message that looks like one.
+            // Without a pending ping of this time it is a plain message that merely looks like a ping.
             let receipt = client.echoes.received(time_us);
             if client.sent > 0 {
                 note_echo(&mut seen, receipt);
@@ -268,8 +269,8 @@ impl Shard {
         let Some(client) = self.clients.item_mut(place) else { return };
         let is_own = stamp.sender == client.user;
         if stamp.room != NO_ROOM && stamp.origin != self.stage.origin {
-            // Numbers of rooms are each machine's own: this is the one in which it came. It was expected, as it came;
-            // what did not come is judged at the end.
+            // Room numbers are local to each machine: this is the room in which the message arrived. It counts as
+            // expected because it arrived; messages that did not arrive are judged at the end.
             seen.room = room;
             seen.outcome = outcome_of(self.receive_elsewhere(place, room, stamp));
             seen.count = u32::from(matches!(seen.outcome, Outcome::Ok | Outcome::Reordered));
@@ -291,14 +292,15 @@ impl Shard {
         self.see(seen, String::new);
     }
 
-    /// A delivery that came when everything ought to have come is late.
+    /// Marks a delivery as late if everything should have arrived before.
     fn note_lateness(&self, seen: &mut Observation) {
         if matches!(seen.outcome, Outcome::Ok | Outcome::Reordered) && self.is_late(seen.at) {
             seen.outcome = Outcome::Late;
         }
     }
 
-    /// Whether a message in a reply is an echo that the user waits for; other messages in replies are just replies.
+    /// Returns whether a message in a reply is an echo that the user waits for; other messages in replies are just
+    /// replies.
     pub(super) fn is_awaited_echo(&self, place: u32, body: &[u8]) -> bool {
         let Some(client) = self.clients.item(place) else { return false };
         let is_own = |stamp: Stamp| {
@@ -310,14 +312,14 @@ impl Shard {
         client.echoes.pending() > 0 && Stamp::find(body).is_some_and(is_own)
     }
 
-    /// Whether a message is one of the user's own.
+    /// Returns whether a message is one of the user's own.
     pub(super) fn is_own(&self, place: u32, body: &[u8]) -> bool {
         let Some(client) = self.clients.item(place) else { return false };
         let is_own = |stamp: Stamp| stamp.run_tag == self.stage.run_tag && stamp.sender == client.user;
         Stamp::find(body).is_some_and(is_own) || c10k_time_us(body).is_some()
     }
 
-    /// The user begins to leave all its rooms: what is published from now on is not expected of it.
+    /// The user begins to leave all its rooms: it is not expected to receive anything published from now on.
     pub(super) fn depart(&mut self, place: u32) {
         let Some(client) = self.clients.item_mut(place) else { return };
         for membership in client.memberships_mut() {
@@ -325,7 +327,7 @@ impl Shard {
         }
     }
 
-    /// The user has left a room: its account. `outcome` says how.
+    /// Settles a room that the user has left. `outcome` is how it left.
     pub(super) fn settle(&mut self, place: u32, mut membership: Membership, outcome: Outcome, at: Nanos) {
         let was_away = self.unfollow(place, membership.topic);
         self.keep_stay(place, &mut membership, at);
@@ -334,7 +336,7 @@ impl Shard {
         self.missing(place, room, Outcome::Lost, account.lost, at);
         self.missing(place, room, Outcome::InFlight, account.in_flight, at);
         if was_away {
-            return; // its connection's end was its leave
+            return; // the end of its connection was its leave
         }
         let mut seen = self.of_client(place, Kind::Leave, outcome, at);
         seen.room = room;
@@ -344,7 +346,7 @@ impl Shard {
         }
     }
 
-    /// The user hears nothing any more: the accounts of all its rooms and of its echoes.
+    /// The user receives nothing any more: settles all its rooms and its echoes.
     pub(super) fn settle_all(&mut self, place: u32, outcome: Outcome, at: Nanos) {
         self.doubt_unanswered(place);
         while let Some(membership) = self.clients.item_mut(place).and_then(|client| client.leave(|_| true)) {
@@ -353,7 +355,7 @@ impl Shard {
         self.settle_echoes(place, at);
     }
 
-    /// No echo comes any more.
+    /// Settles the echoes: no more are expected.
     pub(super) fn settle_echoes(&mut self, place: u32, at: Nanos) {
         let settle_after = super::clock::nanos(self.stage.plan.drain);
         let Some(client) = self.clients.item_mut(place) else { return };
@@ -377,7 +379,7 @@ fn outcome_of(receipt: Receipt) -> Outcome {
         Receipt::Ok => Outcome::Ok,
         Receipt::Reordered => Outcome::Reordered,
         Receipt::Duplicate => Outcome::Duplicate,
-        // What was given up as missing must not count as delivered besides.
+        // A message already given up as missing must not count as delivered, too.
         Receipt::Unexpected | Receipt::Stale => Outcome::Unexpected,
     }
 }

@@ -1,5 +1,5 @@
-//! How a shard's part of a run ends: nobody begins anything new, messages on their way get their time, everybody closes,
-//! and every user has its finish.
+//! How a shard's part of a run ends: nothing new begins, messages in flight get time to arrive, all connections close,
+//! and every user gets its finish.
 
 use std::sync::Arc;
 
@@ -11,61 +11,61 @@ use super::shard::Shard;
 use super::stage::Why;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
-/// Users that are told in one turn.
+/// Maximum number of users handled in one turn.
 const USERS_PER_TURN_MAX: usize = 512;
-/// Closes of all shards together that wait for their answer at the end. Of a million that leave at one moment the last would
-/// wait for longer than an answer may take, however fast the server is.
+/// Limit on unanswered closes at the end, over all shards. If a million users closed at once, the last would wait
+/// longer than the close timeout, however fast the server is.
 const CLOSES_UNANSWERED_MAX: usize = 10_000;
 
-/// How far a shard's part of the run is.
+/// The phase of a shard's part of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Users come and play.
+    /// Users arrive and play.
     Playing,
-    /// Everybody is told to say nothing more, from this place on.
+    /// All users are told to stop sending, starting at `place`.
     Quieting {
         /// The next user to be told.
         place: u32,
-        /// What ends the run.
+        /// Why the run ends.
         why: Why,
     },
-    /// Everybody only listens.
+    /// All users only listen.
     Draining {
-        /// When that is over.
+        /// When the drain ends.
         until: Nanos,
-        /// What ends the run.
+        /// Why the run ends.
         why: Why,
     },
-    /// Everybody is told to close, from this place on.
+    /// All users are told to close, starting at `place`.
     Closing {
         /// The next user to be told.
         place: u32,
-        /// Users that have not been told.
+        /// Number of users that have not been told.
         untold: usize,
-        /// What ends the run.
+        /// Why the run ends.
         why: Why,
     },
-    /// Everybody is cut off, from this place on.
+    /// All connections are cut, starting at `place`.
     Cutting {
         /// The next user.
         place: u32,
     },
-    /// The last users have their closes answered.
+    /// The last users wait for the answers to their closes.
     Leaving {
-        /// What ends the run.
+        /// Why the run ends.
         why: Why,
     },
-    /// Nobody is left; what other machines published is waited for.
+    /// No users are left; waits for what other machines published.
     Settling {
-        /// What ends the run.
+        /// Why the run ends.
         why: Why,
     },
-    /// Nothing is left.
+    /// The shard has ended.
     Over,
 }
 
 impl Shard {
-    /// No new users, and those that are there end what they do.
+    /// Stops arrivals and lets present users finish what they are doing.
     pub(super) fn stop(&mut self, why: Why) {
         if self.phase != Phase::Playing {
             return;
@@ -75,7 +75,7 @@ impl Shard {
         self.arrivals.stop(now);
         match why {
             Why::Finished | Why::Duration | Why::GivenUp => self.report_dropped(now),
-            // Who ends a run by hand wants nobody more.
+            // When the run is stopped by hand, users that have not arrived are not wanted any more.
             Why::Stopped | Why::Aborted => {
                 self.arrivals.newly_dropped();
             }
@@ -93,7 +93,7 @@ impl Shard {
         self.phase = Phase::Cutting { place: 0 };
     }
 
-    /// Goes on with the run's course; returns whether there is more to do at once.
+    /// Advances the phase of the run; returns whether there is more to do at once.
     pub(super) fn conduct(&mut self, io: &mut Io<'_, Self>) -> bool {
         let now = self.now();
         match self.phase {
@@ -149,7 +149,7 @@ impl Shard {
         }
     }
 
-    /// Whether what comes now comes late: in the second half of the drain, or behind it.
+    /// Returns whether a message received at `at` is late: in the second half of the drain, or after it.
     pub(super) fn is_late(&self, at: Nanos) -> bool {
         match self.phase {
             Phase::Playing | Phase::Quieting { .. } => false,
@@ -162,7 +162,7 @@ impl Shard {
         }
     }
 
-    /// When the run's course asks for attention next.
+    /// Returns when the phase of the run is to be advanced next.
     pub(super) fn next_ending(&self) -> Option<Nanos> {
         match self.phase {
             Phase::Playing => self.stage.plan.load.duration.map(nanos),
@@ -176,14 +176,14 @@ impl Shard {
         }
     }
 
-    /// When the next user comes, or the last phase ends.
+    /// Returns when the next user arrives or the last phase ends.
     pub(super) fn next_arrival(&self, now: Nanos) -> Option<Nanos> {
         let is_playing = self.phase == Phase::Playing && !self.arrivals.is_over(now);
         is_playing.then(|| self.arrivals.next_due()).flatten()
     }
 
-    /// Judges what came of other machines, as soon as it is known what they published, and ends. Who was aborted waits
-    /// for nothing.
+    /// Judges what was received from other machines as soon as it is known what they published, and ends. An aborted
+    /// run does not wait for it.
     fn settle_elsewhere(&mut self, why: Why, now: Nanos) {
         let settlement = match self.stage.together.settlement() {
             Some(settlement) => settlement,
@@ -213,7 +213,7 @@ impl Shard {
         }
         let course = &self.stage.course;
         let is_over = self.arrivals.is_over(now) && course.is_over() && course.active() == 0;
-        // Others may still send to those that only listen here.
+        // Other machines may still send to users that only listen here.
         let is_over = is_over && self.stage.together.finish();
         if is_over {
             self.stop(Why::Finished);
@@ -221,7 +221,7 @@ impl Shard {
         is_over
     }
 
-    /// Users whose turn did not come are counted as wanted, and as dropped.
+    /// Counts users that did not get their turn as both wanted and dropped.
     fn report_dropped(&mut self, now: Nanos) {
         let count = self.arrivals.newly_dropped();
         if count == 0 {
@@ -235,12 +235,13 @@ impl Shard {
         self.see(seen, || "the phase or the run ended before the user's turn".to_owned());
     }
 
-    /// At the end, while that many have not been told to close. Who leaves untold makes it less than it is.
+    /// Returns the number of unanswered closes at the end, while `untold` users have not been told to close. If untold
+    /// users leave, this underestimates.
     fn closes_unanswered(&self, untold: usize) -> usize {
         self.clients.len().saturating_sub(untold)
     }
 
-    /// Does something to some users, at most so many; returns from where on the rest are, and to how many.
+    /// Applies `tell` to at most `most` users; returns where the rest begin, and how many users were told.
     fn tell_some(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -260,8 +261,8 @@ impl Shard {
         ((end < self.clients.places()).then_some(end), told)
     }
 
-    /// The user says nothing more. What it had begun and not ended leaves no observation of its own, but a request that
-    /// waits for its response: the finish says that the user was stopped.
+    /// Stops the user from sending. An operation in progress leaves no observation of its own, except a request that
+    /// waits for its response; the finish reports that the user was stopped.
     fn quiet(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item_mut(place) else { return };
         let was_resting = client.doing == Doing::Resting;
@@ -273,14 +274,14 @@ impl Shard {
             }
             (_, Line::Open) => {
                 self.stop_request(io, place);
-                // Before anybody's account is made: who is quiet does not wait for answers.
+                // Before any membership is settled: a quiet user does not wait for answers.
                 self.doubt_unanswered(place);
                 let Some(client) = self.clients.item_mut(place) else { return };
                 client.doing = Doing::Draining;
                 client.step_due = NEVER;
                 self.set_timer(place);
             }
-            // Between two sessions: the last one has its finish.
+            // Between two sessions: the last one has its finish already.
             (_, Line::Down) if was_resting => self.vanish(place, now),
             (_, Line::Down | Line::Dialing | Line::Upgrading | Line::Mute) => {
                 self.close_at_end(io, place, now);
@@ -301,7 +302,7 @@ impl Shard {
         if client.doing == Doing::Finishing {
             return;
         }
-        // Who stayed has done all that it came for.
+        // A user that stayed has done everything in its session.
         let outcome = if client.stays { Outcome::Ok } else { Outcome::Stopped };
         self.end_session(io, place, outcome);
     }
@@ -317,7 +318,7 @@ impl Shard {
         self.finish(io, place, now);
     }
 
-    /// Cuts a user's WebSocket, if it has one, and makes its account.
+    /// Cuts a user's WebSocket, if it has one, and settles its memberships.
     pub(super) fn cut_now(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item(place) else { return };
         let was_open = matches!(client.line, Line::Open | Line::Closing | Line::Mute);
@@ -331,7 +332,7 @@ impl Shard {
     }
 }
 
-/// See [`CLOSES_UNANSWERED_MAX`]: of one of so many shards, which has one at least.
+/// One shard's part of [`CLOSES_UNANSWERED_MAX`], at least one.
 fn closes_unanswered_max(shards: u16) -> usize {
     (CLOSES_UNANSWERED_MAX / usize::from(shards.max(1))).max(1)
 }

@@ -11,19 +11,19 @@ use crate::schedule::{ScheduleError, ShareError};
 /// Why a run could not begin. Nothing was sent to any target.
 #[derive(Debug)]
 pub enum PlayError {
-    /// A target's name could not be resolved, or has no address of a family that the sources have.
+    /// A target's name could not be resolved, or has no address in the address family of the sources.
     Resolve {
         /// The target's host.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         error: io::Error,
     },
-    /// A target's host cannot be the name of a TLS server.
+    /// A target's host is not a valid TLS server name.
     ServerName {
         /// The target's host.
         host: String,
     },
-    /// The file with further authorities cannot be read, or holds no certificate.
+    /// The file with additional certificate authorities cannot be read, or contains no certificate.
     Authorities {
         /// The file.
         path: PathBuf,
@@ -32,16 +32,16 @@ pub enum PlayError {
     },
     /// TLS cannot be set up.
     Tls(rustls::Error),
-    /// A session nests loops and transactions too deep.
+    /// A session nests loops and transactions too deeply.
     TooDeep {
         /// The session's name.
         session: String,
-        /// How deep it may be.
+        /// The maximum depth.
         depth_max: usize,
     },
     /// The load cannot be played.
     Schedule(ScheduleError),
-    /// The share of this machine names a machine that is not there, or weights that are none.
+    /// The share of this machine refers to a machine that does not exist, or has invalid weights.
     Share(ShareError),
     /// The engine could not be started.
     Engine(StartError),

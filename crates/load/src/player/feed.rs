@@ -1,4 +1,4 @@
-//! The way of observations out of a shard: batches, a bounded wait where the collector is slow, and the time that cost.
+//! The path of observations out of a shard: batching, blocking when the collector is slow, and accounting of that time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use super::gauges::Gauges;
 use crate::observe::{Batch, Nanos, Observation};
 
-/// An observation waits no longer for its batch to fill.
+/// Maximum time for which an observation waits for its batch to fill.
 const BATCH_AGE_MAX: Nanos = 50_000_000;
-/// Batches that wait for a full sink before the shard does.
+/// Number of batches that may wait for a full sink before the shard blocks.
 const WAITING_MAX: usize = 16;
-/// How soon a full sink is tried again.
+/// Interval at which a full sink is retried.
 const RETRY_AFTER: Duration = Duration::from_millis(2);
 
-/// What one shard has seen and not yet handed over.
+/// Observations of one shard that have not been passed on yet.
 #[derive(Debug)]
 pub(crate) struct Feed {
     shard: u16,
@@ -32,7 +32,7 @@ impl Feed {
         Self { shard, sink, gauges, open: Vec::new(), opened_at: 0, waiting: VecDeque::new() }
     }
 
-    /// Adds an observation. Blocks when [`WAITING_MAX`] batches wait already: what was seen is never dropped.
+    /// Adds an observation. Blocks when [`WAITING_MAX`] batches are waiting: observations are never dropped.
     pub(crate) fn push(&mut self, observation: Observation) {
         if self.open.is_empty() {
             self.opened_at = observation.at;
@@ -43,7 +43,7 @@ impl Feed {
         }
     }
 
-    /// Hands over what is old enough; returns after how long this is to be called again.
+    /// Passes on batches that are old enough; returns after how long this must be called again.
     pub(crate) fn tend(&mut self, now: Nanos) -> Option<Duration> {
         if !self.open.is_empty() && now >= self.opened_at.saturating_add(BATCH_AGE_MAX) {
             self.hand_over();
@@ -56,7 +56,7 @@ impl Feed {
         (!self.open.is_empty()).then(|| Duration::from_nanos(due.saturating_sub(now)))
     }
 
-    /// Hands over everything, however long that takes.
+    /// Passes on everything, blocking as long as necessary.
     pub(crate) fn close(&mut self) {
         self.hand_over();
         while let Some(batch) = self.waiting.pop_front() {
@@ -81,13 +81,13 @@ impl Feed {
             match self.sink.try_send(batch) {
                 Ok(()) => {}
                 Err(TrySendError::Full(batch)) => return self.waiting.push_front(batch),
-                // Nobody wants to know any more: the collector is gone, and with it the run's result.
+                // The collector is gone, and with it the run's result.
                 Err(TrySendError::Disconnected(_)) => {}
             }
         }
     }
 
-    /// Waits for the sink, and counts how long.
+    /// Blocks until the sink accepts the batch, and counts the time.
     fn send(&self, batch: Batch) {
         let began = Instant::now();
         drop(self.sink.send(batch));

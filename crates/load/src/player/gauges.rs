@@ -1,41 +1,41 @@
-//! Where a run stands, for whoever wants to look at any time.
+//! Live counters of a run.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Counts of all shards together; each may be read at any time, and none waits for another.
+/// Counters over all shards. Each may be read at any time; they are not mutually consistent.
 #[derive(Debug, Default)]
 pub struct Gauges {
-    /// Users that the schedule has wanted so far; those that could not be started are among them.
+    /// Users that the schedule has asked for so far, including those that could not be started.
     pub wanted: AtomicU64,
-    /// Users that are playing.
+    /// Users currently playing.
     pub users: AtomicU64,
-    /// Users whose session has ended, in whatever way; a user of a closed phase counts for each of its sessions.
+    /// Sessions that have ended, in whatever way; a user of a closed phase counts once per session.
     pub finished: AtomicU64,
     /// Open WebSockets.
     pub connected: AtomicU64,
     /// Joined Phoenix topics.
     pub joined: AtomicU64,
-    /// Entries in the users' lists of who is present, for joins with `presence`.
+    /// Entries in all users' presence lists, for joins with `presence`.
     pub present: AtomicU64,
-    /// The most that [`Gauges::present`] has been.
+    /// Maximum of [`Gauges::present`].
     pub present_max: AtomicU64,
-    /// Entries of the longest of those lists at any moment.
+    /// Maximum length of any one presence list.
     pub present_longest_max: AtomicU64,
-    /// Memory of the tables of users, in bytes; it never shrinks.
+    /// Memory of the user tables, in bytes; it never shrinks.
     pub users_bytes: AtomicU64,
     /// Memory of the users' timers, in bytes; it never shrinks.
     pub timers_bytes: AtomicU64,
-    /// The phase that runs: its place among all phases of all rounds, from 0.
+    /// Index of the current phase among all phases of all rounds, from 0.
     pub phase: AtomicU64,
-    /// How long shards have waited because the collector could not keep up, in nanoseconds.
+    /// Time for which shards were blocked because the collector could not keep up, in nanoseconds.
     pub stalled_ns: AtomicU64,
 }
 
 impl Gauges {
-    /// One user's list of who is present had so many entries before, and has so many now.
+    /// Updates the gauges when one user's presence list changes from `before` to `after` entries.
     pub(crate) fn list_changed(&self, before: u64, after: u64) {
-        // Wraps around for a list that has become shorter, as the sum over all users does not.
+        // Wraps around if the list has become shorter; the sum over all users does not.
         let change = after.wrapping_sub(before);
         let all = self.present.fetch_add(change, Relaxed).wrapping_add(change);
         self.present_max.fetch_max(all, Relaxed);

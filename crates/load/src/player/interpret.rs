@@ -1,4 +1,4 @@
-//! A user's way through its session: which operation comes next, what it leads to, and what becomes of a wait.
+//! The interpreter of a user's session: which operation comes next, what it does, and how a wait ends.
 
 use std::rc::Rc;
 
@@ -15,25 +15,25 @@ use crate::draw::Distribution;
 use crate::observe::{Kind, NO_LABEL, Nanos, Outcome};
 use crate::scenario::plan::{BarrierId, LabelId, Wait};
 
-/// Operations of one user in one turn. A session may loop for ever without waiting for anything; it must not hold up
-/// everybody else.
+/// Maximum number of operations of one user in one turn. A session may loop for ever without waiting; it must not block
+/// the other users.
 const OPERATIONS_PER_TURN_MAX: usize = 1024;
 
-/// A loop without an upper bound of rounds.
+/// A loop without a maximum number of rounds.
 const UNBOUNDED: u32 = u32::MAX;
 
-/// What an operation leads to.
+/// The result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
-    /// It is done.
+    /// Done; continue with the next one.
     Next,
-    /// The user waits; an event or its timer goes on.
+    /// The user waits; an event or its timer continues the session.
     Waits,
     /// The session is over.
     Ends(Outcome),
 }
 
-/// What templates of a user may refer to.
+/// Returns the context for rendering a user's templates.
 pub(super) fn scene<'s>(stage: &'s Stage, host: &'s str, stamp: &'s [u8]) -> Scene<'s> {
     Scene {
         numbers: &stage.numbers,
@@ -45,7 +45,7 @@ pub(super) fn scene<'s>(stage: &'s Stage, host: &'s str, stamp: &'s [u8]) -> Sce
 }
 
 impl Shard {
-    /// Goes on with a user's session until it waits or ends.
+    /// Continues a user's session until it waits or ends.
     pub(super) fn advance(&mut self, io: &mut Io<'_, Self>, place: u32) {
         let Some(client) = self.clients.item_mut(place) else { return };
         client.doing = Doing::Ready;
@@ -67,7 +67,7 @@ impl Shard {
         }
     }
 
-    /// The wait of a user is over as of `at`: it goes on.
+    /// Ends a user's wait as of `at` and continues its session.
     pub(super) fn step_done(&mut self, io: &mut Io<'_, Self>, place: u32, at: Nanos) {
         let Some(client) = self.clients.item_mut(place) else { return };
         client.step_due = NEVER;
@@ -75,14 +75,14 @@ impl Shard {
         self.advance(io, place);
     }
 
-    /// The operation in which a user waits.
+    /// Returns the operation in which a user waits.
     pub(super) fn running(&self, place: u32) -> Option<(Rc<Program>, usize)> {
         let client = self.clients.item(place)?;
         let program = Rc::clone(self.programs.get(usize::from(client.session.0))?);
         Some((program, (client.position as usize).checked_sub(1)?))
     }
 
-    /// The label of the operation in which a user waits.
+    /// Returns the label of the operation in which a user waits.
     pub(super) fn running_label(&self, place: u32) -> u16 {
         let running = self.running(place);
         let label = running.and_then(|(program, position)| program.operations.get(position)?.label());
@@ -152,7 +152,7 @@ impl Shard {
         }
     }
 
-    /// Does something to a user that takes no time.
+    /// Runs an action on a user that takes no time.
     pub(super) fn with_client(&mut self, place: u32, act: impl FnOnce(&Stage, &str, &mut Client)) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let host = &self.stage.targets.target(client.target).host;
@@ -189,7 +189,7 @@ impl Shard {
             client.position = end.exit;
             return Flow::Next;
         }
-        // An unbounded loop may go round more often than can be counted.
+        // An unbounded loop may run for more rounds than the counter can hold.
         let round = rounds.saturating_add(1);
         client.register(end.register).rounds = round;
         if let Some(counter) = end.counter {
@@ -222,7 +222,8 @@ impl Shard {
         self.wait_until(place, due)
     }
 
-    /// The next beat is one interval after the last, however late the user is: what it sends next is intended for it.
+    /// The next paced time is one interval after the last, however late the user is; what the user sends next is
+    /// intended for that time.
     fn pace(&mut self, place: u32, interval: &Distribution) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let last = if client.beat == NEVER { client.ready_at } else { client.beat };
@@ -232,7 +233,7 @@ impl Shard {
         self.wait_until(place, beat)
     }
 
-    /// Goes on at a time, or at once when that is past.
+    /// Continues at `due`, or at once if that has passed.
     fn wait_until(&mut self, place: u32, due: Nanos) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
@@ -267,7 +268,7 @@ impl Shard {
         Flow::Waits
     }
 
-    /// A wait has ended.
+    /// Reports a wait that has ended.
     pub(super) fn wait_is_over(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome, at: Nanos) {
         let Some((program, position)) = self.running(place) else { return };
         let Some(Operation::Wait(label, wait)) = program.operations.get(position) else { return };
@@ -308,8 +309,8 @@ impl Shard {
         Flow::Waits
     }
 
-    /// A barrier has opened: those that wait for this opening go on, on all shards from the same moment. What it takes
-    /// until a shard hears of it is its own delay.
+    /// Releases the users that wait for an opening; on all shards they continue from the same moment. The time until a
+    /// shard learns of the opening counts as its own delay.
     pub(super) fn open_barrier(&mut self, opening: Opening) {
         let (at, now) = (opening.at, self.now());
         let Some(waiting) = self.at_barrier.get_mut(usize::from(opening.barrier.0)) else { return };
@@ -326,7 +327,7 @@ impl Shard {
             if !is_here {
                 continue;
             }
-            // Where it opens on all machines at once, that moment lies ahead.
+            // If the barrier opens on all machines at once, that moment is in the future.
             let is_ahead = at > now;
             client.doing = if is_ahead { Doing::Pausing } else { Doing::Ready };
             client.ready_at = at;
@@ -341,7 +342,7 @@ impl Shard {
         }
     }
 
-    /// The user's own time for what it does is over.
+    /// Handles an expired timer of a user.
     pub(super) fn timer(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item(place) else { return };
         if client.heartbeat_due <= now {

@@ -1,4 +1,4 @@
-//! What a user looks for in what comes in: waits and captures.
+//! Examines incoming messages for a user's waits and captures.
 
 use engine::Io;
 
@@ -9,11 +9,11 @@ use super::shard::Shard;
 use crate::observe::{Nanos, Outcome};
 use crate::scenario::plan::{Extractor, VariableId};
 
-/// The most that is kept of one message for a capture.
+/// Maximum number of bytes of one message kept for a capture.
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
 impl Shard {
-    /// Keeps a message where its user's session captures from messages.
+    /// Keeps a message if its user's session captures from messages.
     pub(super) fn keep_for_capture(&mut self, place: u32, body: &[u8]) {
         let Some(client) = self.clients.item_mut(place) else { return };
         let captures =
@@ -23,7 +23,7 @@ impl Shard {
         }
     }
 
-    /// Ends a user's wait if the message is the last that it waits for.
+    /// Ends a user's wait if this is the last message that it waits for.
     pub(super) fn match_wait(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -60,7 +60,7 @@ impl Shard {
         }
     }
 
-    /// Takes a value out of the last message or response.
+    /// Extracts a value from the last message or response.
     pub(super) fn capture(&mut self, place: u32, variable: VariableId, extractor: &Extractor) -> Flow {
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
         let Some(rare) = client.rare.as_ref().filter(|rare| rare.last_message.is_some()) else {
@@ -73,7 +73,7 @@ impl Shard {
     }
 }
 
-/// The value that an extractor finds; empty where nothing matches.
+/// Returns the value that an extractor finds; empty if nothing matches.
 fn extract(extractor: &Extractor, text: &str, headers: &[(String, String)]) -> String {
     match extractor {
         Extractor::Regex(regex) => {

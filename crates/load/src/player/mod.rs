@@ -1,15 +1,14 @@
-//! The player: plays the users of a [`Plan`] against its targets and says what they saw, as a stream of
+//! The player: plays the users of a [`Plan`] against its targets and reports what they observe as a stream of
 //! [`Batch`]es.
 //!
 //! [`start`] spawns the shards (threads of the [`engine`]); each plays its share of the users, and [`Player`] is the
-//! handle to all of them. A user is a position in its compiled session and a few times: it costs no task, no thread and
-//! no buffer while it is idle.
+//! handle to all of them. A user is a position in its compiled session and a few timestamps: while idle it costs no
+//! task, no thread and no buffer.
 //!
 //! Nothing is lost: every user that arrives finishes exactly once per session ([`Kind::Finish`]), whatever ends it, and
-//! every failure is one observation. What fails ends the session where it cannot go on: a connect, a join, a broken
-//! connection, a required wait, a step that lacks what it needs; the first three not where the connect says that its user
-//! comes back. A reply, an optional wait or an HTTP request that fails
-//! is reported, and the session goes on.
+//! every failure is one observation. These failures end the session: a connect, a join, a broken connection, a required
+//! wait, a step whose precondition is missing; the first three do not if the connect step says that its user
+//! reconnects. A failed reply, optional wait or HTTP request is reported, and the session continues.
 //!
 //! The player must never decide what is good or bad: it reports, and others count.
 //!
@@ -86,7 +85,7 @@ use shard::Shard;
 use stage::{Delays, Mail, Setting, Stage};
 use targets::Targets;
 
-/// A run that is on. Dropping it cuts all its connections.
+/// A run in progress. Dropping it cuts all its connections.
 pub struct Player {
     stage: Arc<Stage>,
     engine: Option<Engine<Shard>>,
@@ -96,21 +95,21 @@ pub struct Player {
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ended {
-    /// What ended it.
+    /// Why it ended.
     pub why: Why,
-    /// How long what users read had been ready at least, on all shards.
+    /// Lower bound of the time between a message becoming readable and being read, over all shards.
     pub read_lag: Spread,
-    /// How long the shards' threads waited for a CPU before they looked at what users then read.
+    /// How long the shards' threads waited for a CPU before they polled for what users then read.
     pub cpu_wait: Spread,
-    /// What the tables of users and connections took.
+    /// Memory of the tables of users and connections.
     pub memory: GeneratorMemory,
 }
 
-/// Starts playing a plan. Observations go into `sink`, whose other end must be read all the time; it is closed when the
+/// Starts playing a plan. Observations go into `sink`, whose other end must be read continuously; it is closed when the
 /// run is over.
 ///
 /// # Errors
-/// A [`PlayError`]; nothing was sent to a target then.
+/// A [`PlayError`]; in that case nothing was sent to a target.
 pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Result<Player, PlayError> {
     let share =
         schedule::Share::of_machine(&options.share.weights, options.share.index).map_err(PlayError::Share)?;
@@ -144,92 +143,93 @@ pub fn start(plan: Arc<Plan>, options: Options, sink: SyncSender<Batch>) -> Resu
     Ok(Player { stage, engine: Some(engine), end })
 }
 
-/// Names of a plan's source addresses on this machine, by the numbers that observations carry.
+/// Returns the names of a plan's source addresses on this machine, indexed by the numbers in observations.
 #[must_use]
 pub fn source_names(sources: &Sources) -> Vec<String> {
     sources::names(sources)
 }
 
 impl Player {
-    /// Where the run stands.
+    /// Returns the live counters of the run.
     #[must_use]
     pub fn gauges(&self) -> Arc<Gauges> {
         Arc::clone(&self.stage.gauges)
     }
 
-    /// The rooms, whose numbers observations carry.
+    /// Returns the rooms, to whose numbers observations refer.
     #[must_use]
     pub fn rooms(&self) -> Arc<Rooms> {
         Arc::clone(&self.stage.rooms)
     }
 
-    /// The first failure of each kind in words.
+    /// Returns the text of the first failure of each kind.
     #[must_use]
     pub fn examples(&self) -> Arc<Examples> {
         Arc::clone(&self.stage.examples)
     }
 
-    /// Names of the source addresses, whose numbers observations carry.
+    /// Returns the names of the source addresses, to whose numbers observations refer.
     #[must_use]
     pub fn sources(&self) -> Vec<String> {
         sources::names(&self.stage.plan.sources)
     }
 
-    /// How many threads have connections.
+    /// Returns the number of threads with connections.
     #[must_use]
     pub fn shards(&self) -> usize {
         usize::from(self.stage.shards)
     }
 
-    /// What ends the run early, for whoever may not hold the player itself, such as a signal's handler.
+    /// Returns a handle that can end the run early, for code that cannot hold the player itself, such as a signal
+    /// handler.
     #[must_use]
     pub fn brake(&self) -> Brake {
         Brake { stage: Arc::clone(&self.stage) }
     }
 
-    /// No new users; those that are there say nothing more, listen for the plan's drain time, and close.
+    /// Ends the run gracefully: no new users; present users stop sending, listen for the plan's drain time, and close.
     pub fn stop(&self) {
         self.brake().stop();
     }
 
-    /// Cuts everybody off now. Every user still has its finish, every room its account.
+    /// Cuts all connections now. Every user still gets its finish, and every room is settled.
     pub fn abort(&self) {
         self.brake().abort();
     }
 
-    /// Where this machine stands with what all machines of the run do together.
+    /// Returns this machine's state in what all machines of the run do together.
     #[must_use]
     pub fn standing(&self) -> Standing {
         self.stage.standing()
     }
 
-    /// What this machine's users published, once they are gone.
+    /// Returns what this machine's users published, once they are gone.
     #[must_use]
     pub fn publications(&self) -> Publications {
         self.stage.rooms.publications()
     }
 
-    /// Takes a word to all machines of the run.
+    /// Delivers a word addressed to all machines of the run.
     pub fn hear(&self, word: Word) {
         self.stage.hear(word);
     }
 
-    /// Whether nothing new begins any more, and what is on its way is waited for.
+    /// Returns whether nothing new begins any more and messages in flight are waited for.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.stage.is_draining()
     }
 
-    /// Whether the run is over.
+    /// Returns whether the run is over.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.stage.has_ended()
     }
 
-    /// Waits for the end. All observations are in the sink then.
+    /// Waits for the end; all observations are in the sink then.
     #[must_use]
     pub fn wait(mut self) -> Ended {
-        // Without a sender every shard has ended, which only an abort leaves unsaid.
+        // Without a sender every shard has ended; only an abort does so without sending a reason.
         let why = self.end.recv().unwrap_or(Why::Aborted);
         let memory = self.memory();
         if let Some(engine) = self.engine.take() {
@@ -239,7 +239,7 @@ impl Player {
         Ended { why, read_lag: read_lag.spread(), cpu_wait: cpu_wait.spread(), memory }
     }
 
-    /// What the tables take; as none of them shrinks, also when they took most.
+    /// Returns the memory of the tables. None of them shrinks, so this is also the maximum.
     fn memory(&self) -> GeneratorMemory {
         let gauges = &self.stage.gauges;
         let of_shards = |read: fn(&ShardCounters) -> &AtomicU64| {
@@ -258,25 +258,25 @@ impl Player {
     }
 }
 
-/// Ends a run early: see [`Player::brake`].
+/// A handle that ends a run early: see [`Player::brake`].
 #[derive(Clone, Debug)]
 pub struct Brake {
     stage: Arc<Stage>,
 }
 
 impl Brake {
-    /// As [`Player::stop`].
+    /// Like [`Player::stop`].
     pub fn stop(&self) {
         self.stage.tell_all(Mail::Stop(Why::Stopped));
     }
 
-    /// As [`Player::abort`].
+    /// Like [`Player::abort`].
     pub fn abort(&self) {
         self.stage.tell_all(Mail::Abort);
     }
 }
 
-/// What each shard is made of, on its own thread.
+/// Everything needed to construct each shard on its own thread.
 struct Parts {
     stage: Arc<Stage>,
     schedules: Arc<Vec<Schedule>>,
@@ -292,7 +292,8 @@ impl Parts {
     }
 }
 
-/// Each shard compiles for itself, so that its users share programs without atomics.
+/// Compiles all sessions. Each shard does this for itself, so that its users share programs without atomic reference
+/// counts.
 fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
     let too_deep =
         |name: &str| PlayError::TooDeep { session: name.to_owned(), depth_max: compile::DEPTH_MAX };
@@ -302,10 +303,10 @@ fn compile_all(plan: &Plan) -> Result<Vec<Rc<Program>>, PlayError> {
     programs.collect()
 }
 
-/// Threads for the crowd that is expected at once. Whoever comes may be there longer than that foresees: where all of
-/// them would not fit into one table, each thread has its own, and only with all of those full does a connect fail.
+/// Plans the threads for the expected concurrent users. Users may stay longer than expected: if all of them would not
+/// fit into one descriptor table, each thread gets its own, and a connect fails only when all of those are full.
 fn plan_capacity(options: &Options, crowd: Crowd, per_user: u64) -> Capacity {
-    // What the kernel refuses stays as it is, and the doctor says so.
+    // If the kernel refuses, the limit stays as it is, and the doctor reports it.
     let limit = raise_descriptor_limit().unwrap_or_else(|_| descriptor_limit());
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let wanted = Wanted {
@@ -315,7 +316,7 @@ fn plan_capacity(options: &Options, crowd: Crowd, per_user: u64) -> Capacity {
     Capacity::plan(options.shards, wanted, cores, limit)
 }
 
-/// How many connections a user may have at once: a WebSocket and one for HTTP.
+/// Returns how many connections a user may have at once: a WebSocket and one for HTTP.
 fn connections(program: &Program) -> u64 {
     let uses = |is_it: fn(&Operation) -> bool| program.operations.iter().any(is_it);
     let websocket = uses(|operation| matches!(operation, Operation::Connect(..)));
@@ -329,5 +330,5 @@ fn engine_config(capacity: Capacity) -> EngineConfig {
     EngineConfig { shards, tables, fine_timer: true, limits, ..EngineConfig::new(Vec::new()) }
 }
 
-/// Mail is control mail only, which is never refused.
+/// Only control mail is posted, which is never refused.
 const MAILBOX_LEN_MAX: usize = 1024;

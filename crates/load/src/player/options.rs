@@ -1,33 +1,33 @@
-//! What a run is started with besides its plan.
+//! How a run is started, apart from its plan.
 
 use std::time::Instant;
 
 /// How this machine plays its part of a plan.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads with connections; `None` is one a core, and more where the descriptor limit asks for it.
+    /// Number of threads with connections; `None` is one per core, and more if the descriptor limit requires it.
     pub shards: Option<usize>,
-    /// Which users this machine plays.
+    /// The users that this machine plays.
     pub share: Share,
-    /// The moment that all times count from. It may lie in the future, so that several machines start together.
+    /// The start of the run's time. It may be in the future, so that several machines start together.
     pub start: Instant,
-    /// The same moment in nanoseconds since 1970.
+    /// The same moment in nanoseconds since the Unix epoch.
     pub start_unix_ns: u64,
-    /// Tells the messages of this run from those of another one.
+    /// Distinguishes the messages of this run from those of another one.
     pub run_tag: u16,
 }
 
-/// Which users of the plan a machine plays.
+/// The part of the plan's users that a machine plays.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Share {
-    /// This machine's place in `weights`.
+    /// This machine's index in `weights`.
     pub index: usize,
-    /// How much of the load each machine takes, at least one; above 0.
+    /// Each machine's share of the load, as weights above 0; at least one.
     pub weights: Vec<f64>,
 }
 
 impl Share {
-    /// One machine plays everybody.
+    /// Returns the share of a single machine that plays all users.
     #[must_use]
     pub fn whole() -> Self {
         Self { index: 0, weights: vec![1.0] }

@@ -1,8 +1,8 @@
-//! Where the shards of the machine have to agree about the course of the run: when a phase has waited for its users, and
-//! when nobody comes any more.
+//! Coordinates the shards of a machine on the course of the run: when a phase has waited for its users, and when no
+//! more users arrive.
 //!
-//! Users of other machines are not known here: where there are any, a phase that has waited for this machine's users
-//! pauses until it is said that all machines' have finished.
+//! Users of other machines are not known here. If there are other machines, a phase that has waited for this machine's
+//! users pauses until the controller reports that the users of all machines have finished.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,24 +13,24 @@ use crate::observe::Nanos;
 #[derive(Debug)]
 pub(crate) struct Course {
     shards: usize,
-    /// Whether users on other machines are waited for too.
+    /// Whether users on other machines are waited for, too.
     has_others: bool,
-    /// Users that have arrived and not finished for good.
+    /// Number of users that have arrived and not finished for good.
     active: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Shards whose schedule waits for the users of its phase.
+    /// Number of shards whose schedule waits for the users of its phase.
     waiting: usize,
-    /// The phase's own end.
+    /// The end of the phase itself.
     not_before: Nanos,
-    /// Shards whose schedule has come to its end.
+    /// Number of shards whose schedule has ended.
     done: usize,
-    /// When the next phase may begin, where only other machines are waited for.
+    /// When the next phase may begin, if only other machines are waited for.
     pause: Option<Nanos>,
-    /// Pauses so far.
+    /// Number of pauses so far.
     pauses: u32,
 }
 
@@ -44,19 +44,19 @@ impl Course {
         self.active.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// A user has finished for good. Returns when the next phase begins, if it waited for this one only.
+    /// A user has finished for good. Returns when the next phase begins, if this was the last user it waited for.
     pub(crate) fn leave(&self, now: Nanos) -> Option<Nanos> {
         let is_last = self.active.fetch_sub(1, Ordering::AcqRel) == 1;
         is_last.then(|| self.proceed(&mut self.lock(), now)).flatten()
     }
 
-    /// Users that have arrived and not finished.
+    /// Returns the number of users that have arrived and not finished for good.
     pub(crate) fn active(&self) -> u64 {
         self.active.load(Ordering::Acquire)
     }
 
-    /// A shard has let all its users of a phase come that waits for them. To be said once. Returns when the next phase
-    /// begins, if all shards have said so and nobody is left.
+    /// A shard has started all its users of a phase that waits for them. Called once per shard and phase. Returns when
+    /// the next phase begins, if all shards have called this and no users are left.
     pub(crate) fn wait(&self, not_before: Nanos, now: Nanos) -> Option<Nanos> {
         let mut state = self.lock();
         state.waiting += 1;
@@ -64,14 +64,14 @@ impl Course {
         self.proceed(&mut state, now)
     }
 
-    /// A shard's schedule has come to its end. To be said once. Returns whether that was the last one.
+    /// A shard's schedule has ended. Called once per shard. Returns whether it was the last one.
     pub(crate) fn done(&self) -> bool {
         let mut state = self.lock();
         state.done += 1;
         state.done == self.shards
     }
 
-    /// Whether nobody comes any more.
+    /// Returns whether no more users arrive.
     pub(crate) fn is_over(&self) -> bool {
         self.lock().done >= self.shards
     }
@@ -89,13 +89,14 @@ impl Course {
         Some(not_before)
     }
 
-    /// The number of the pause that is on, and when the next phase may begin.
+    /// Returns the number of the current pause, and when the next phase may begin.
     pub(crate) fn pause(&self) -> Option<(u32, Nanos)> {
         let state = self.lock();
         state.pause.map(|not_before| (state.pauses, not_before))
     }
 
-    /// All machines' users have finished: the pause of this number is over. Returns whether it was on.
+    /// Ends the pause with this number, because the users of all machines have finished. Returns whether it was the
+    /// current pause.
     pub(crate) fn resume(&self, number: u32) -> bool {
         let mut state = self.lock();
         let is_on = state.pause.is_some() && state.pauses == number;
@@ -107,7 +108,7 @@ impl Course {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is whole between any two operations.
+        // The state is consistent between any two operations, so a poisoned lock is safe to use.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! Phoenix Channels from the client's side: what a server says, read, and what the user says, written. Pure.
+//! The client side of Phoenix Channels: decodes what a server sends and encodes what the user sends. Pure.
 //!
-//! References are small numbers here, written as the decimal strings that Phoenix's own client uses.
+//! References are small numbers here, encoded as the decimal strings that Phoenix's own client uses.
 
 use std::borrow::Cow;
 
@@ -15,25 +15,25 @@ pub(crate) struct Incoming<'a> {
     pub(crate) topic: Cow<'a, str>,
     pub(crate) event: Cow<'a, str>,
     pub(crate) payload: Payload<'a>,
-    /// Of a binary reply, whose payload has no room for it.
+    /// Status of a binary reply, which is not part of its payload.
     status: Option<&'a str>,
 }
 
-/// How the server answered.
+/// The server's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
-    /// `ok`, or another status than `error` that a handler chose.
+    /// `ok`, or any other status than `error` that a handler chose.
     Ok,
     /// `error`
     Error,
 }
 
-/// The body of a WebSocket message is no message of Phoenix's; in words.
+/// A WebSocket message that is not a valid Phoenix message; the reason as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NoMessage(pub(crate) String);
 
 impl<'a> Incoming<'a> {
-    /// Reads the body of one WebSocket message.
+    /// Decodes the body of one WebSocket message.
     pub(crate) fn read(version: Version, kind: FrameKind, body: &'a [u8]) -> Result<Self, NoMessage> {
         if (version, kind) == (Version::V2, FrameKind::Binary) {
             return binary(body).ok_or_else(|| NoMessage("a binary frame of another form".to_owned()));
@@ -50,7 +50,7 @@ impl<'a> Incoming<'a> {
         })
     }
 
-    /// The status of a `phx_reply`; `None` where it has none.
+    /// Returns the status of a `phx_reply`; `None` if it has none.
     pub(crate) fn status(&self) -> Option<Status> {
         #[derive(Deserialize)]
         struct Reply<'a> {
@@ -65,7 +65,7 @@ impl<'a> Incoming<'a> {
         Some(if status == "error" { Status::Error } else { Status::Ok })
     }
 
-    /// The payload's bytes.
+    /// Returns the payload's bytes.
     pub(crate) fn payload_bytes(&self) -> &'a [u8] {
         match self.payload {
             Payload::Json(json) => json.as_bytes(),
@@ -74,7 +74,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// A message of the user's.
+/// A message from the user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing<'a> {
     /// `None` on the topic `phoenix`.
@@ -86,7 +86,7 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// Appends the body of one WebSocket message and says of which kind it is.
+    /// Appends the body of one WebSocket message and returns its frame kind.
     pub(crate) fn write(&self, version: Version, out: &mut Vec<u8>) -> Result<FrameKind, EncodeError> {
         let message = Message {
             join_ref: self.join_ref.map_or(Ref::NULL, reference),
@@ -99,8 +99,8 @@ impl Outgoing<'_> {
     }
 }
 
-/// The three binary messages of a server (V2): 0 push, 1 reply, 2 broadcast. Each begins with the lengths of its
-/// fields, a byte each.
+/// Decodes one of the three binary messages of a server (V2): 0 push, 1 reply, 2 broadcast. Each begins with the
+/// lengths of its fields, one byte each.
 fn binary(body: &[u8]) -> Option<Incoming<'_>> {
     let (&kind, rest) = body.split_first()?;
     match kind {
@@ -141,7 +141,7 @@ fn binary(body: &[u8]) -> Option<Incoming<'_>> {
     }
 }
 
-/// So many texts behind their lengths, and what follows them.
+/// Splits off `COUNT` texts that follow their lengths; returns them and the rest.
 fn fields<const COUNT: usize>(bytes: &[u8]) -> Option<([&str; COUNT], &[u8])> {
     let (lengths, mut rest) = bytes.split_first_chunk::<COUNT>()?;
     let mut texts = [""; COUNT];
@@ -157,7 +157,7 @@ fn reference(number: u32) -> Ref {
     Ref::from_text(itoa(number, &mut [0; 10]))
 }
 
-/// A number in decimal digits, without an allocation.
+/// Formats a number in decimal without allocating.
 fn itoa(mut number: u32, digits: &mut [u8; 10]) -> &str {
     let mut start = digits.len();
     loop {
@@ -171,7 +171,7 @@ fn itoa(mut number: u32, digits: &mut [u8; 10]) -> &str {
     std::str::from_utf8(&digits[start..]).unwrap_or_default()
 }
 
-/// The number of a reference of ours; `None` for `null` and what no user of ours has sent.
+/// Returns the number of one of our references; `None` for `null` and for references that no user of ours has sent.
 fn number(reference: &Ref) -> Option<u32> {
     reference.as_json().trim_matches('"').parse().ok()
 }

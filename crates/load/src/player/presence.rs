@@ -1,19 +1,18 @@
-//! Phoenix's presence from the client's side: who comes and goes with a message. Pure.
+//! The client side of Phoenix Presence: who joins and leaves in a message. Pure.
 
 use proto::phoenix::Payload;
 use serde::Deserialize;
 
 use super::phoenix::Incoming;
 
-/// What a message says about who is present: keys, and how many entries (tabs, devices) of each.
+/// A change of presence: keys, each with its number of entries (tabs, devices).
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum PresenceChange {
     State(Vec<(String, u32)>),
     Difference { joins: Vec<(String, u32)>, leaves: Vec<(String, u32)> },
 }
 
-/// How a list of who is present changes with a message: the keys that come, less those that go. `None` for messages
-/// that are not about presence.
+/// Returns the change of presence in a message; `None` for messages that are not about presence.
 pub(crate) fn presence_change(message: &Incoming<'_>) -> Option<PresenceChange> {
     #[derive(Deserialize)]
     struct Difference {
@@ -42,7 +41,7 @@ pub(crate) fn presence_change(message: &Incoming<'_>) -> Option<PresenceChange> 
     }
 }
 
-/// How many entries a key has.
+/// Returns the number of entries of a key.
 fn metas(entry: &serde_json::Value) -> u32 {
     entry.get("metas").and_then(serde_json::Value::as_array).map_or(1, |metas| metas.len() as u32)
 }

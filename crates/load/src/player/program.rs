@@ -1,4 +1,4 @@
-//! A session as a flat list of operations with jumps: where a user is in its session is one number.
+//! A session as a flat list of operations with jumps: a user's position in its session is one number.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,43 +10,43 @@ use crate::scenario::plan::{
 };
 use crate::scenario::template::Template;
 
-/// Place of an operation in its [`Program`].
+/// Index of an operation in its [`Program`].
 pub(crate) type Position = u32;
 
 /// One session, compiled: see [`super::compile`].
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// What is done, in order but for jumps. The last one is [`Operation::End`].
+    /// Operations in order of execution, apart from jumps. The last one is [`Operation::End`].
     pub(crate) operations: Vec<Operation>,
-    /// Where each transaction's steps are, inner ones after outer ones.
+    /// The operations of each transaction, inner ones after outer ones.
     pub(crate) transactions: Vec<TransactionSpan>,
-    /// Label of the whole session's time.
+    /// Label for the duration of the whole session.
     pub(crate) label: LabelId,
     /// Whether messages and responses must be kept for a capture.
     pub(crate) captures: bool,
-    /// Whether it reads slowly at some time: then its sockets get small buffers from the start.
+    /// Whether it reads slowly at any time: then its sockets get small buffers from the start.
     pub(crate) reads_slowly: bool,
 }
 
-/// Which of a user's registers.
+/// Index of one of a user's registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RegisterIndex(pub(crate) u8);
 
-/// The operations that belong to one transaction.
+/// The operations within one transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TransactionSpan {
     /// The first operation within it.
     pub(crate) first: Position,
     /// The operation that ends it.
     pub(crate) last: Position,
-    /// Holds when it began.
+    /// Holds when the transaction began.
     pub(crate) register: RegisterIndex,
-    /// Under which it reports.
+    /// The label under which it is reported.
     pub(crate) label: Option<LabelId>,
 }
 
-/// One operation. What waits is a [`Step`](crate::scenario::plan::Step) of the plan with its label; the rest is done
-/// at once.
+/// One operation. Operations that wait are a [`Step`](crate::scenario::plan::Step) of the plan with its label; the
+/// others complete at once.
 #[derive(Debug)]
 pub(crate) enum Operation {
     Connect(Option<LabelId>, Box<Connect>),
@@ -79,7 +79,7 @@ pub(crate) enum Operation {
     },
     Jump(Position),
     JumpUnless(Condition, Position),
-    /// Goes to one of the positions by weight; the weights are cumulative and the last is their sum.
+    /// Jumps to one of the positions by weight; the weights are cumulative and the last is their sum.
     Choose(Vec<(f64, Position)>),
     LoopBegin(Box<LoopBegin>),
     LoopEnd(Box<LoopEnd>),
@@ -88,7 +88,7 @@ pub(crate) enum Operation {
     End,
 }
 
-/// Sets a loop's register; falls through into the first [`LoopEnd`]-guarded round.
+/// Sets a loop's register and falls through to its [`LoopEnd`], which guards the first round.
 #[derive(Debug)]
 pub(crate) struct LoopBegin {
     pub(crate) register: RegisterIndex,
@@ -96,26 +96,26 @@ pub(crate) struct LoopBegin {
     pub(crate) during: Option<Duration>,
 }
 
-/// Decides whether there is one more round.
+/// Decides whether another round begins.
 #[derive(Debug)]
 pub(crate) struct LoopEnd {
     pub(crate) register: RegisterIndex,
-    /// Asked before each round but, with `condition_after_first_round`, the first.
+    /// Evaluated before each round; with `condition_after_first_round`, not before the first.
     pub(crate) condition: Option<Condition>,
     pub(crate) condition_after_first_round: bool,
-    /// Gets the number of the round that begins, from 1.
+    /// Set to the number of the round that begins, from 1.
     pub(crate) counter: Option<VariableId>,
     /// The first operation after the loop.
     pub(crate) exit: Position,
 }
 
 impl Operation {
-    /// Whether a user who comes to it only passes time: nothing is measured until that is over.
+    /// Returns whether a user only passes time here: nothing is measured until it is over.
     pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::Barrier { .. } | Self::Think(_) | Self::Pace(_) | Self::Stay | Self::End)
     }
 
-    /// Under which it reports besides its kind.
+    /// Returns the label under which the operation is reported, in addition to its kind.
     pub(crate) fn label(&self) -> Option<LabelId> {
         match self {
             Self::Connect(label, _)

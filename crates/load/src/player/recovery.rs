@@ -1,23 +1,23 @@
-//! Recoverable topics from the client's side (`docs/protocol.md`): where a user stands, and what messages say of it. Pure.
+//! The client side of recoverable topics (`docs/protocol.md`): a user's position, and what messages say about it. Pure.
 
 use proto::phoenix::Payload;
 use serde::Deserialize;
 
 use super::phoenix::Incoming;
 
-/// Where a user stands in a recoverable topic.
+/// A user's position in a recoverable topic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Standing {
-    /// Which life of the order.
+    /// The epoch of the topic's order.
     pub(crate) epoch: String,
-    /// The last publication that it was given.
+    /// The last publication that the user received.
     pub(crate) offset: u64,
-    /// Its name as a publisher.
+    /// The user's identity as a publisher.
     pub(crate) publisher: Option<String>,
 }
 
 impl Standing {
-    /// What a join hands back, as JSON.
+    /// Returns the `recover` member of a join, as JSON.
     pub(crate) fn as_wish(&self) -> String {
         let Self { epoch, offset, publisher } = self;
         let wish = match publisher {
@@ -30,16 +30,16 @@ impl Standing {
     }
 }
 
-/// What the reply to a join says about recovery.
+/// The part of a join's reply about recovery.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Recovery {
-    /// `None`: the server does not know now where the topic stands.
+    /// `None`: the server does not know the topic's position at the moment.
     pub(crate) standing: Option<Standing>,
-    /// Whether what was missed follows.
+    /// Whether the missed messages follow.
     pub(crate) is_recovered: bool,
 }
 
-/// What the reply to a join says about recovery; `None` where the topic is not recoverable.
+/// Returns the part of a join's reply about recovery; `None` if the topic is not recoverable.
 pub(crate) fn recovery_in(message: &Incoming<'_>) -> Option<Recovery> {
     #[derive(Deserialize)]
     struct Reply {
@@ -64,7 +64,7 @@ pub(crate) fn recovery_in(message: &Incoming<'_>) -> Option<Recovery> {
     Some(Recovery { standing, is_recovered: recovered })
 }
 
-/// Where a `gap` lets a user stand: the epoch and the offset.
+/// Returns the position after a `gap`: the epoch and the offset.
 pub(crate) fn gap_in(message: &Incoming<'_>) -> Option<(String, u64)> {
     #[derive(Deserialize)]
     struct Gap {
@@ -75,8 +75,8 @@ pub(crate) fn gap_in(message: &Incoming<'_>) -> Option<(String, u64)> {
     serde_json::from_str::<Gap>(json).ok().map(|Gap { epoch, to }| (epoch, to))
 }
 
-/// The place of a publication in its topic's order. It stands behind the payload's other members, so that nothing else
-/// of a payload has to be read.
+/// Returns the offset of a publication in its topic. It is the last member of the payload, so that the rest of the
+/// payload need not be parsed.
 pub(crate) fn offset_in(payload: &[u8]) -> Option<u64> {
     let payload = payload.trim_ascii_end().strip_suffix(b"}")?.trim_ascii_end();
     let digits = payload.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -85,7 +85,7 @@ pub(crate) fn offset_in(payload: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A join's payload with the wish to recover in front of its other members; `None` where it is no object.
+/// Returns a join's payload with `recover` inserted before its other members; `None` if it is not an object.
 pub(crate) fn with_wish(payload: &str, standing: &Standing) -> Option<String> {
     let members = payload.trim().strip_prefix('{')?.trim_start();
     let comma = if members.starts_with('}') { "" } else { "," };

@@ -1,4 +1,4 @@
-//! Templates filled in for one user, and what depends on them: conditions and expressions.
+//! Renders templates for one user, and evaluates the conditions and expressions that use them.
 
 use std::cmp::Ordering as Order;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,15 @@ use super::options::Share;
 use crate::scenario::plan::{Comparison, Condition, Expression, Feeder, FeederId, Plan};
 use crate::scenario::template::{Part, Template};
 
-/// The longest filler or padding that a template may draw, so that a distribution with a long tail cannot ask for all
-/// memory.
+/// Maximum length of filler or padding in a template, so that a distribution with a long tail cannot exhaust memory.
 const FILLER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Numbers that all users share; those of several machines are never the same.
+/// Number sequences that all users share; they are unique across machines.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     sequences: Vec<AtomicU64>,
     unique: AtomicU64,
-    /// How many rows of each feeder were given out.
+    /// Number of rows of each feeder that have been handed out.
     rows: Vec<AtomicU64>,
     machine: u64,
     machines: u64,
@@ -36,46 +35,46 @@ impl Numbers {
         }
     }
 
-    /// From 1 on. Every machine counts in steps of the number of machines.
+    /// Returns the next number of a sequence, from 1. Every machine counts in steps of the number of machines.
     fn sequence(&self, index: u16) -> u64 {
         let next = self.sequences.get(usize::from(index));
         let before = next.map_or(0, |next| next.fetch_add(1, Ordering::Relaxed));
         before * self.machines + self.machine + 1
     }
 
-    /// From 0 on, in the same way.
+    /// Returns the next unique number, from 0, in the same way.
     fn unique(&self) -> u64 {
         self.unique.fetch_add(1, Ordering::Relaxed) * self.machines + self.machine
     }
 
-    /// Machines share the rows in the same way.
+    /// Returns a feeder's next row, in the same way: machines share the rows.
     fn next_row(&self, feeder: FeederId) -> u64 {
         let next = self.rows.get(usize::from(feeder.0));
         next.map_or(0, |next| next.fetch_add(1, Ordering::Relaxed)) * self.machines + self.machine
     }
 }
 
-/// What a template may refer to besides its user.
+/// What a template may refer to, apart from its user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) numbers: &'a Numbers,
     pub(crate) feeders: &'a [Feeder],
     pub(crate) target_host: &'a str,
     pub(crate) clock: Clock,
-    /// Stands where the template wants a stamp; nothing where the message gets none.
+    /// Inserted where the template has a stamp; empty if the message gets none.
     pub(crate) stamp: &'a [u8],
 }
 
 impl Scene<'_> {
-    /// Fills in a template as text.
+    /// Renders a template as text.
     pub(crate) fn text(&self, template: &Template, client: &mut Client) -> String {
         let mut out = Vec::new();
         self.render(template, client, &mut out);
-        // Every part is text.
+        // Every part is text, so this cannot fail.
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// Appends a template, filled in.
+    /// Appends a rendered template.
     pub(crate) fn render(&self, template: &Template, client: &mut Client, out: &mut Vec<u8>) {
         let start = out.len();
         let mut padding = None;
@@ -110,7 +109,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a condition holds.
+    /// Returns whether a condition holds.
     pub(crate) fn holds(&self, condition: &Condition, client: &mut Client) -> bool {
         let left = self.text(&condition.left, client);
         match &condition.comparison {
@@ -127,7 +126,7 @@ impl Scene<'_> {
         compares(&left, &condition.comparison, &right)
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(crate) fn value(&self, expression: &Expression, client: &mut Client) -> String {
         match expression {
             Expression::Text(template) => self.text(template, client),
@@ -194,9 +193,9 @@ fn compares(left: &str, comparison: &Comparison, right: &str) -> bool {
     }
 }
 
-/// The inside of a JSON string (RFC 8259, section 7).
+/// Appends the inside of a JSON string (RFC 8259, section 7).
 fn append_json(out: &mut Vec<u8>, text: &str) {
-    // Text always has a form as JSON, with its quotes.
+    // Any text can be represented as a JSON string with quotes.
     let quoted = serde_json::to_string(text).unwrap_or_default();
     let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     out.extend_from_slice(inside.unwrap_or_default().as_bytes());

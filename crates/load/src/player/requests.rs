@@ -1,4 +1,4 @@
-//! A user's HTTP requests (RFC 9112): its own connection, kept where both sides agree, one request at a time.
+//! A user's HTTP requests (RFC 9112): its own connection, kept alive if both sides agree, one request at a time.
 
 use std::io::Write as _;
 
@@ -15,22 +15,23 @@ use crate::scenario::plan::{HttpRequest, TargetId};
 
 const USER_AGENT: &str = concat!("stampede/", env!("CARGO_PKG_VERSION"));
 
-/// An HTTP connection and what is on it.
+/// An HTTP connection and its current request.
 #[derive(Debug)]
 pub(crate) struct Request {
     socket: ConnectionId,
     target: TargetId,
     is_established: bool,
-    /// Whether the connection has carried a request before: then the server may have closed it just when this one went.
+    /// Whether the connection has carried a request before: then the server may have closed it just as this one was
+    /// sent.
     is_reused: bool,
-    /// The request, until its response has come; empty between requests.
+    /// The request, until its response is complete; empty between requests.
     text: Vec<u8>,
     /// `None` between requests.
     response: Option<Response>,
 }
 
 impl Shard {
-    /// Does an HTTP request.
+    /// Sends an HTTP request.
     pub(super) fn request(&mut self, io: &mut Io<'_, Self>, place: u32, request: &HttpRequest) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
@@ -68,7 +69,7 @@ impl Shard {
         self.drop_request(io, place);
         match self.open_request(io, place, target, text, asked) {
             Ok(()) => Flow::Waits,
-            // The generator's own limits would fail the next request as well, at once.
+            // A limit of the generator would fail the next request at once as well.
             Err((outcome, text)) => {
                 self.report_request(place, outcome, 0, 0, text);
                 Flow::Ends(outcome)
@@ -123,7 +124,7 @@ impl Shard {
         if let Some(template) = &request.body {
             scene.render(template, client, &mut body);
         }
-        // RFC 9110, section 8.6: methods that expect content say that there is none.
+        // RFC 9110, section 8.6: methods that expect content send a Content-Length even without content.
         let expects_body = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
         if !body.is_empty() || expects_body {
             line(format_args!("Content-Length: {}\r\n", body.len()));
@@ -133,7 +134,7 @@ impl Shard {
         text
     }
 
-    /// The connection is established: the request goes.
+    /// The connection is established: sends the request.
     pub(super) fn request_connected(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId) {
         let Some(request) = self.request_on(place, id) else { return };
         request.is_established = true;
@@ -145,7 +146,7 @@ impl Shard {
         self.set_timer(place);
     }
 
-    /// Bytes of a response came. Returns how many are done with.
+    /// Handles bytes of a response. Returns how many are consumed.
     pub(super) fn response_received(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -155,7 +156,7 @@ impl Shard {
     ) -> usize {
         let Some(request) = self.request_on(place, id) else { return bytes.len() };
         let Some(response) = &mut request.response else {
-            // A response that nobody asked for.
+            // A response without a request.
             self.drop_request(io, place);
             return bytes.len();
         };
@@ -205,7 +206,7 @@ impl Shard {
         self.set_timer(place);
     }
 
-    /// A request has failed; the session goes on.
+    /// Reports a failed request; the session continues.
     fn request_failed(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome, text: String) {
         self.report_request(place, outcome, 0, 0, text);
         let at = self.now();
@@ -234,7 +235,7 @@ impl Shard {
         self.see(Observation { intended, began, count, code, bytes, label, ..seen }, || text);
     }
 
-    /// The engine has no HTTP connection any more that a user still had.
+    /// The engine has ended an HTTP connection that a user still had.
     pub(super) fn request_ended(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -248,8 +249,8 @@ impl Shard {
         if matches!(cause, EndCause::PeerClosed) && response.end() {
             return self.response_complete(io, place);
         }
-        // RFC 9110, section 9.2.2: a kept connection may end just when the next request goes. What the server has not
-        // begun to answer is asked once more on a new connection.
+        // RFC 9110, section 9.2.2: a kept-alive connection may end just as the next request is sent. A request that the
+        // server has not begun to answer is retried once on a new connection.
         if request.is_reused && response.status == 0 {
             let (target, text) = (request.target, std::mem::take(&mut request.text));
             self.forget_request(place);
@@ -277,7 +278,7 @@ impl Shard {
         self.open_request(io, place, target, text, asked)
     }
 
-    /// Cuts a user's HTTP connection because the run ends. A request that waited for its response has been seen so far.
+    /// Cuts a user's HTTP connection because the run ends. A request that was waiting for its response is reported.
     pub(super) fn stop_request(&mut self, io: &mut Io<'_, Self>, place: u32) {
         let Some(client) = self.clients.item(place) else { return };
         let request = client.rare.as_ref().and_then(|rare| rare.request.as_ref());
@@ -311,7 +312,7 @@ impl Shard {
         rare.request.take().map(|request| request.socket)
     }
 
-    /// The user's HTTP connection, if it is this one.
+    /// Returns the user's HTTP connection, if it is this one.
     fn request_on(&mut self, place: u32, id: ConnectionId) -> Option<&mut Request> {
         let request = self.clients.item_mut(place)?.rare.as_mut()?.request.as_deref_mut()?;
         (request.socket == id).then_some(request)

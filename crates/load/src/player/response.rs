@@ -1,21 +1,21 @@
-//! An HTTP/1.1 response as it comes in (RFC 9112): head, body by its framing, end. No socket, no clock; memory bounded
-//! by what the user wants to keep of the body.
+//! Incremental parser of an HTTP/1.1 response (RFC 9112): head, body by its framing, end. No socket, no clock; memory
+//! is bounded by how much of the body the user keeps.
 
 use super::upgrade::{HEAD_BYTES_MAX, HEADERS_MAX};
 
-/// The longest line of a chunk's size with its extensions.
+/// Maximum length of a chunk-size line with its extensions.
 const CHUNK_LINE_BYTES_MAX: usize = 1024;
 
-/// A response of which some has come.
+/// A partially received response.
 #[derive(Debug)]
 pub(crate) struct Response {
-    /// Of the final response's head; 0 before.
+    /// Status of the final response; 0 before its head is complete.
     pub(crate) status: u16,
-    /// Of the body, at most as many bytes as are kept.
+    /// The body, truncated to the number of bytes kept.
     pub(crate) body: Vec<u8>,
-    /// Bytes of the whole body.
+    /// Length of the whole body, in bytes.
     pub(crate) body_bytes: u64,
-    /// Header lines, kept if they are wanted.
+    /// Header lines, if they are to be kept.
     pub(crate) headers: Vec<(String, String)>,
     /// Whether the connection may carry another request.
     pub(crate) is_reusable: bool,
@@ -25,17 +25,17 @@ pub(crate) struct Response {
     progress: Progress,
 }
 
-/// What comes next.
+/// What is expected next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Progress {
     Head,
-    /// So many bytes of the body.
+    /// This many bytes of the body.
     Length(u64),
-    /// A chunk's size.
+    /// A chunk-size line.
     ChunkSize,
-    /// So many bytes of a chunk.
+    /// This many bytes of a chunk.
     Chunk(u64),
-    /// The line end behind a chunk.
+    /// The line end after a chunk.
     ChunkEnd,
     /// Trailer lines up to an empty one.
     Trailers,
@@ -44,18 +44,18 @@ enum Progress {
     Done,
 }
 
-/// The peer broke HTTP; in words.
+/// The peer violated HTTP; the reason as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BadResponse(pub(crate) String);
 
-/// What the request was, as far as the response's form depends on it.
+/// The properties of the request that determine how the response is parsed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     /// A response to HEAD has no body (RFC 9112, section 6.3).
     pub(crate) is_head: bool,
     /// Whether header lines are kept.
     pub(crate) keeps_headers: bool,
-    /// Bytes of the body that are kept.
+    /// Maximum number of bytes of the body to keep.
     pub(crate) body_kept_max: usize,
 }
 
@@ -74,12 +74,12 @@ impl Response {
         }
     }
 
-    /// Whether the last byte has come.
+    /// Returns whether the response is complete.
     pub(crate) fn is_done(&self) -> bool {
         self.progress == Progress::Done
     }
 
-    /// Takes what has come; returns how many bytes were used. What is left must be given again, with more behind it.
+    /// Parses received bytes; returns how many were consumed. The rest must be passed again, followed by more.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<usize, BadResponse> {
         let mut used = 0;
         while !self.is_done() {
@@ -92,7 +92,7 @@ impl Response {
         Ok(used)
     }
 
-    /// The connection has ended. Says whether that completes the response.
+    /// The connection has ended. Returns whether that completes the response.
     pub(crate) fn end(&mut self) -> bool {
         if self.progress == Progress::UntilEnd {
             self.progress = Progress::Done;
@@ -170,7 +170,7 @@ impl Response {
             }
         };
         let status = head.code.unwrap_or_default();
-        // RFC 9110, section 15.2: a final response follows an interim one. A switch of protocols was not asked for.
+        // RFC 9110, section 15.2: a final response follows an interim one. A protocol switch was not requested.
         if (100..200).contains(&status) {
             return if status == 101 {
                 Err(BadResponse("101 without an upgrade".to_owned()))
@@ -189,7 +189,7 @@ impl Response {
         Ok(used)
     }
 
-    /// RFC 9112, section 6.3: how long the body is; section 9.3: whether the connection persists.
+    /// Determines the body's framing (RFC 9112, section 6.3) and whether the connection persists (section 9.3).
     fn frame_body(&mut self, is_1_1: bool, headers: &[httparse::Header<'_>]) -> Result<(), BadResponse> {
         let values = |name: &'static str| {
             let matching = headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
@@ -216,7 +216,7 @@ fn after(left: u64, more: impl FnOnce(u64) -> Progress, next: Progress) -> Progr
     if left == 0 { next } else { more(left) }
 }
 
-/// RFC 9112, section 6.3: several lengths that agree count as one, others break the framing.
+/// RFC 9112, section 6.3: several lengths that agree count as one; others are a framing error.
 fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u64>, BadResponse> {
     let mut length = None;
     for value in values {
@@ -231,7 +231,7 @@ fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u
     Ok(length)
 }
 
-/// The first line without its end, and how many bytes it takes with it.
+/// Returns the first line without its line end, and its length including the line end.
 fn line(bytes: &[u8]) -> Result<Option<(&[u8], usize)>, BadResponse> {
     match memchr::memchr(b'\n', bytes) {
         Some(end) => {

@@ -1,7 +1,8 @@
-//! Users who come back when their connection fails: where they go on, and what they stay expected to get meanwhile.
+//! Users that reconnect when their connection fails: where they continue, and which messages they are still expected to
+//! receive.
 //!
-//! On a recoverable topic a user stays a member of the room while it has no connection: what is published meanwhile it is
-//! to get when it joins again, each once. From all other rooms it is gone with its connection.
+//! On a recoverable topic a user stays a member of the room while it is disconnected: it is to receive what is
+//! published meanwhile when it joins again, each message once. It leaves all other rooms with its connection.
 
 use std::rc::Rc;
 
@@ -17,12 +18,12 @@ use super::recovery::{Recovery, Standing, gap_in, offset_in};
 use super::shard::Shard;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
-/// How often a user comes back before it is in a room again. Then its session has failed.
+/// Maximum number of reconnects before the user is in a room again; beyond it the session has failed.
 const RETURNS_MAX: u32 = 100;
 
 impl Shard {
-    /// A user's connection could not be made, or has ended, or its join failed. Where the step that opened it says so, the
-    /// user goes back there after a pause, to another target. Returns whether it does.
+    /// Called when a user's connection could not be opened or has ended, or its join failed. If the step that opened it
+    /// says so, the user goes back to that step after a pause, with another target. Returns whether it does.
     pub(super) fn comes_back(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome) -> bool {
         let Some(pause) = self.pause_before_return(place) else { return false };
         let now = self.now();
@@ -45,7 +46,7 @@ impl Shard {
         true
     }
 
-    /// `None` for a user that does not come back.
+    /// Returns `None` for a user that does not reconnect.
     fn pause_before_return(&mut self, place: u32) -> Option<Nanos> {
         if self.phase != Phase::Playing {
             return None;
@@ -65,7 +66,7 @@ impl Shard {
         Some(nanos_of_seconds(pause.sample(&mut client.rng)))
     }
 
-    /// Cuts what is open still: the user goes because of a join.
+    /// Cuts the connection if it is still open, because a join failed.
     fn hang_up(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item(place).filter(|client| client.line != Line::Down) else {
             return;
@@ -78,7 +79,7 @@ impl Shard {
         }
     }
 
-    /// The connection is gone, and with it the user from its rooms, but for recoverable ones.
+    /// The connection is gone: removes the user from its rooms, except recoverable ones.
     fn lose_rooms(&mut self, place: u32, outcome: Outcome, at: Nanos) {
         self.doubt_unanswered(place);
         self.settle_echoes(place, at);
@@ -103,14 +104,14 @@ impl Shard {
         }
     }
 
-    /// Whether the join that is not answered is one of a recoverable topic.
+    /// Returns whether the pending join is for a recoverable topic.
     pub(super) fn recovers(&self, place: u32) -> bool {
         let rare = self.clients.item(place).and_then(|client| client.rare.as_ref());
         rare.and_then(|rare| rare.join.as_ref()).is_some_and(|join| join.recover)
     }
 
-    /// A user has joined a recoverable topic: the room's number. Who is not given what it missed has lost it, and is a
-    /// member from now on.
+    /// A user has joined a recoverable topic; returns the room's number. If the missed messages are not recovered, they
+    /// are lost, and the user is a new member from now on.
     pub(super) fn follow(
         &mut self,
         place: u32,
@@ -143,13 +144,13 @@ impl Shard {
         Some(room)
     }
 
-    /// Whether a user is a member of a recoverable topic to which it has no connection.
+    /// Returns whether a user is a member of a recoverable topic but disconnected from it.
     pub(super) fn is_away(&self, place: u32, topic: u32) -> bool {
         let followed = self.clients.item(place).and_then(|client| client.followed(topic));
         followed.is_some_and(|followed| followed.is_away)
     }
 
-    /// Forgets a recoverable topic; returns whether the user had no connection to it.
+    /// Forgets a recoverable topic; returns whether the user was disconnected from it.
     pub(super) fn unfollow(&mut self, place: u32, topic: u32) -> bool {
         let Some(rare) = self.clients.item_mut(place).and_then(|client| client.rare.as_mut()) else {
             return false;
@@ -160,7 +161,7 @@ impl Shard {
         rare.followed.swap_remove(index).is_away
     }
 
-    /// A message came on a topic: where it leaves a user that follows it.
+    /// Updates the position of a user that follows a topic from a received message.
     pub(super) fn keep_place(&mut self, place: u32, topic: u32, message: &Incoming<'_>) {
         let Some(followed) = self.clients.item_mut(place).and_then(|client| client.followed_mut(topic))
         else {

@@ -1,6 +1,6 @@
-//! A dense table in chunks: places are numbers, freed places are used again, and growing never copies what is there.
+//! A dense table in chunks: places are indices, freed places are reused, and growing never copies existing items.
 
-/// Items in one chunk. Doubling a single vector would, while it is copied, need half again of all memory in use.
+/// Items per chunk. Doubling a single vector would need up to half again of all memory in use while it is copied.
 const CHUNK_LEN: usize = 1024;
 
 /// A table of items by place.
@@ -16,17 +16,17 @@ impl<T> Roster<T> {
         Self { chunks: Vec::new(), free: Vec::new(), len: 0 }
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Upper bound of the places in use.
+    /// Returns an upper bound of the places in use.
     pub(crate) fn places(&self) -> u32 {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK_LEN + last.len()) as u32
     }
 
-    /// Memory of the table, in bytes, without what the items point to. It never shrinks.
+    /// Returns the memory of the table in bytes, without what the items point to. It never shrinks.
     pub(crate) fn bytes(&self) -> usize {
         let chunks = self.chunks.len() * CHUNK_LEN * size_of::<Option<T>>();
         chunks
@@ -34,7 +34,7 @@ impl<T> Roster<T> {
             + self.free.capacity() * size_of::<u32>()
     }
 
-    /// Puts an item somewhere.
+    /// Inserts an item and returns its place.
     pub(crate) fn insert(&mut self, item: T) -> u32 {
         self.len += 1;
         if let Some(place) = self.free.pop() {
@@ -53,18 +53,18 @@ impl<T> Roster<T> {
         place
     }
 
-    /// The item at a place.
+    /// Returns the item at a place.
     pub(crate) fn item(&self, place: u32) -> Option<&T> {
         let place = place as usize;
         self.chunks.get(place / CHUNK_LEN)?.get(place % CHUNK_LEN)?.as_ref()
     }
 
-    /// The item at a place.
+    /// Returns the item at a place.
     pub(crate) fn item_mut(&mut self, place: u32) -> Option<&mut T> {
         self.entry(place)?.as_mut()
     }
 
-    /// Takes an item out.
+    /// Removes the item at a place.
     pub(crate) fn remove(&mut self, place: u32) -> Option<T> {
         let item = self.entry(place)?.take()?;
         self.free.push(place);

@@ -13,16 +13,16 @@ use crate::ledger::Echoes;
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 use crate::schedule::Arrival;
 
-/// How long a user of a closed phase waits after a session that failed: a server that refuses everybody must not be
-/// hammered as fast as the generator can.
+/// How long a user of a closed phase waits after a failed session, so that a server that refuses everybody is not
+/// flooded as fast as the generator can.
 const REST_AFTER_FAILURE: Nanos = 1_000_000_000;
 
 /// How long the peer may take to answer a close frame.
 pub(super) const CLOSE_TIMEOUT: Nanos = 5_000_000_000;
 
 impl Shard {
-    /// A user comes. A closed phase's user keeps its number in all its sessions, each of which is an arrival and a
-    /// finish of its own.
+    /// Handles the arrival of a user. A user of a closed phase keeps its number in all its sessions, each of which has
+    /// its own arrival and finish.
     pub(super) fn arrive(&mut self, io: &mut Io<'_, Self>, arrival: &Arrival, now: Nanos) {
         let mut rng = Rng::for_user(self.stage.plan.seed, arrival.user);
         let session = self.arrivals.draw_session(arrival.phase, &mut rng);
@@ -67,12 +67,12 @@ impl Shard {
         });
         self.stage.course.enter();
         self.raise(|gauges| &gauges.users);
-        // The users of a closed phase are to be there, not to come at once.
+        // Users of a closed phase are meant to be present, not to arrive at the same moment.
         let began = self.crowds.begin(arrival.at.min(now), now, arrival.repeat.is_none());
         self.begin(io, place, arrival.at, began, now);
     }
 
-    /// `began` is from when on the generator's own delay counts.
+    /// `began` is when the generator's own delay starts to count.
     fn begin(&mut self, io: &mut Io<'_, Self>, place: u32, intended: Nanos, began: Nanos, now: Nanos) {
         self.raise(|gauges| &gauges.wanted);
         let seen = self.of_client(place, Kind::Arrival, Outcome::Ok, now);
@@ -80,7 +80,7 @@ impl Shard {
         self.advance(io, place);
     }
 
-    /// A user of a closed phase begins its session anew.
+    /// Restarts the session of a user of a closed phase.
     pub(super) fn begin_anew(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         let Some(client) = self.clients.item_mut(place) else { return };
         let intended = client.ready_at;
@@ -91,7 +91,7 @@ impl Shard {
         self.begin(io, place, intended, intended.min(now), now);
     }
 
-    /// A user's session is over: what is open is closed, orderly.
+    /// Ends a user's session: closes gracefully what is open.
     pub(super) fn end_session(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome) {
         let now = self.now();
         self.end_open_transactions(place, outcome, now, None);
@@ -124,7 +124,8 @@ impl Shard {
         self.set_timer(place);
     }
 
-    /// Those that the step which fails is in; a user that goes back to an earlier step stays in those of that one.
+    /// Ends the transactions that contain the failing step; a user that goes back to an earlier step stays in those
+    /// that contain that one.
     pub(super) fn end_open_transactions(
         &mut self,
         place: u32,
@@ -155,7 +156,7 @@ impl Shard {
         }
     }
 
-    /// A user has nothing open any more: it is gone, or begins its session anew.
+    /// A user has nothing open any more: removes it, or schedules its next session.
     pub(super) fn finish(&mut self, io: &mut Io<'_, Self>, place: u32, now: Nanos) {
         self.drop_request(io, place);
         self.settle_all(place, Outcome::Ok, now);
@@ -194,7 +195,7 @@ impl Shard {
         }
     }
 
-    /// A user has done all that it came for and does not hold up the end any more.
+    /// A user has done all its steps and does not delay the end of the run any more.
     pub(super) fn stay(&mut self, place: u32) -> Flow {
         let now = self.now();
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };

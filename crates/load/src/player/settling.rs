@@ -1,4 +1,5 @@
-//! What a shard's members got of other machines: kept when they leave, judged when it is known what was published.
+//! What a shard's members received from other machines: kept when they leave, judged once it is known what was
+//! published.
 
 use super::clock::nanos;
 use super::deliveries::Membership;
@@ -6,16 +7,17 @@ use super::shard::Shard;
 use crate::ledger::{Elsewhere, Receipt, Settlement, Stamp, Stay};
 use crate::observe::{Kind, Nanos, Observation, Outcome};
 
-/// Members of one shard that have left and wait to be judged; of further ones nothing is judged between machines.
+/// Maximum number of members of one shard that have left and wait to be judged; for further ones, messages between
+/// machines are not judged.
 pub(crate) const STAYS_MAX: usize = 1 << 18;
 
 impl Shard {
-    /// What is kept of other machines for a member from now on; nothing where there are none.
+    /// Returns the record of messages from other machines for a new member; `None` if there are no other machines.
     pub(super) fn elsewhere(&self, now: Nanos) -> Option<Box<Elsewhere>> {
         self.stage.together.has_others().then(|| Box::new(Elsewhere::new(now)))
     }
 
-    /// A message of another machine's came in a room of this number here.
+    /// Handles a message from another machine that arrived in a room with this number here.
     pub(super) fn receive_elsewhere(&mut self, place: u32, room: u32, stamp: &Stamp) -> Receipt {
         let membership = self
             .clients
@@ -27,7 +29,7 @@ impl Shard {
         }
     }
 
-    /// A member has left a room.
+    /// Keeps the record of a member that has left a room.
     pub(super) fn keep_stay(&mut self, place: u32, membership: &mut Membership, at: Nanos) {
         let Some(elsewhere) = membership.elsewhere.take() else { return };
         let (user, source) = self.clients.item(place).map_or((0, 0), |client| (client.user, client.source));
@@ -39,7 +41,7 @@ impl Shard {
         }
     }
 
-    /// Judges those that have left.
+    /// Judges the members that have left.
     pub(super) fn settle_stays(&mut self, settlement: &Settlement, at: Nanos) {
         for stay in std::mem::take(&mut self.stays) {
             self.settle_stay(&stay, settlement, at);

@@ -1,9 +1,9 @@
-//! One shard of a run: its users, their timers, and the order of what one turn does. What happens to a user is in the
-//! modules beside this one: `interpret` walks through its session, `connecting` opens its WebSocket, `websocket` speaks
-//! and listens on it, `channels` knows Phoenix, `requests` does HTTP, `deliveries` keeps account of messages, `sessions`
-//! lets it come and go, `endings` ends the run.
+//! One shard of a run: its users, their timers, and the order of work within a turn. What happens to a user is in the
+//! sibling modules: `interpret` runs its session, `connecting` opens its WebSocket, `websocket` sends and receives on
+//! it, `channels` implements Phoenix, `requests` does HTTP, `deliveries` accounts for messages, `sessions` begins and
+//! ends its sessions, `endings` ends the run.
 //!
-//! A user costs memory only here and in the engine's slot: no task, no thread, no buffer while it is idle.
+//! A user costs memory only here and in the engine's slot: while idle it has no task, no thread and no buffer.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -33,48 +33,51 @@ use crate::observe::{Batch, Kind, Nanos, Observation, Outcome, UserId};
 use crate::schedule::{Schedule, Wheel};
 use crate::statistics::Population;
 
-/// Users that begin in one turn of the shard. Each of a burst has a few answers coming: were fewer to begin in a turn than
-/// there are answers to take in one look, the first of them would keep the others from beginning, and no burst be one.
+/// Maximum number of users that begin in one turn of the shard. Each user of a burst has a few answers coming: if fewer
+/// began per turn than answers are read per poll, the first ones would keep the others from beginning, and the burst
+/// would be spread out.
 const ARRIVALS_PER_TURN_MAX: usize = 1024;
-/// Timers that fire in one turn. What is sent by them is answered at once, and the answers lie unread meanwhile.
+/// Maximum number of timers that fire in one turn. The messages they send are answered at once, and the answers remain
+/// unread meanwhile.
 const TIMERS_PER_TURN_MAX: usize = 256;
-/// Users that go on in one turn, of those that all may go on at once; as many as arrive, for the same reason.
+/// Maximum number of users that continue in one turn, of those that can continue at once; equal to the arrivals, for
+/// the same reason.
 const READY_PER_TURN_MAX: usize = ARRIVALS_PER_TURN_MAX;
 
 /// One thread's part of a run.
 pub(crate) struct Shard {
     pub(super) stage: Arc<Stage>,
     pub(super) index: u16,
-    /// By session.
+    /// One entry per session.
     pub(super) programs: Vec<Rc<Program>>,
     pub(super) clients: Roster<Client>,
     pub(super) wheel: Wheel,
-    /// Users that may go on.
+    /// Places of the users that can continue.
     pub(super) ready: VecDeque<u32>,
-    /// Users that wait, by barrier.
+    /// Waiting users, by barrier.
     pub(super) at_barrier: Vec<Vec<Waiting>>,
     pub(super) arrivals: Arrivals,
     pub(super) feed: Feed,
     pub(super) sources: SourceRotation,
     pub(super) inflater: Inflater,
     pub(super) deflater: Deflater,
-    /// For masks and keys, which belong to no user's own draws.
+    /// For masks and keys, which are not part of any user's own draws.
     pub(super) noise: Rng,
-    /// The payload of the message that is being made, and what it is made into.
+    /// Buffers for the payload of the message being built, and for its frame.
     pub(super) body: Vec<u8>,
     pub(super) frame: Vec<u8>,
     pub(super) phase: Phase,
-    /// Users who are due at the same moment.
+    /// Users that are due at the same moment.
     pub(super) crowds: Crowds,
     /// Members that have left, until it is known what other machines published.
     pub(super) stays: Vec<Stay>,
-    /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
+    /// Lower bound of the time between a message becoming readable and being read: from the shard's poll to the read.
     pub(super) read_lag: Population,
-    /// How long the thread waited for a CPU before it looked.
+    /// How long the thread waited for a CPU before it polled.
     pub(super) waits: Waits,
-    /// Events of connections in the look that is on.
+    /// Number of connection events in the current poll.
     events: u32,
-    /// What has been told of the memory that the tables take.
+    /// Table memory that has already been added to the gauges.
     told: Held,
 }
 
@@ -85,10 +88,10 @@ struct Held {
     timers: usize,
 }
 
-/// A user at a barrier: its place, who it is, and the number of the opening that it waits for.
+/// A user at a barrier: its place, its number, and the number of the opening that it waits for.
 pub(super) type Waiting = (u32, UserId, u32);
 
-/// What stands beside a connection in the engine.
+/// The engine's per-connection data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
     /// The WebSocket of the user at this place.
@@ -132,34 +135,35 @@ impl Shard {
         }
     }
 
-    /// The run's time, read now.
+    /// Returns the current time of the run.
     pub(super) fn now(&self) -> Nanos {
         self.stage.clock.now()
     }
 
-    /// Something whole was read at a time. It had been ready since the shard looked, at the latest: what became ready
-    /// while the turn before went on, or while the thread waited for a CPU, has waited longer than is counted here.
+    /// Records that something was read completely at time `at`. It had been readable at least since the shard polled;
+    /// what became readable during the previous turn, or while the thread waited for a CPU, has waited longer than is
+    /// counted here.
     pub(super) fn has_read(&mut self, io: &Io<'_, Self>, at: Nanos) {
         self.waits.has_read();
         let looked = self.stage.clock.at(io.now());
         self.read_lag.record(at.saturating_sub(looked) / 1_000);
     }
 
-    /// An observation of a user's, for the caller to complete.
+    /// Returns an observation by a user, for the caller to complete.
     pub(super) fn of_client(&self, place: u32, kind: Kind, outcome: Outcome, at: Nanos) -> Observation {
         let (user, source) = self.clients.item(place).map_or((0, 0), |client| (client.user, client.source));
         Observation { user, source, outcome, ..Observation::of_nobody(kind, at) }
     }
 
-    /// A user begins what it could do since it became ready: its own delay counts from when those had begun that were
-    /// due with it. What it was meant for has been taken before.
+    /// A user begins a step that it could begin since it became ready: its own delay counts from when those due at the
+    /// same moment had begun. The intended time has been taken before.
     pub(super) fn begins(&mut self, place: u32, now: Nanos) {
         if let Some(client) = self.clients.item_mut(place) {
             client.ready_at = self.crowds.begin(client.ready_at, now, true);
         }
     }
 
-    /// Tells of a burst that all have begun who were due at one moment, and that what came meanwhile was read.
+    /// Reports a burst: all users due at one moment have begun, and everything that had arrived meanwhile was read.
     pub(super) fn see_burst(&mut self, burst: &Crowd) {
         let Crowd { due, count, .. } = *burst;
         let nobody = Observation::of_nobody(Kind::Burst, burst.end());
@@ -167,7 +171,7 @@ impl Shard {
         self.see(seen, String::new);
     }
 
-    /// Hands an observation on; of a failure, the first of its kind in words.
+    /// Passes on an observation; for a failure, notes the text of the first of its kind.
     pub(super) fn see(&mut self, observation: Observation, text: impl FnOnce() -> String) {
         let Observation { kind, outcome, code, at, user, .. } = observation;
         if outcome.is_failure() {
@@ -176,7 +180,7 @@ impl Shard {
         self.feed.push(observation);
     }
 
-    /// Makes the timer of a user fit what it waits for.
+    /// Sets a user's timer to what it waits for.
     pub(super) fn set_timer(&mut self, place: u32) {
         let Some(client) = self.clients.item_mut(place) else {
             self.wheel.cancel(place);
@@ -189,7 +193,7 @@ impl Shard {
         }
     }
 
-    /// What the shard found when it looked is read.
+    /// Everything that the shard's last poll returned has been read.
     fn end_look(&mut self, io: &Io<'_, Self>) {
         let looked = self.stage.clock.at(io.now());
         self.crowds.has_looked(looked, std::mem::take(&mut self.events));
@@ -197,7 +201,7 @@ impl Shard {
         self.tell_growth();
     }
 
-    /// Tells by what the tables have grown; none of them ever shrinks.
+    /// Adds the growth of the tables to the gauges; none of them ever shrinks.
     fn tell_growth(&mut self) {
         let held = Held { users: self.clients.bytes(), timers: self.wheel.bytes() };
         if held != self.told {
@@ -220,7 +224,7 @@ impl Shard {
     fn let_ready_go_on(&mut self, io: &mut Io<'_, Self>) -> bool {
         for _ in 0..READY_PER_TURN_MAX.min(self.ready.len()) {
             let Some(place) = self.ready.pop_front() else { break };
-            // Meanwhile it may have been told to be quiet, or be gone.
+            // In the meantime the user may have been stopped, or may be gone.
             if self.clients.item(place).is_some_and(|client| client.doing == Doing::Ready) {
                 self.advance(io, place);
             }
@@ -237,7 +241,7 @@ impl Shard {
         true
     }
 
-    /// How long the shard may sleep.
+    /// Returns how long the shard may sleep.
     fn patience(&mut self, has_more: bool) -> Option<Duration> {
         let now = self.now();
         while let Some(burst) = self.crowds.next_over(now) {
@@ -256,10 +260,10 @@ impl Shard {
     }
 }
 
-/// How long a shard sleeps that is behind with a burst: as fine as it is told when it no longer was.
+/// How long a shard sleeps while it is behind with a burst: the resolution of the time at which it had caught up.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// The purpose of the shards' own randomness.
+/// Draw purpose of the shards' own randomness.
 const NOISE: u32 = 0x6e6f_0000;
 
 impl Driver for Shard {
@@ -318,7 +322,7 @@ impl Driver for Shard {
             Mail::Proceed(at) => self.arrivals.proceed(at),
             Mail::Open(opening) => self.open_barrier(opening),
             Mail::Stop(why) => self.stop(why),
-            // What there is to be seen, the turn sees.
+            // Wakes the shard; the next turn sees the new state.
             Mail::NobodyIsLeft => {}
             Mail::Abort => self.abort(),
         }
@@ -338,12 +342,12 @@ impl Driver for Shard {
 }
 
 impl Shard {
-    /// Counts a gauge up.
+    /// Increments a gauge.
     pub(super) fn raise(&self, gauge: impl Fn(&super::gauges::Gauges) -> &std::sync::atomic::AtomicU64) {
         gauge(&self.stage.gauges).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a gauge down.
+    /// Decrements a gauge.
     pub(super) fn lower(&self, gauge: impl Fn(&super::gauges::Gauges) -> &std::sync::atomic::AtomicU64) {
         gauge(&self.stage.gauges).fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,30 +1,31 @@
-//! Where the next connection comes from: the addresses take turns, and each is used until its last port.
+//! Chooses the source of the next connection: the addresses take turns, and each is used until its last port.
 //!
-//! They take turns because the kernel's choice of a port gets slow once half of an address's ports are used: it then
-//! looks at thousands for each connection. Filled one after the other, all but the first half of each would be slow.
+//! They take turns because the kernel's choice of a port gets slow once half of an address's ports are in use: it then
+//! probes thousands for each connection. If the addresses were filled one after the other, all but the first half of
+//! each would be slow.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::scenario::plan::Sources;
 
-/// Ports of one address that are tried for one connection when the kernel says that they are taken.
+/// Maximum number of ports of one address tried for one connection when the kernel reports them as taken.
 const PORT_TRIES_MAX: u32 = 64;
 
-/// One shard's way through the addresses and ports. Shards begin at different addresses and have every n-th port each,
-/// so that they do not get in each other's way.
+/// One shard's rotation through the addresses and ports. Shards begin at different addresses and use every n-th port
+/// each, so that they do not interfere with each other.
 #[derive(Debug)]
 pub(crate) struct SourceRotation {
     addresses: Vec<IpAddr>,
     /// First port, step and number of ports of this shard.
     ports: Option<(u16, u16, u32)>,
-    /// The address whose turn it is.
+    /// The address to use next.
     address: usize,
-    /// Addresses that have had their turn with this port.
+    /// Number of addresses used with the current port.
     turns: usize,
     port: u32,
 }
 
-/// A source to try: its place in the run's table of sources, and the address to bind, if it is not the kernel's choice.
+/// A source to try: its index in the run's table of sources, and the address to bind, unless the kernel chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Source {
     pub(crate) index: u16,
@@ -48,13 +49,13 @@ impl SourceRotation {
         }
     }
 
-    /// How many sources one connection may try before it has none.
+    /// Returns how many sources one connection may try before it fails.
     pub(crate) fn tries(&self) -> u32 {
         let per_address = self.ports.map_or(1, |(_, _, count)| count.min(PORT_TRIES_MAX));
         per_address.saturating_mul(self.addresses.len().max(1) as u32)
     }
 
-    /// The source to use next. One that turns out not to be free is passed over by asking again.
+    /// Returns the source to use next. To skip one that is not free, call this again.
     pub(crate) fn next(&mut self, wants_v4: bool) -> Source {
         let port = match self.ports {
             Some((first, step, count)) if count > 0 => {
@@ -86,7 +87,7 @@ impl SourceRotation {
     }
 }
 
-/// The names of a run's sources, by their index.
+/// Returns the names of a run's sources, by index.
 pub(crate) fn names(sources: &Sources) -> Vec<String> {
     if sources.addresses.is_empty() {
         return vec!["any".to_owned()];

@@ -1,4 +1,4 @@
-//! What a user says: messages on a plain WebSocket, pushes on a Phoenix topic.
+//! What a user sends: messages on a plain WebSocket, pushes on a Phoenix topic.
 
 use engine::Io;
 use proto::phoenix::{FrameKind, Payload};
@@ -32,7 +32,7 @@ impl Shard {
         let bytes = self.body.len();
         let opcode = if send.binary { Opcode::Binary } else { Opcode::Text };
         if !self.transmit(io, place, opcode) {
-            // The engine says next that the connection has ended.
+            // The engine reports next that the connection has ended.
             self.withdraw(place, &publication);
             return Flow::Waits;
         }
@@ -88,7 +88,7 @@ impl Shard {
             self.withdraw(place, &publication);
             return Flow::Waits;
         }
-        // Keeps its memory for the next message.
+        // Keeps the buffer's memory for the next message.
         self.body = payload;
         self.report_send(place, label, &publication, bytes);
         let Some(client) = self.clients.item_mut(place) else { return Flow::Waits };
@@ -104,7 +104,7 @@ impl Shard {
         Flow::Waits
     }
 
-    /// Writes what a message carries into `body`.
+    /// Writes a message's payload into `body`.
     fn write_body(&mut self, place: u32, body: &Body, publication: &Publication) {
         self.body.clear();
         match body {
@@ -123,13 +123,13 @@ impl Shard {
 }
 
 impl Push {
-    /// Whether the body has no form as text.
+    /// Returns whether the body cannot be represented as text.
     fn body_is_bytes(&self) -> bool {
         matches!(self.body, Body::C10kPing)
     }
 }
 
-/// The kind of frame that carries a message.
+/// Returns the frame opcode for a message of this kind.
 pub(super) fn opcode_of(kind: FrameKind) -> Opcode {
     match kind {
         FrameKind::Text => Opcode::Text,

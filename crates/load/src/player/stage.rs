@@ -1,4 +1,4 @@
-//! What all shards of a run share: read by all, changed only through atomics and short locks.
+//! State shared by all shards of a run: read by all, changed only through atomics and short locks.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,13 +24,13 @@ use crate::statistics::Population;
 pub(crate) struct Stage {
     pub(crate) plan: Arc<Plan>,
     pub(crate) clock: Clock,
-    /// The place of this machine among the run's.
+    /// The index of this machine in the run.
     pub(crate) origin: u16,
-    /// What is known of the run's other machines.
+    /// State of the coordination with the run's other machines.
     pub(crate) together: Together,
     pub(crate) run_tag: u16,
     pub(crate) shards: u16,
-    /// Connections at once that the shards were made for; `None` where nobody knows.
+    /// Number of concurrent connections that the shards were sized for; `None` if unknown.
     pub(crate) connections_expected: Option<u64>,
     pub(crate) targets: Targets,
     pub(crate) rooms: Arc<Rooms>,
@@ -40,51 +40,51 @@ pub(crate) struct Stage {
     pub(crate) course: Course,
     pub(crate) barriers: Barriers,
     mailboxes: OnceLock<Mailboxes<Mail>>,
-    /// Whether a shard has begun to drain; the others do in the same moment.
+    /// Whether a shard has begun to drain; the others do so at the same moment.
     draining: AtomicBool,
-    /// Shards that have not ended.
+    /// Number of shards that have not ended.
     playing: AtomicUsize,
-    /// How late the shards were that have ended.
+    /// Delays of the shards that have ended.
     delays: Mutex<Delays>,
     ended: mpsc::Sender<Why>,
 }
 
-/// What shards tell each other, and the outside tells them.
+/// Messages between shards, and to shards from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mail {
     /// A phase that waited for its users is over; the next one begins.
     Proceed(Nanos),
-    /// Nobody comes any more, and who came has finished, here or on all machines.
+    /// No more users arrive, and all have finished, here or on all machines.
     NobodyIsLeft,
     /// A barrier has opened.
     Open(Opening),
-    /// No new users, a drain, an orderly end.
+    /// Ends the run gracefully: no new users, a drain, and closing handshakes.
     Stop(Why),
-    /// The end, at once.
+    /// Ends the run at once.
     Abort,
 }
 
-/// How late a shard is with what has come.
+/// How far a shard lagged behind incoming data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
-    /// How long what was read had been ready at least: from the shard's look for what is ready to the reading.
+    /// Lower bound of the time between a message becoming readable and being read: from the shard's poll to the read.
     pub(crate) read_lag: Population,
-    /// How long its thread waited for a CPU before that look.
+    /// How long its thread waited for a CPU before that poll.
     pub(crate) cpu_wait: Population,
 }
 
-/// What ended a run.
+/// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// All users came and finished.
+    /// All users arrived and finished.
     Finished,
-    /// The plan's duration was over.
+    /// The plan's duration elapsed.
     Duration,
     /// It was stopped from outside.
     Stopped,
     /// It was aborted from outside.
     Aborted,
-    /// A user's scenario gave the run up.
+    /// A user's scenario aborted the run.
     GivenUp,
 }
 
@@ -100,7 +100,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Everything that [`Stage::new`] is made of and that is made elsewhere.
+/// The parts of a [`Stage`] that are created elsewhere.
 pub(crate) struct Setting {
     pub(crate) plan: Arc<Plan>,
     pub(crate) clock: Clock,
@@ -112,7 +112,7 @@ pub(crate) struct Setting {
 }
 
 impl Stage {
-    /// The stage, and where it is said once that the last shard has ended.
+    /// Returns the stage, and a channel that receives the reason once the last shard has ended.
     pub(crate) fn new(setting: Setting) -> (Self, mpsc::Receiver<Why>) {
         let Setting { plan, clock, share, run_tag, shards, connections_expected, targets } = setting;
         let (ended, end) = mpsc::channel();
@@ -142,13 +142,13 @@ impl Stage {
         (stage, end)
     }
 
-    /// Makes the shards reachable; before the first of them runs.
+    /// Makes the shards reachable; called before the first of them runs.
     pub(crate) fn connect(&self, mailboxes: Mailboxes<Mail>) {
         let is_first = self.mailboxes.set(mailboxes).is_ok();
         debug_assert!(is_first, "a stage has one set of mailboxes");
     }
 
-    /// Tells all shards.
+    /// Sends mail to all shards.
     pub(crate) fn tell_all(&self, mail: Mail) {
         let Some(mailboxes) = self.mailboxes.get() else { return };
         for shard in 0..self.shards {
@@ -169,14 +169,14 @@ impl Stage {
         self.look_around(now);
     }
 
-    /// One shard's schedule has come to its end.
+    /// One shard's schedule has ended.
     pub(crate) fn nobody_comes_to_shard(&self, now: Nanos) {
         if self.course.done() {
             self.look_around(now);
         }
     }
 
-    /// There are fewer users, or it is known now how many there are.
+    /// Re-evaluates the end of the run and the barriers after the number of users has dropped or become known.
     fn look_around(&self, now: Nanos) {
         if self.course.active() == 0 && self.course.is_over() {
             self.tell_all(Mail::NobodyIsLeft);
@@ -186,7 +186,7 @@ impl Stage {
         }
     }
 
-    /// How many users a barrier for everybody waits for, once it is known.
+    /// Returns how many users a barrier for everybody waits for, once that is known.
     pub(crate) fn everybody(&self) -> Option<u64> {
         self.course.is_over().then(|| self.course.active())
     }
@@ -198,12 +198,12 @@ impl Stage {
         }
     }
 
-    /// Where this machine stands with what all machines of the run do together.
+    /// Returns this machine's state in what all machines of the run do together.
     pub(crate) fn standing(&self) -> Standing {
         let draining = self.is_draining();
         Standing {
             barriers: self.barriers.gatherings(),
-            // Who drains comes to no barrier.
+            // A draining machine's users come to no barrier.
             everybody: if draining {
                 Some(0)
             } else {
@@ -215,7 +215,7 @@ impl Stage {
         }
     }
 
-    /// A word to all machines.
+    /// Handles a word addressed to all machines.
     pub(crate) fn hear(&self, word: Word) {
         match word {
             Word::Open { barrier, number, at, is_complete } => {
@@ -240,7 +240,7 @@ impl Stage {
         }
     }
 
-    /// A shard waits for what is on its way.
+    /// A shard has begun to drain.
     pub(crate) fn shard_drains(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
@@ -249,7 +249,7 @@ impl Stage {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// How late the shards were that have ended.
+    /// Returns the delays of the shards that have ended.
     pub(crate) fn delays(&self) -> Delays {
         self.delays.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -258,15 +258,15 @@ impl Stage {
         self.playing.load(Ordering::Acquire) == 0
     }
 
-    /// A shard has ended, which was so late. The last one's reason is the run's.
+    /// A shard has ended, with these delays. The last shard's reason is the run's.
     pub(crate) fn shard_has_ended(&self, why: Why, read_lag: &Population, cpu_wait: &Population) {
-        // A population is whole between any two operations.
+        // A population is consistent between any two operations, so a poisoned lock is safe to use.
         let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         delays.read_lag.merge(read_lag);
         delays.cpu_wait.merge(cpu_wait);
         drop(delays);
         if self.playing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Whoever waited for it may have gone.
+            // The receiver may be gone.
             let _ = self.ended.send(why);
         }
     }

@@ -1,4 +1,4 @@
-//! The servers under test, resolved once before the run: no user ever waits for a name.
+//! The servers under test, resolved once before the run: no user ever waits for name resolution.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -12,36 +12,37 @@ use super::trust::client_config;
 use crate::draw::{Rng, Weighted};
 use crate::scenario::plan::{Plan, Target, TargetId};
 
-/// Draws until one among others is found. Where weights leave it out so often, users seldom go there anyway.
+/// Maximum number of draws to find another target. If the weights hit the same one that often, users seldom go
+/// elsewhere anyway.
 const DRAWS_MAX: usize = 16;
 
 /// All targets of a run.
 #[derive(Debug)]
 pub(crate) struct Targets {
     all: Vec<ResolvedTarget>,
-    /// What users' targets are drawn by; `None` leaves only the first.
+    /// The weighted draw of users' targets; `None` leaves only the first.
     weights: Option<Weighted>,
-    /// Present if any target is reached by TLS.
+    /// Set if any target uses TLS.
     pub(crate) tls: Option<Arc<ClientConfig>>,
 }
 
 /// A server under test.
 #[derive(Debug)]
 pub(crate) struct ResolvedTarget {
-    /// All of one family, at least one; users take them in turn.
+    /// Addresses of one family, at least one; users take them in turn.
     pub(crate) addresses: Vec<SocketAddr>,
-    /// `host`, or `host:port` where the port is not the scheme's own.
+    /// `host`, or `host:port` if the port is not the scheme's default.
     pub(crate) host: String,
-    /// Goes before each path.
+    /// Prefix of each path.
     pub(crate) base_path: String,
-    /// Present if it is reached by TLS.
+    /// Set if the target uses TLS.
     pub(crate) server_name: Option<ServerName<'static>>,
     name: String,
     port: u16,
 }
 
 impl Targets {
-    /// Resolves the plan's targets, to addresses that the sources can reach.
+    /// Resolves the plan's targets to addresses that the sources can reach.
     pub(crate) fn resolve(plan: &Plan) -> Result<Self, PlayError> {
         let all = plan.targets.iter().map(|target| resolve(target, &plan.sources.addresses));
         let all = all.collect::<Result<Vec<_>, _>>()?;
@@ -57,18 +58,18 @@ impl Targets {
         TargetId(self.weights.as_ref().map_or(0, |weights| weights.draw(rng)) as u16)
     }
 
-    /// Draws a target for a user whose connection to one has failed: another one, where there is one.
+    /// Draws a target for a user whose connection to `failed` has failed: another one, if there is one.
     pub(crate) fn draw_other(&self, rng: &mut Rng, failed: TargetId) -> TargetId {
         let drawn = (0..DRAWS_MAX).map(|_| self.draw(rng)).find(|drawn| *drawn != failed);
         drawn.unwrap_or(failed)
     }
 
-    /// A target of the plan.
+    /// Returns a target of the plan.
     pub(crate) fn target(&self, id: TargetId) -> &ResolvedTarget {
         &self.all[usize::from(id.0)]
     }
 
-    /// The target that an absolute URL names, and the rest of the URL, its request target.
+    /// Returns the target that an absolute URL names, and the rest of the URL, its request target.
     pub(crate) fn of_url<'u>(&self, url: &'u str) -> Option<(TargetId, &'u str)> {
         let (scheme, rest) = url.split_once("://")?;
         let tls = match scheme.to_ascii_lowercase().as_str() {
@@ -97,8 +98,8 @@ fn resolve(target: &Target, sources: &[IpAddr]) -> Result<ResolvedTarget, PlayEr
     let failed = |error: io::Error| PlayError::Resolve { host: target.host.clone(), error };
     let name = target.host.trim_start_matches('[').trim_end_matches(']');
     let mut addresses: Vec<SocketAddr> = (name, target.port).to_socket_addrs().map_err(failed)?.collect();
-    // One family, so that a server that listens on one only is not refused half of the time. IPv4 comes first, as
-    // `localhost` and test networks have it.
+    // One family, so that a server that listens on only one does not refuse half of the connections. IPv4 comes first,
+    // as `localhost` and test networks use it.
     let wants_v4 = match sources.first() {
         Some(source) => source.is_ipv4(),
         None => addresses.iter().any(SocketAddr::is_ipv4),
@@ -123,7 +124,7 @@ fn resolve(target: &Target, sources: &[IpAddr]) -> Result<ResolvedTarget, PlayEr
     })
 }
 
-/// RFC 9110, section 7.2: the port is left out where it is the scheme's own; an IPv6 address stands in brackets.
+/// RFC 9110, section 7.2: the port is omitted if it is the scheme's default; an IPv6 address is in brackets.
 fn authority(name: &str, port: u16, tls: bool) -> String {
     let host = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
     let own_port = if tls { 443 } else { 80 };

@@ -1,7 +1,7 @@
-//! What the machines of a run do together, as one of them sees it: where it stands, and what it is told.
+//! Coordination of the machines of a run, as seen by one of them: the state it reports and the words it receives.
 //!
-//! A machine opens no barrier, goes to no next phase and ends no run by itself where there are others. It says where it
-//! stands ([`Standing`]); whoever hears all of them answers with a [`Word`] to all.
+//! If there are other machines, a machine does not open barriers, begin a phase after a wait or end the run by itself.
+//! It reports its state ([`Standing`]); the controller, which hears from all machines, answers with a [`Word`] to all.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::Settlement;
 use crate::observe::Nanos;
 
-/// Where a machine stands with what all do together.
+/// A machine's state in what all machines do together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Standing {
-    /// By barrier.
+    /// One entry per barrier.
     pub barriers: Vec<Gathering>,
-    /// Users that are there, once nobody comes any more.
+    /// Number of users present, once no more arrive.
     pub everybody: Option<u64>,
-    /// The phase that has waited for this machine's users, if all have finished.
+    /// The pause after a phase that has waited for this machine's users, if all have finished.
     pub pause: Option<Pause>,
     /// Whether this machine's users have finished, or nothing new begins any more.
     pub has_finished: bool,
-    /// Whether this machine's users are gone, so that it can be said what they published.
+    /// Whether this machine's users are gone, so that it is known what they published.
     pub is_empty: bool,
 }
 
@@ -31,48 +31,48 @@ pub struct Standing {
 pub struct Gathering {
     /// How often the barrier has opened before.
     pub number: u32,
-    /// How many are there.
+    /// Number of users waiting.
     pub waiting: u64,
-    /// How many must come, of all machines; `None` is everybody. Known where somebody is there.
+    /// Number of users that must arrive, over all machines; `None` is all users. Valid if at least one user is waiting.
     pub wanted: Option<u64>,
-    /// Whether the patience of one of them is over.
+    /// Whether one of them has timed out.
     pub is_impatient: bool,
 }
 
 /// A phase that has waited for its users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Pause {
-    /// How many there were before.
+    /// Number of pauses before this one.
     pub number: u32,
-    /// The phase's own end.
+    /// The end of the phase itself.
     pub not_before: Nanos,
 }
 
-/// What all machines of a run are told.
+/// A message to all machines of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {
     /// A barrier opens.
     Open {
-        /// Its place among the plan's.
+        /// Its index in the plan.
         barrier: u16,
         /// How often it has opened before.
         number: u32,
-        /// When, on all machines.
+        /// When it opens, on all machines.
         at: Nanos,
-        /// Whether all have come that it waits for.
+        /// Whether all users that it waits for have arrived.
         is_complete: bool,
     },
     /// The next phase begins.
     Proceed {
         /// Number of the pause that is over.
         number: u32,
-        /// When, on all machines.
+        /// When it begins, on all machines.
         at: Nanos,
     },
     /// All users of all machines have finished.
     Finish,
-    /// Everybody is gone; this is what all published.
+    /// All users are gone; this is what all machines published.
     Settle(Settlement),
 }
 
@@ -80,10 +80,10 @@ pub enum Word {
 #[derive(Debug)]
 pub(crate) struct Together {
     machines: u16,
-    /// A shard has seen that this machine's users have finished.
+    /// Whether a shard has seen that this machine's users have finished.
     finished_here: AtomicBool,
     finished_everywhere: AtomicBool,
-    /// Shards without users, which wait to be told what the others published.
+    /// Number of shards without users, which wait to learn what the others published.
     empty: AtomicUsize,
     settlement: OnceLock<Arc<Settlement>>,
 }
@@ -99,7 +99,7 @@ impl Together {
         }
     }
 
-    /// Whether there are other machines.
+    /// Returns whether there are other machines.
     pub(crate) fn has_others(&self) -> bool {
         self.machines > 1
     }
@@ -126,13 +126,13 @@ impl Together {
         self.empty.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Shards whose users are gone.
+    /// Returns the number of shards whose users are gone.
     pub(crate) fn empty(&self) -> usize {
         self.empty.load(Ordering::Acquire)
     }
 
     pub(crate) fn settle(&self, settlement: Arc<Settlement>) {
-        // Whoever says it twice says the same.
+        // If it is set twice, the value is the same.
         let _ = self.settlement.set(settlement);
     }
 

@@ -1,4 +1,4 @@
-//! Whom the users trust where a target is reached by TLS.
+//! Which certificates users accept from targets that use TLS.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, Signatur
 use super::error::PlayError;
 use crate::scenario::plan::TlsTrust;
 
-/// What all connections of a run share. Sessions are not resumed: each user is a new one, with a whole handshake.
+/// Returns the TLS configuration shared by all connections of a run. Sessions are not resumed: each user is a new
+/// client with a full handshake.
 pub(crate) fn client_config(trust: &TlsTrust) -> Result<Arc<ClientConfig>, PlayError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -29,10 +30,10 @@ pub(crate) fn client_config(trust: &TlsTrust) -> Result<Arc<ClientConfig>, PlayE
     Ok(Arc::new(config))
 }
 
-/// The machine's authorities and those of the scenario's file.
+/// Returns the machine's certificate authorities and those from the scenario's file.
 fn roots(trust: &TlsTrust) -> Result<RootCertStore, PlayError> {
     let mut roots = RootCertStore::empty();
-    // What cannot be read of the machine's own is left out: the handshake says who is not trusted.
+    // Unreadable system certificates are skipped: the handshake reports a certificate that is not trusted.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let Some(path) = &trust.authorities else { return Ok(roots) };
     let failed = |text: String| PlayError::Authorities { path: path.clone(), text };
@@ -49,7 +50,7 @@ fn roots(trust: &TlsTrust) -> Result<RootCertStore, PlayError> {
     Ok(roots)
 }
 
-/// Accepts any certificate, as the scenario asks for; signatures are checked all the same.
+/// Accepts any certificate, as the scenario asks for; signatures are still verified.
 #[derive(Debug)]
 struct TrustEverybody {
     provider: Arc<CryptoProvider>,

@@ -1,5 +1,5 @@
-//! The client's side of the WebSocket handshake (RFC 6455, section 4.1): the request as text, and the judgement of
-//! the response. No socket, no clock.
+//! The client side of the WebSocket handshake (RFC 6455, section 4.1): the request as text, and validation of the
+//! response. No socket, no clock.
 
 use std::io::Write as _;
 
@@ -8,15 +8,16 @@ use proto::ws::deflate::{Agreed, CLIENT_OFFER};
 
 use crate::observe::Outcome;
 
-/// The longest response head; a longer one breaks the protocol. It fits what the engine keeps of a cut message.
+/// Maximum length of the response head; a longer one is a protocol violation. It fits what the engine keeps of a
+/// partial message.
 pub(crate) const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// The most header lines of a response.
+/// Maximum number of header lines of a response.
 pub(crate) const HEADERS_MAX: usize = 96;
 
-/// What goes into an upgrade request.
+/// Contents of an upgrade request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// Request target, with the base path and the query.
+    /// Request target, including the base path and the query.
     pub(crate) path: &'a str,
     /// `host[:port]`.
     pub(crate) host: &'a str,
@@ -29,7 +30,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Appends the request. Names are in title case, because some servers of old compare them as they are.
+    /// Appends the request. Header names are in title case, because some old servers compare them case-sensitively.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         // Writing to memory cannot fail.
         let mut line = |text: std::fmt::Arguments<'_>| drop(out.write_fmt(text));
@@ -52,7 +53,7 @@ impl Request<'_> {
     }
 }
 
-/// What the client had asked for, which the response must fit.
+/// What the client asked for, against which the response is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected<'a> {
     pub(crate) key: &'a str,
@@ -60,34 +61,34 @@ pub(crate) struct Expected<'a> {
     pub(crate) deflate: bool,
 }
 
-/// What came of the bytes so far.
+/// The result of parsing the bytes received so far.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     /// The head is not complete.
     Partial,
-    /// The WebSocket is open; frames begin behind the head.
+    /// The WebSocket is open; frames begin after the head.
     Open {
-        /// Bytes of the head.
+        /// Length of the head, in bytes.
         head_bytes: usize,
-        /// Whether permessage-deflate was agreed on.
+        /// Whether permessage-deflate was negotiated.
         deflate: bool,
     },
-    /// It is not open.
+    /// The WebSocket was not opened.
     Refused(Refusal),
 }
 
-/// Why the WebSocket is not open.
+/// Why the WebSocket was not opened.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Refusal {
     /// [`Outcome::Status`], [`Outcome::Redirect`], [`Outcome::BadHandshake`] or [`Outcome::Protocol`].
     pub(crate) outcome: Outcome,
-    /// The response's status, where there was one.
+    /// The response's status, if there was one.
     pub(crate) code: u16,
-    /// In words.
+    /// The reason as text.
     pub(crate) text: String,
 }
 
-/// Judges a response (RFC 6455, section 4.1, the list at its end).
+/// Validates a response (RFC 6455, section 4.1, the list at its end).
 pub(crate) fn judge(bytes: &[u8], expected: &Expected<'_>) -> Answer {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);
@@ -111,7 +112,7 @@ pub(crate) fn judge(bytes: &[u8], expected: &Expected<'_>) -> Answer {
     }
 }
 
-/// Returns whether permessage-deflate was agreed on.
+/// Returns whether permessage-deflate was negotiated.
 fn judge_head(
     status: u16,
     reason: &str,
@@ -154,7 +155,7 @@ fn judge_subprotocol(answer: Option<&str>, offered: &[String]) -> Result<(), Str
     }
 }
 
-/// RFC 6455, section 9.1: an extension that was not offered fails the connection, as does one on other terms.
+/// RFC 6455, section 9.1: an extension that was not offered fails the connection, as does one with other parameters.
 fn judge_extensions(headers: &[httparse::Header<'_>], offered: bool) -> Result<bool, String> {
     let mut extensions = values(headers, "sec-websocket-extensions").filter(|line| !line.is_empty());
     let Some(extension) = extensions.next() else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! How long a shard's thread waited for a CPU before it looked at what had come. Nothing else shows that time: until the
-//! thread runs, it knows of nothing that it could be late with.
+//! How long a shard's thread waited for a CPU before it polled. Nothing else shows that time: until the thread runs, it
+//! does not know of anything that it could be late with.
 
 use std::time::Duration;
 
@@ -8,39 +8,39 @@ use engine::machine::OwnScheduling;
 use crate::observe::Nanos;
 use crate::statistics::Population;
 
-/// The kernel is asked no sooner after the last time: what was waited in less is less.
+/// Minimum interval between two queries to the kernel; shorter waits do not matter.
 const ASK_AFTER: Nanos = 1_000_000;
 
-/// The waits of one thread for a CPU.
+/// The time for which one thread waited for a CPU.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     kernel: Kernel,
     asked_at: Nanos,
-    /// In the thread's whole life.
+    /// Total wait over the thread's lifetime.
     waited: Duration,
-    /// What was read since the last look.
+    /// Number of items read since the last poll.
     read: u64,
-    /// Before the look in which something was read, once for each thing: an answer waits as long as its reader.
+    /// Wait before a poll in which something was read, counted once per item: an answer waits as long as its reader.
     seen: Population,
 }
 
 #[derive(Debug, Default)]
 enum Kernel {
-    /// Opened in the thread's first turn, for descriptors mean something per thread.
+    /// Opened in the thread's first turn, because the descriptor refers to the thread that opens it.
     #[default]
     NotAsked,
     Known(OwnScheduling),
-    /// It does not say. Nothing is guessed then.
+    /// The kernel does not provide it; nothing is estimated then.
     Silent,
 }
 
 impl Waits {
-    /// Something was read.
+    /// Counts one item that was read.
     pub(crate) fn has_read(&mut self) {
         self.read += 1;
     }
 
-    /// A look is over, and everything that it found is read.
+    /// Ends a poll: everything that it returned has been read.
     pub(crate) fn end_look(&mut self, now: Nanos) {
         let read = std::mem::take(&mut self.read);
         if now.saturating_sub(self.asked_at) < ASK_AFTER {
@@ -53,7 +53,7 @@ impl Waits {
         }
     }
 
-    /// All of them; empty where the kernel does not say.
+    /// Returns all waits; empty if the kernel does not provide them.
     pub(crate) fn seen(&self) -> &Population {
         &self.seen
     }
@@ -90,7 +90,7 @@ mod tests {
         let mut waits = Waits::default();
         waits.end_look(5 * ASK_AFTER);
         if matches!(waits.kernel, Kernel::Silent) {
-            return; // a kernel that does not say
+            return; // the kernel does not provide it
         }
         for look in 0..10 {
             (0..3).for_each(|_| waits.has_read());

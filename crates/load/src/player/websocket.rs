@@ -1,4 +1,4 @@
-//! A user's open WebSocket: what goes out and comes in on it, and how it ends.
+//! A user's open WebSocket: sending, receiving, and how it ends.
 
 use engine::{ConnectionId, Delivery, EndCause, Io};
 use proto::phoenix::FrameKind;
@@ -11,14 +11,14 @@ use super::interpret::Flow;
 use super::shard::Shard;
 use crate::observe::{Kind, NO_LABEL, NO_ROOM, Nanos, Observation, Outcome};
 
-/// How many times its compressed size a message may inflate to; what more does is an attack on the generator.
+/// Maximum inflation ratio of a message; a higher one is treated as an attack on the generator.
 const INFLATE_RATIO_MAX: usize = 1000;
 
-/// Bytes that a frame's header may have on top of a message's own limit.
+/// Allowance for a frame header on top of the message size limit, in bytes.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
 impl Shard {
-    /// Bytes came on a user's WebSocket. Returns how many are done with.
+    /// Handles bytes received on a user's WebSocket. Returns how many are consumed.
     pub(super) fn socket_received(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -64,7 +64,7 @@ impl Shard {
         }
     }
 
-    /// Reads frames. Returns how many bytes are done with.
+    /// Decodes frames. Returns how many bytes are consumed.
     fn frames(&mut self, io: &mut Io<'_, Self>, place: u32, id: ConnectionId, bytes: &mut [u8]) -> usize {
         let message_bytes_max = self.stage.plan.limits.message_bytes_max as usize;
         let limits = Limits {
@@ -72,7 +72,7 @@ impl Shard {
             message_bytes_max,
             inflate_ratio_max: INFLATE_RATIO_MAX,
         };
-        // Taken out while events borrow from it, so that they can be handled with the whole shard at hand.
+        // Taken out of `self` because events borrow from it while they are handled with the whole shard.
         let mut inflater = std::mem::take(&mut self.inflater);
         let mut used = 0;
         while used < bytes.len() {
@@ -131,7 +131,7 @@ impl Shard {
         }
     }
 
-    /// Sends what stands in `body` as one frame, at once. Returns whether there was a connection to send it on.
+    /// Sends the contents of `body` as one frame, at once. Returns whether there was a connection to send it on.
     pub(super) fn transmit(&mut self, io: &mut Io<'_, Self>, place: u32, opcode: Opcode) -> bool {
         let mask = (self.noise.bits() as u32).to_ne_bytes();
         let Some(client) = self.clients.item(place) else { return false };
@@ -148,7 +148,7 @@ impl Shard {
         }
     }
 
-    /// Makes a compressed frame; returns whether that is smaller.
+    /// Appends a compressed frame if that is smaller; returns whether it did.
     fn append_compressed(&mut self, opcode: Opcode, mask: [u8; 4]) -> bool {
         let mut payload = Vec::new();
         self.deflater.compress(&self.body, &mut payload);
@@ -163,7 +163,7 @@ impl Shard {
         true
     }
 
-    /// Sends a close frame; the user hears on until the peer has answered it.
+    /// Sends a close frame; the user keeps receiving until the peer has answered it.
     pub(super) fn send_close(&mut self, io: &mut Io<'_, Self>, place: u32, code: u16, reason: &str) {
         let reason = &reason[..reason.floor_char_boundary(CLOSE_REASON_BYTES_MAX)];
         self.body.clear();
@@ -203,7 +203,7 @@ impl Shard {
         self.lost(io, place, Outcome::Closed, close_code, text);
     }
 
-    /// The closing handshake of ours is over.
+    /// The closing handshake that we began is over.
     pub(super) fn closed(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -231,13 +231,13 @@ impl Shard {
         }
     }
 
-    /// The server did not answer our close frame: it is gone for us all the same.
+    /// The server did not answer our close frame: the connection is treated as closed.
     pub(super) fn close_timed_out(&mut self, io: &mut Io<'_, Self>, place: u32, at: Nanos) {
         self.drop_socket(io, place);
         self.closed(io, place, Outcome::Timeout, 0, at);
     }
 
-    /// The peer broke a rule: says so and ends the connection.
+    /// Ends the connection because the peer violated the protocol, with a close frame that says so.
     pub(super) fn break_off(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -255,7 +255,7 @@ impl Shard {
         self.lost(io, place, outcome, code, text);
     }
 
-    /// An open WebSocket has ended without our wanting it.
+    /// An open WebSocket has ended unexpectedly.
     fn lost(&mut self, io: &mut Io<'_, Self>, place: u32, outcome: Outcome, code: u16, text: String) {
         let at = self.now();
         let Some(client) = self.clients.item(place) else { return };
@@ -274,7 +274,7 @@ impl Shard {
         }
         match after_close {
             None => self.end_session(io, place, outcome),
-            // The end that it was about to make anyway.
+            // The connection was about to close anyway.
             next => self.go_on_after_close(io, place, next, at),
         }
     }
@@ -291,7 +291,7 @@ impl Shard {
         self.see(Observation { code, label: NO_LABEL, ..seen }, text);
     }
 
-    /// The engine has no connection any more that a user still had.
+    /// The engine has ended a connection that a user still had.
     pub(super) fn socket_ended(
         &mut self,
         io: &mut Io<'_, Self>,
@@ -317,7 +317,7 @@ impl Shard {
         self.set_timer(place);
     }
 
-    /// What the end of a connection means to a user.
+    /// Maps the end of a connection to a user's outcome.
     pub(super) fn outcome_of_end(&self, io: &Io<'_, Self>, line: Line, cause: EndCause) -> (Outcome, String) {
         match cause {
             EndCause::PeerClosed if line == Line::Upgrading => {
@@ -344,7 +344,7 @@ impl Shard {
         }
     }
 
-    /// What a step needs is not there, which ends the session.
+    /// Reports that a step's precondition is missing, which ends the session.
     pub(super) fn not_ready(&mut self, place: u32, text: &'static str) -> Flow {
         let at = self.now();
         let mut seen = self.of_client(place, Kind::Step, Outcome::NotReady, at);
@@ -354,5 +354,5 @@ impl Shard {
     }
 }
 
-/// The most text that a close frame has room for behind its code (RFC 6455, section 5.5).
+/// Maximum length of the reason in a close frame (RFC 6455, section 5.5).
 const CLOSE_REASON_BYTES_MAX: usize = 123;
