@@ -1,22 +1,22 @@
-//! What a receiver should have got, and what became of it.
+//! What a receiver should have received, and what happened to it.
 
 use std::ops::AddAssign;
 
-/// One receiver's account, or the sum of several. `expected = delivered + lost + in_flight`.
+/// The totals of one receiver or of several. `expected = delivered + lost + in_flight`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Account {
-    /// Messages that were meant for it while it was a member.
+    /// Messages addressed to it while it was a member.
     pub expected: u64,
-    /// Those that came, each once.
+    /// Messages that were received, each counted once.
     pub delivered: u64,
-    /// Those that did not come although there was time for it.
+    /// Messages that were not received although there was enough time.
     pub lost: u64,
-    /// Those that did not come and were sent shortly before the receiver left or the run was stopped.
+    /// Messages that were not received, but were sent shortly before the receiver left or the run was stopped.
     pub in_flight: u64,
 }
 
 impl Account {
-    /// `missing` of the expected ones did not come, `recent` of them were sent too shortly before to be called lost.
+    /// `missing` of the expected messages were not received; `recent` of them were sent too recently to be called lost.
     pub(super) fn new(expected: u64, missing: u64, recent: u64) -> Self {
         let missing = missing.min(expected);
         let in_flight = recent.min(missing);

@@ -1,56 +1,56 @@
-//! What one user has sent and expects back itself.
+//! The messages that a user has sent and expects back.
 
 use std::collections::VecDeque;
 
 use crate::ledger::Account;
 use crate::observe::Nanos;
 
-/// Echoes that one user can wait for; beyond it the oldest is given up.
+/// Maximum number of pending echoes per user; beyond it the oldest is given up.
 pub const ECHOES_PENDING_MAX: usize = 65_536;
 
-/// The echoes that one user waits for: 16 bytes, and more only while there are some.
+/// The echoes that one user waits for: 16 bytes, and more only while any are pending.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Echoes {
-    /// The greatest key sent so far; keys are from 1.
+    /// The highest key sent so far; keys start at 1.
     newest: u64,
     pending: Option<Box<Pending>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Pending {
-    /// By key, ascending.
+    /// Sorted by key, ascending.
     queue: VecDeque<Echo>,
-    /// The greatest key that came back while something was pending.
+    /// The highest key received back while anything was pending.
     answered: u64,
 }
 
-/// A message that should come back.
+/// A message that should come back to its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Echo {
-    /// What it is known by: its stamp's sequence, or the time in a C10K ping. One user's keys grow, and are above 0.
+    /// Its key: its stamp's sequence number, or the time in a C10K ping. The keys of one user increase and are above 0.
     pub key: u64,
-    /// When it ought to have been sent.
+    /// When it should have been sent.
     pub intended: Nanos,
     /// When it was sent.
     pub sent: Nanos,
 }
 
-/// What a message with a key of the user's own is.
+/// Classification of a received message with a key of the user's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EchoReceipt {
-    /// The echo of this message, the first.
+    /// The first echo of this message.
     Ok(Echo),
-    /// The echo of this message, the first, after the echo of a later one.
+    /// The first echo of this message, after the echo of a later one.
     Reordered(Echo),
-    /// The echo of a message that had been echoed, or given up, before. (A key that lies between two of the user's and
-    /// was never sent cannot be told from one.)
+    /// An echo of a message that had already been echoed or given up. (A key between two of the user's keys that was
+    /// never sent cannot be told apart from this.)
     Duplicate,
-    /// Nothing of this key was sent yet.
+    /// Nothing with this key has been sent yet.
     Unexpected,
 }
 
 impl Echoes {
-    /// A message goes that should come back. If [`ECHOES_PENDING_MAX`] are pending, the oldest is given up and
+    /// Records a message that should come back. If [`ECHOES_PENDING_MAX`] are pending, the oldest is given up and
     /// returned: it counts as lost.
     #[must_use]
     pub fn sent(&mut self, echo: Echo) -> Option<Echo> {
@@ -62,7 +62,7 @@ impl Echoes {
         given_up
     }
 
-    /// A message with this key came back.
+    /// Classifies a received message with this key.
     pub fn received(&mut self, key: u64) -> EchoReceipt {
         let known = if key <= self.newest { EchoReceipt::Duplicate } else { EchoReceipt::Unexpected };
         let Some(pending) = &mut self.pending else { return known };
@@ -79,14 +79,14 @@ impl Echoes {
         if overtaken { EchoReceipt::Reordered(echo) } else { EchoReceipt::Ok(echo) }
     }
 
-    /// How many echoes are outstanding.
+    /// Returns the number of pending echoes.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.pending.as_ref().map_or(0, |pending| pending.queue.len())
     }
 
-    /// Nothing will come any more: the connection ended, or the run did. What was sent at least `settle_after` before
-    /// is lost, the rest in flight.
+    /// Settles all pending echoes because the connection or the run has ended. Messages sent at least `settle_after`
+    /// before are lost, the others in flight.
     #[must_use]
     pub fn close(&mut self, now: Nanos, settle_after: Nanos) -> Account {
         let Some(pending) = self.pending.take() else { return Account::default() };
@@ -130,7 +130,7 @@ mod tests {
             assert_eq!(echoes.received(key), expected, "{key}");
         }
         assert_eq!((echoes.pending(), &echoes.pending), (0, &None));
-        // Nothing was overtaken that was sent after all others had come.
+        // All others had been received when this one was sent, so nothing overtook it.
         assert_eq!(echoes.sent(echo(9)), None);
         assert_eq!(echoes.received(9), EchoReceipt::Ok(echo(9)));
     }

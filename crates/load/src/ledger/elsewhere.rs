@@ -1,9 +1,10 @@
-//! What a member gets of users on other machines, and who should have got it.
+//! What a member receives from users on other machines, and what it should have received.
 //!
-//! Machines do not share a room's count, but a stamp has the sending machine's. What comes is judged at once: what came
-//! before, what was overtaken. What did not come is judged at the run's end, when each machine says what it published,
-//! and when ([`Publications`]): a member should have got what was surely made after its join and surely before its leave,
-//! as exactly as the clocks agree. What cannot be told is counted as unjudged, and never as lost.
+//! Machines do not share a room's publication count, but a stamp has the sending machine's. Received messages are
+//! judged at once: duplicates and reordering. Missing messages are judged at the end of the run, when each machine
+//! reports what it published and when ([`Publications`]): a member should have received what was certainly published
+//! after its join and before its leave, within the accuracy of the clocks. What cannot be determined is counted as
+//! unjudged, never as lost.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use super::room::Room;
 use super::{Timeline, Tracker};
 use crate::observe::{Nanos, UserId};
 
-/// Rooms whose publications one machine tells the others; of further ones nothing is judged between machines.
+/// Maximum number of rooms whose publications one machine reports to the others; for further ones, messages between
+/// machines are not judged.
 pub const PUBLISHED_ROOMS_MAX: usize = 1 << 18;
 
-/// What one member has got of other machines' users in one room.
+/// What one member has received from other machines' users in one room.
 #[derive(Debug)]
 pub struct Elsewhere {
     joined_at: Nanos,
@@ -25,24 +27,24 @@ pub struct Elsewhere {
     origins: Vec<Heard>,
 }
 
-/// What came of one machine.
+/// What was received from one machine.
 #[derive(Debug)]
 pub(super) struct Heard {
     pub(super) origin: u16,
-    /// The room, as that machine numbers it.
+    /// The room's number on that machine.
     pub(super) room: u32,
-    /// Counts from that machine's first publication on, whenever the member joined.
+    /// Counts from that machine's first publication, whenever the member joined.
     pub(super) tracker: Tracker,
-    /// Who sent what, as far as it came to any member here.
+    /// The senders of that machine's publications, as far as any member here received them.
     pub(super) senders: Arc<Room>,
 }
 
-/// A member that has left, until it can be judged.
+/// A member that has left and waits to be judged.
 #[derive(Debug)]
 pub struct Stay {
-    /// Who.
+    /// The member.
     pub user: UserId,
-    /// Its source address, as observations have it.
+    /// Its source address, as in observations.
     pub source: u16,
     /// The room's number on this machine.
     pub room: u32,
@@ -54,9 +56,9 @@ pub struct Stay {
 /// What one machine published.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Publications {
-    /// By the rooms' names; those without a publication are left out.
+    /// Keyed by room name; rooms without a publication are omitted.
     pub rooms: HashMap<String, Published>,
-    /// Whether all rooms with publications are there.
+    /// Whether all rooms with publications are included.
     pub is_whole: bool,
 }
 
@@ -65,42 +67,42 @@ pub struct Publications {
 pub struct Published {
     /// The room's number on that machine.
     pub number: u32,
-    /// How many.
+    /// Number of publications.
     pub count: u32,
-    /// When.
+    /// Publication times.
     pub timeline: Timeline,
-    /// Those that did not go out, or may not have: nobody is expected to get them.
+    /// Publications that were not sent, or may not have been: nobody is expected to receive them.
     pub withdrawn: Vec<u32>,
 }
 
-/// What all machines published, by which each judges what its members got of the others.
+/// What all machines published, from which each judges what its members received from the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Settlement {
-    /// By machine; `None` where that is not known.
+    /// One entry per machine; `None` if unknown.
     pub machines: Vec<Option<Publications>>,
-    /// How far times of two machines may be apart that are the same.
+    /// Maximum clock difference between two machines.
     pub clock_error_ns: Nanos,
 }
 
-/// What became of the deliveries from one machine that did not come.
+/// Deliveries from one machine that did not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Missing {
-    /// They were expected, and there was time for them.
+    /// They were expected, and there was enough time.
     pub lost: u64,
-    /// They were expected, and the member left soon after they were sent.
+    /// They were expected, but the member left soon after they were sent.
     pub in_flight: u64,
-    /// It cannot be told whether they were expected; of a machine of which nothing is known it is one.
+    /// It cannot be determined whether they were expected; 1 for a machine about which nothing is known.
     pub unjudged: u64,
 }
 
 impl Elsewhere {
-    /// A member that has joined at a time.
+    /// Returns the record of a member that joined at a time.
     #[must_use]
     pub fn new(joined_at: Nanos) -> Self {
         Self { joined_at, departed_at: None, origins: Vec::new() }
     }
 
-    /// The member begins to leave. Doing so again does nothing.
+    /// The member begins to leave. Further calls have no effect.
     pub fn depart(&mut self, at: Nanos) {
         self.departed_at.get_or_insert(at);
     }
@@ -118,8 +120,8 @@ impl Elsewhere {
 }
 
 impl Stay {
-    /// What did not come of another machine in the room of this name. What is missing was lost if the member stayed for
-    /// `settle_after` at least after it was sent.
+    /// Returns what did not arrive from another machine in the room with this name. A missing message is lost if the
+    /// member stayed at least `settle_after` after it was sent.
     #[must_use]
     pub fn missing(&self, origin: u16, name: &str, settlement: &Settlement, settle_after: Nanos) -> Missing {
         let unknown = Missing { unjudged: 1, ..Missing::default() };
@@ -147,7 +149,7 @@ impl Stay {
             let excused = taken_back.filter(|index| tracker.has_seen(**index) == Some(false)).count() as u64;
             tracker.missing_within(from, to).saturating_sub(excused)
         };
-        // From `first` to `end` all was surely made while the member was there; from `maybe_first` to `maybe_end` perhaps.
+        // `first..end` was certainly published while the member was present; `maybe_first..maybe_end` possibly.
         let (maybe_first, first) = (before(self.joined_at), after(self.joined_at));
         let (end, maybe_end) = (before(self.departed_at), after(self.departed_at));
         let settled = before(self.departed_at.saturating_sub(settle_after)).clamp(first, end.max(first));
@@ -176,10 +178,10 @@ mod tests {
         Settlement { machines, clock_error_ns: ERROR }
     }
 
-    /// Two machines; the first publishes ten times in a room, one each second from second 1 on.
+    /// Two machines; the first publishes ten times in a room, once per second from second 1 on.
     fn machines() -> (Rooms, Rooms, u32, u32) {
         let (sending, receiving) = (Rooms::of_machine(SECOND, 0, 2), Rooms::of_machine(SECOND, 1, 2));
-        // The machines number their rooms in different ways.
+        // The machines number their rooms differently.
         sending.intern("hall").expect("there is room");
         let (there, here) = (
             sending.intern("lobby").expect("there is room"),
@@ -245,7 +247,7 @@ mod tests {
             missing(3 * SECOND + half, 7 * SECOND + half),
             Missing { lost: 3, in_flight: 1, unjudged: 0 }
         );
-        // Within the clocks' error of a publication nobody can tell.
+        // Within the clock error of a publication its status cannot be determined.
         assert_eq!(missing(4 * SECOND, 20 * SECOND), Missing { lost: 6, in_flight: 0, unjudged: 1 });
         assert_eq!(missing(half, 4 * SECOND), Missing { lost: 2, in_flight: 1, unjudged: 1 });
         assert_eq!(missing(15 * SECOND, 20 * SECOND), Missing::default());

@@ -1,19 +1,19 @@
-//! Publications that have not come and are too far behind for a tracker's window.
+//! Missing publications that are too far behind for a tracker's window.
 
-/// Runs of missing publications that one tracker remembers; of more, the oldest are given up.
+/// Maximum number of ranges of missing publications that one tracker remembers; beyond it the oldest are given up.
 pub const HOLE_RANGES_MAX: usize = 256;
 
-/// Runs of missing indices, ascending, none touching the next.
+/// Ranges of missing indices, ascending, no two adjacent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Holes {
-    /// First index of each run, and the one after its last.
+    /// Start and end of each range; the end is exclusive.
     ranges: Vec<(u32, u32)>,
-    /// What is below was given up: whether it came is not known any more.
+    /// Everything below was given up: whether it was received is no longer known.
     forgotten_below: u32,
 }
 
 impl Holes {
-    /// Notes that `from..to`, all above what was noted before, have not come.
+    /// Records that `from..to`, all above what was recorded before, are missing.
     pub(super) fn push(&mut self, from: u32, to: u32) {
         if from >= to {
             return;
@@ -25,7 +25,7 @@ impl Holes {
         self.bound();
     }
 
-    /// Whether `index` was missing, in which case it is not any more.
+    /// Removes `index` if it is missing; returns whether it was.
     pub(super) fn fill(&mut self, index: u32) -> bool {
         let Some(place) = self.place_of(index) else { return false };
         let (from, to) = self.ranges[place];
@@ -46,12 +46,12 @@ impl Holes {
         self.place_of(index).is_some()
     }
 
-    /// Whether `index` may have been missing once and was given up.
+    /// Returns whether `index` may have been missing and was given up.
     pub(super) fn has_forgotten(&self, index: u32) -> bool {
         index < self.forgotten_below
     }
 
-    /// How many are missing in `from..to`.
+    /// Returns how many indices in `from..to` are missing.
     pub(super) fn count_within(&self, from: u32, to: u32) -> u64 {
         self.ranges.iter().map(|&(first, end)| u64::from(end.min(to).saturating_sub(first.max(from)))).sum()
     }
@@ -98,7 +98,7 @@ mod tests {
         }
         assert_eq!(holes.ranges.len(), HOLE_RANGES_MAX);
         assert!(holes.has_forgotten(4) && !holes.has_forgotten(5));
-        // Splitting one makes one more.
+        // Splitting one range adds one.
         assert!(holes.fill(12));
         assert!(holes.has_forgotten(11) && !holes.has_forgotten(13));
         assert_eq!(holes.ranges.len(), HOLE_RANGES_MAX);

@@ -1,8 +1,8 @@
-//! Who should have got what: stamps in messages, the rooms' publications, and each receiver's account of them.
+//! Who should have received which messages: stamps in messages, the rooms' publications, and each receiver's account.
 //!
-//! Everything is judged by numbers that this process gave out itself; what the server says about it does not count.
-//! `docs/stampede-accounting.md` has the rules and what is not judged. Nothing here reads a clock or sends anything,
-//! and nothing in a received message can make it panic or grow without bound.
+//! Everything is judged by numbers that this process assigned itself; what the server says about it does not count.
+//! `docs/stampede-accounting.md` has the rules, including what is not judged. Nothing here reads a clock or sends
+//! anything, and nothing in a received message can make it panic or grow without bound.
 
 mod account;
 mod echoes;

@@ -1,4 +1,4 @@
-//! The ledger against a network that drops, repeats and reorders, and keeps its own account.
+//! Tests the ledger against a simulated network that drops, repeats and reorders messages and keeps its own counts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -12,18 +12,18 @@ const SETTLE_AFTER: Nanos = 400 * MS;
 const USERS: u32 = 14;
 const ROOMS: u64 = 3;
 
-/// What the network may do to each delivery, in 1,000.
+/// Probability of each fault per delivery, in thousandths.
 struct Faults {
     drops: u64,
     repeats: u64,
-    /// Longest time on the way.
+    /// Maximum delivery delay.
     delay_ms: u64,
 }
 
 enum Event {
     Join(UserId),
     Leave(usize),
-    /// The leave was answered.
+    /// The leave has been answered.
     Close(usize),
     Publish(UserId),
     Deliver(usize, String),
@@ -36,7 +36,7 @@ struct Stay {
     echo: bool,
     tracker: Option<Tracker>,
     departed: bool,
-    /// Sender and time of each publication that it should get, by index.
+    /// Sender and time of each publication that it should receive, by index.
     expected: BTreeMap<u32, (UserId, Nanos)>,
     came: BTreeSet<u32>,
 }
@@ -45,7 +45,7 @@ struct Network {
     rng: Rng,
     faults: Faults,
     now: Nanos,
-    /// Ties go by the count of events made.
+    /// Ordered by time; ties are broken by order of creation.
     agenda: BinaryHeap<Reverse<(Nanos, usize)>>,
     events: Vec<Option<Event>>,
     rooms: Rooms,
@@ -91,7 +91,7 @@ impl Network {
         *self.counts.entry(what).or_default() += by;
     }
 
-    /// Ten seconds of people who come, talk and leave.
+    /// Simulates ten seconds of users that join, publish and leave.
     fn run(mut self) -> BTreeMap<&'static str, u64> {
         for user in 0..USERS {
             for _ in 0..3 {
@@ -167,7 +167,7 @@ impl Network {
             let Stay { user, room: joined, echo, tracker, departed, expected, .. } = &mut self.stays[stay];
             let Some(tracker) = tracker.as_mut().filter(|_| *joined == room) else { continue };
             if *departed {
-                // The server has not seen the leave yet, perhaps.
+                // The server may not have seen the leave yet.
                 if !never_went && self.chance(500) {
                     self.send(stay, &stamp);
                 }
@@ -192,7 +192,7 @@ impl Network {
         self.replay_to_newcomer(&stamp, never_went);
     }
 
-    /// A user that joins right after a publication may get it all the same.
+    /// A user that joins right after a publication may still receive it.
     fn replay_to_newcomer(&mut self, stamp: &Stamp, never_went: bool) {
         let user = 1_000 + self.stays.len() as u32;
         if never_went || !self.chance(20) {
@@ -220,7 +220,7 @@ impl Network {
         self.at(at, Event::Deliver(stay, text));
     }
 
-    /// What the network knows about a delivery must be what the ledger says.
+    /// Compares the ledger's verdict on a delivery with what the network knows.
     fn deliver(&mut self, stay: usize, text: &str) {
         let stamp = Stamp::find(text.as_bytes()).expect("every message has one");
         assert_eq!((stamp.run_tag, stamp.origin), (77, 0));

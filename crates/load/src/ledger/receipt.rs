@@ -1,27 +1,27 @@
-//! What a received publication is judged to be, and what could not be judged.
+//! The classification of a received publication, and what could not be judged.
 
-/// What a received publication is.
+/// The classification of a received publication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Receipt {
-    /// Expected, and in order as far as its sender goes.
+    /// Expected, and in order with respect to its sender.
     Ok,
-    /// Expected, and overtaken by a later one of the same sender.
+    /// Expected, but overtaken by a later one from the same sender.
     Reordered,
-    /// Had come before.
+    /// Received before.
     Duplicate,
-    /// Published before the join took effect or after the leave began, or never at all.
+    /// Published before the join took effect, after the leave began, or never.
     Unexpected,
-    /// Too old to tell; given up as missing before.
+    /// Too old to be classified; it has already been given up as missing.
     Stale,
 }
 
-/// What could not be judged, over the whole run.
+/// Counts of what could not be judged, over the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unjudged {
-    /// Overtaken messages whose overtakers' senders were forgotten or unknown; counted as in order.
+    /// Overtaken messages where the senders of the overtaking ones were forgotten or unknown; counted as in order.
     pub order: u64,
-    /// Messages that came so late that it was forgotten whether they had come before.
+    /// Messages that arrived so late that it is no longer known whether they had been received before.
     pub stale: u64,
-    /// Publications that could not be numbered, or not be taken back or doubted.
+    /// Publications that could not be numbered, withdrawn or marked as doubtful.
     pub publications: u64,
 }

@@ -1,22 +1,22 @@
-//! A room's recent publications: who sent each, which were taken back, and of which it is not known whether they were taken.
+//! A room's recent publications: their senders, which were withdrawn, and which are doubtful.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::observe::UserId;
 
-/// Publications behind a room's newest whose senders are known.
+/// Number of a room's newest publications whose senders are known.
 pub const RECENT_SENDERS: u32 = 1 << (FIRST_SEGMENT_BITS + SEGMENTS as u32 - 1);
 
-/// Publications of one room that can be taken back, and as many that can be in doubt; further ones stay expected, and are
-/// counted.
+/// Maximum number of publications of one room that can be withdrawn, and also the maximum that can be doubtful; further
+/// ones stay expected, and are counted.
 pub const WITHDRAWN_MAX: usize = 1024;
 
 const FIRST_SEGMENT_BITS: u32 = 4;
 const SEGMENTS: usize = 9;
 
-/// The senders of a room's last [`RECENT_SENDERS`] publications. Memory grows with what the room has published: 64 bytes
-/// for the first 16, 16 KiB at most.
+/// The senders of a room's last [`RECENT_SENDERS`] publications. Memory grows with the number of publications: 64 bytes
+/// for the first 16, at most 16 KiB.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     segments: [OnceLock<Box<[AtomicU32]>>; SEGMENTS],
@@ -34,24 +34,25 @@ impl Recent {
         senders[place].store(sender, Ordering::Release);
     }
 
-    /// Sender of the publication at `index`, unless a later one has taken its place: whoever asks has to look at the
-    /// room's newest publication afterwards.
+    /// Returns the sender of the publication at `index`, unless a later one has reused its slot: the caller must check
+    /// the room's newest publication afterwards.
     pub(super) fn sender(&self, index: u32) -> Option<UserId> {
         let (segment, place) = place_of(index);
         Some(self.segments[segment].get()?.get(place)?.load(Ordering::Acquire))
     }
 
-    /// Returns whether there was room for it.
+    /// Marks a publication as withdrawn; returns whether there was room for it.
     pub(super) fn withdraw(&self, index: u32) -> bool {
         note(&self.withdrawn, index)
     }
 
-    /// Nobody knows whether the publication was taken. Returns whether there was room for it.
+    /// Marks a publication as doubtful: it is unknown whether the server accepted it. Returns whether there was room
+    /// for it.
     pub(super) fn doubt(&self, index: u32) -> bool {
         note(&self.doubtful, index)
     }
 
-    /// All that were withdrawn or are in doubt: other machines do not tell the two apart.
+    /// Returns all withdrawn and doubtful publications: other machines do not distinguish the two.
     pub(super) fn withdrawn(&self) -> Vec<u32> {
         let of = |list: &Mutex<Vec<u32>>| list.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut all = of(&self.withdrawn);
@@ -59,18 +60,18 @@ impl Recent {
         all
     }
 
-    /// Those of `from..to` that were withdrawn, as long as `visit` is called.
+    /// Calls `visit` for each withdrawn publication in `from..to`, holding the lock.
     pub(super) fn for_each_withdrawn(&self, from: u32, to: u32, visit: impl FnMut(u32)) {
         for_each(&self.withdrawn, from, to, visit);
     }
 
-    /// Those of `from..to` that are in doubt.
+    /// Calls `visit` for each doubtful publication in `from..to`, holding the lock.
     pub(super) fn for_each_doubtful(&self, from: u32, to: u32, visit: impl FnMut(u32)) {
         for_each(&self.doubtful, from, to, visit);
     }
 }
 
-/// Puts an index into a list in its order; returns whether there was room for it.
+/// Inserts an index into a sorted list; returns whether there was room for it.
 fn note(list: &Mutex<Vec<u32>>, index: u32) -> bool {
     let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
     match list.binary_search(&index) {

@@ -1,4 +1,4 @@
-//! One room: its publications, its members, and what is old enough to be called lost.
+//! One room: its publications, its members, and which missing publications are old enough to be called lost.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,33 +7,33 @@ use crate::ledger::recent::{RECENT_SENDERS, Recent};
 use crate::ledger::{Account, Stamp, Timeline, Tracker};
 use crate::observe::{Nanos, UserId};
 
-/// Publications of one room that can be numbered; further ones have no index and are not judged.
+/// Maximum number of publications that one room can number; further ones have no index and are not judged.
 pub(super) const PUBLICATIONS_MAX: u32 = u32::MAX - 1;
 
-/// Where [`Room::state`] counts members.
+/// One member in [`Room::state`].
 const ONE_MEMBER: u64 = 1 << 32;
 
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) name: Arc<str>,
-    /// Members above, next publication below, so that both are read and changed at the same moment.
+    /// Members in the upper half, next publication in the lower half, so that both are read and changed atomically.
     state: AtomicU64,
     recent: OnceLock<Box<Recent>>,
     settling: Settling,
-    /// When what was published, where other machines want to know it.
+    /// Publication times; only recorded if the run has other machines.
     timeline: OnceLock<Box<Mutex<Timeline>>>,
 }
 
-/// Which publications are old enough to be called lost when they are missing.
+/// Tracks which publications are old enough to be called lost if they are missing.
 #[derive(Debug, Default)]
 struct Settling {
-    /// When the last publication was.
+    /// Time of the last publication.
     published_at: AtomicU64,
     /// When `marked` was set.
     marked_at: AtomicU64,
-    /// Publications below were made before `marked_at`.
+    /// Publications below this index were made before `marked_at`.
     marked: AtomicU32,
-    /// Publications below are old enough.
+    /// Publications below this index are old enough.
     settled: AtomicU32,
 }
 
@@ -42,7 +42,7 @@ struct Settling {
 pub struct Publication {
     /// Its number in the room, from 0.
     pub index: u32,
-    /// Members of the room on this machine at that moment, the sender included if it is one.
+    /// Number of members of the room on this machine at that moment, including the sender if it is one.
     pub members: u32,
 }
 
@@ -57,7 +57,7 @@ impl Room {
         }
     }
 
-    /// Members and next publication.
+    /// Returns the number of members and the index of the next publication.
     pub(super) fn state(&self) -> (u32, u32) {
         let state = self.state.load(Ordering::Acquire);
         ((state >> 32) as u32, state as u32)
@@ -68,9 +68,9 @@ impl Room {
     }
 
     pub(super) fn publish(&self, sender: UserId, now: Nanos, settle_after: Nanos) -> Option<Publication> {
-        // Before the number is given out, so that nobody takes a publication of now for a settled one.
+        // Before the index is assigned, so that no other thread takes this publication for a settled one.
         self.settling.published_at.fetch_max(now, Ordering::AcqRel);
-        // Not a plain addition: beyond the last number it would make a member.
+        // Not a plain addition: beyond the last index it would overflow into the member count.
         let before = self
             .state
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
@@ -83,10 +83,10 @@ impl Room {
         Some(publication)
     }
 
-    /// Remembers when a publication was made.
+    /// Records when a publication was made.
     pub(super) fn note_time(&self, index: u32, at: Nanos) {
         let timeline = self.timeline.get_or_init(Box::default);
-        // A timeline is whole between any two operations.
+        // A timeline is consistent between any two operations, so a poisoned lock is safe to use.
         timeline.lock().unwrap_or_else(PoisonError::into_inner).note(index, at);
     }
 
@@ -97,22 +97,22 @@ impl Room {
             .unwrap_or_default()
     }
 
-    /// A publication of another machine's has come to a member here, for a room that stands for that machine's.
+    /// Records a publication of another machine that a member here received; this room represents that machine's.
     pub(super) fn heard(&self, index: u32, sender: UserId) {
         let before = self.state.fetch_max(u64::from(index) + 1, Ordering::AcqRel) as u32;
-        // What is that far behind has lost its place to a later one.
+        // Anything further behind has lost its slot to a later publication.
         if before.saturating_sub(index) <= RECENT_SENDERS {
             self.recent().set_sender(index, sender);
         }
     }
 
-    /// Returns the first publication that the member is to get.
+    /// Returns the index of the first publication that the member is to receive.
     pub(super) fn add_member(&self) -> u32 {
         let before = self.state.fetch_add(ONE_MEMBER, Ordering::AcqRel);
         before as u32
     }
 
-    /// Returns the first publication that the member is not to get.
+    /// Returns the index of the first publication that the member is not to receive.
     pub(super) fn remove_member(&self) -> u32 {
         let one_less = |state: u64| Some(if state >> 32 == 0 { state } else { state - ONE_MEMBER });
         match self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less) {
@@ -129,10 +129,11 @@ impl Room {
         self.settling.settled.load(Ordering::Acquire)
     }
 
-    /// Whether a later publication of the same sender came before this one; `None` where senders were forgotten.
+    /// Returns whether a later publication of the same sender was received before this one; `None` if senders were
+    /// forgotten.
     pub(super) fn overtaken_by_same_sender(&self, tracker: &Tracker, stamp: &Stamp) -> Option<bool> {
         let recent = self.recent.get()?;
-        // Publications that far behind have lost their place, so there is no point in looking at more.
+        // Publications further behind have lost their slots, so there is no point in examining more.
         let mut forgotten = tracker.next() - stamp.index > RECENT_SENDERS;
         let first = (stamp.index + 1).max(tracker.next().saturating_sub(RECENT_SENDERS));
         for index in (first..tracker.next()).rev() {
@@ -151,8 +152,8 @@ impl Room {
         (!forgotten).then_some(false)
     }
 
-    /// Publications that were taken back and did not come are not expected; those in doubt are not lost: they may never
-    /// have reached the server.
+    /// Adjusts an account: withdrawn publications that were not received are not expected; missing doubtful ones are
+    /// not lost, because they may never have reached the server.
     pub(super) fn excuse(&self, tracker: &Tracker, settled: u32, mut account: Account) -> Account {
         let Some(recent) = self.recent.get() else { return account };
         let end = tracker.departed().unwrap_or(tracker.next());
@@ -174,8 +175,8 @@ impl Room {
 }
 
 impl Settling {
-    /// Once the mark is old enough, what lies below it is settled, and the mark moves to publication `next`, before
-    /// which everything was published by now.
+    /// Once the mark is old enough, everything below it is settled, and the mark moves to publication `next`, since
+    /// everything before `next` has been published by now.
     fn roll(&self, next: u32, now: Nanos, settle_after: Nanos) {
         let marked_at = self.marked_at.load(Ordering::Acquire);
         if now.saturating_sub(marked_at) < settle_after {

@@ -12,15 +12,15 @@ use crate::ledger::table::{ROOMS_MAX, Table};
 use crate::ledger::{Account, Seen, Stamp, Tracker};
 use crate::observe::{Nanos, UserId};
 
-/// A room's number here and a machine; by them another machine's room is found, with its number there.
+/// A room's number here and a machine: the key for another machine's room.
 type RoomOfMachine = (u32, u16);
 
-/// All rooms, shared by the shards. Nothing but a new room's name takes a lock that others wait for.
+/// All rooms, shared by the shards. Only a new room's name takes a lock on which others wait.
 #[derive(Debug)]
 pub struct Rooms {
-    /// A missing publication that is this old is lost; a younger one may be on its way.
+    /// A missing publication at least this old is lost; a younger one may be in flight.
     settle_after: Nanos,
-    /// The place of this machine among the run's, and how many they are.
+    /// The index of this machine in the run, and the number of machines.
     origin: u16,
     machines: u16,
     names: RwLock<HashMap<Arc<str>, u32>>,
@@ -31,7 +31,7 @@ pub struct Rooms {
     unjudged_publications: AtomicU64,
 }
 
-/// No more rooms can be named: [`ROOMS_MAX`] are.
+/// The limit of [`ROOMS_MAX`] room names is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoomsFull;
 
@@ -44,13 +44,14 @@ impl fmt::Display for RoomsFull {
 impl std::error::Error for RoomsFull {}
 
 impl Rooms {
-    /// No rooms yet. `settle_after` is how long a message may take before it is called lost: the run's drain time.
+    /// Returns an empty set of rooms. `settle_after` is how long a message may take before it is called lost: the run's
+    /// drain time.
     #[must_use]
     pub fn new(settle_after: Nanos) -> Self {
         Self::of_machine(settle_after, 0, 1)
     }
 
-    /// The same on one of several machines, whose place among them is `origin`.
+    /// Like [`Self::new`], on the machine with index `origin` of several.
     #[must_use]
     pub fn of_machine(settle_after: Nanos, origin: u16, machines: u16) -> Self {
         Self {
@@ -66,10 +67,10 @@ impl Rooms {
         }
     }
 
-    /// The number of the room of this name; the first that asks makes it.
+    /// Returns the number of the room with this name, creating the room if it is new.
     ///
     /// # Errors
-    /// [`RoomsFull`] when the room is new and there are [`ROOMS_MAX`].
+    /// [`RoomsFull`] if the room is new and there are [`ROOMS_MAX`] already.
     pub fn intern(&self, name: &str) -> Result<u32, RoomsFull> {
         if let Some(&room) = self.names.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(room);
@@ -85,32 +86,32 @@ impl Rooms {
         Ok(room)
     }
 
-    /// How many rooms there are; their numbers are below.
+    /// Returns the number of rooms; room numbers are below it.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.names.read().unwrap_or_else(PoisonError::into_inner).len() as u32
     }
 
-    /// Name of a room; `None` where there is none of this number.
+    /// Returns the name of a room; `None` if there is no such room.
     #[must_use]
     pub fn name(&self, room: u32) -> Option<Arc<str>> {
         Some(self.table.entry(room)?.name.clone())
     }
 
-    /// Members of a room on this machine.
+    /// Returns the number of members of a room on this machine.
     #[must_use]
     pub fn members(&self, room: u32) -> u32 {
         self.table.entry(room).map_or(0, |room| room.state().0)
     }
 
-    /// The index that the room's next publication will have.
+    /// Returns the index of the room's next publication.
     #[must_use]
     pub fn next(&self, room: u32) -> u32 {
         self.table.entry(room).map_or(0, |room| room.state().1)
     }
 
-    /// `sender` publishes to the room now: to be called right before the message goes. `None` where there is no such
-    /// room or its numbers are used up; such a message goes without a stamp.
+    /// Assigns an index to a publication by `sender`; call this right before the message is sent. `None` if there is no
+    /// such room or its indices are used up; such a message is sent without a stamp.
     pub fn publish(&self, room: u32, sender: UserId, now: Nanos) -> Option<Publication> {
         let room = self.table.entry(room);
         let publication = room.and_then(|room| room.publish(sender, now, self.settle_after));
@@ -124,8 +125,8 @@ impl Rooms {
         publication
     }
 
-    /// Takes a publication back that certainly, or possibly, never went out: the sender's connection ended, or its
-    /// outbox was full. Whoever got it all the same keeps it; nobody is expected to.
+    /// Withdraws a publication that was certainly or possibly not sent: the sender's connection ended, or its outbox
+    /// was full. Receipts of it still count, but nobody is expected to receive it.
     pub fn withdraw(&self, room: u32, index: u32) {
         let withdrawn = self.table.entry(room).is_some_and(|room| room.recent().withdraw(index));
         if !withdrawn {
@@ -133,8 +134,8 @@ impl Rooms {
         }
     }
 
-    /// Nobody knows whether a publication was taken: its sender was not told that it was. Whoever gets it has it; nobody
-    /// else has lost it.
+    /// Marks a publication as doubtful: its sender was not told that the server accepted it. Receipts of it count as
+    /// delivered, but nobody else has lost it.
     pub fn doubt(&self, room: u32, index: u32) {
         let noted = self.table.entry(room).is_some_and(|room| room.recent().doubt(index));
         if !noted {
@@ -142,15 +143,15 @@ impl Rooms {
         }
     }
 
-    /// A user's join has taken effect: it gets what is published from now on. A room that does not exist publishes
-    /// nothing.
+    /// A user's join has taken effect: it is to receive what is published from now on. A room that does not exist
+    /// publishes nothing.
     #[must_use]
     pub fn join(&self, room: u32) -> Tracker {
         Tracker::new(self.table.entry(room).map_or(0, Room::add_member))
     }
 
-    /// A user begins to leave: nothing that is published from now on is expected of it. What was published before may
-    /// still come until [`Self::account`] is made. Once a tracker has departed, departing again does nothing.
+    /// A user begins to leave: it is not expected to receive anything published from now on. Earlier publications may
+    /// still arrive until [`Self::account`] is called. Further calls for the same tracker have no effect.
     pub fn depart(&self, room: u32, tracker: &mut Tracker) {
         if tracker.departed().is_none() {
             let next = self.table.entry(room).map_or(0, Room::remove_member);
@@ -158,7 +159,7 @@ impl Rooms {
         }
     }
 
-    /// Departs, if that has not been done, and tells what the user should have got and what became of it.
+    /// Departs, if that has not been done, and returns what the user should have received and what happened to it.
     pub fn account(&self, room: u32, mut tracker: Tracker, now: Nanos) -> Account {
         self.depart(room, &mut tracker);
         let Some(room) = self.table.entry(room) else { return Account::default() };
@@ -167,8 +168,8 @@ impl Rooms {
         room.excuse(&tracker, settled, account)
     }
 
-    /// Takes note that a member got a message with this stamp, which must be of this run and machine. (A member that
-    /// does not get its own messages back and gets one all the same must not come here: it is [`Receipt::Unexpected`].)
+    /// Records that a member received a message with this stamp, which must be from this run and machine. (A user's own
+    /// message that it should not get back must not be passed here: it is [`Receipt::Unexpected`].)
     pub fn receive(&self, tracker: &mut Tracker, stamp: &Stamp) -> Receipt {
         let Some(room) = self.table.entry(stamp.room).filter(|room| stamp.index < room.state().1) else {
             return Receipt::Unexpected;
@@ -179,7 +180,8 @@ impl Rooms {
         }
     }
 
-    /// The same for a message that another machine of this run published and that came in the room of this number here.
+    /// Like [`Self::receive`], for a message published by another machine of this run that arrived in room `room` of
+    /// this machine.
     pub fn receive_elsewhere(&self, elsewhere: &mut Elsewhere, room: u32, stamp: &Stamp) -> Receipt {
         let is_of_another = stamp.origin < self.machines && stamp.origin != self.origin;
         if !is_of_another || stamp.index >= PUBLICATIONS_MAX {
@@ -205,14 +207,14 @@ impl Rooms {
         }
     }
 
-    /// Another machine's room: its number there, as the first of its messages that came here has it.
+    /// Returns another machine's room and its number there, taken from the first of its messages that arrived here.
     fn elsewhere(&self, room: u32, stamp: &Stamp) -> (u32, Arc<Room>) {
         let mut elsewhere = self.elsewhere.write().unwrap_or_else(PoisonError::into_inner);
         let newcomer = || (stamp.room, Arc::new(Room::new("".into())));
         elsewhere.entry((room, stamp.origin)).or_insert_with(newcomer).clone()
     }
 
-    /// What this machine published, for the others to judge by.
+    /// Returns what this machine published, from which the others judge what they received.
     #[must_use]
     pub fn publications(&self) -> Publications {
         let mut rooms = HashMap::new();
@@ -234,13 +236,13 @@ impl Rooms {
         Publications { rooms, is_whole }
     }
 
-    /// How many machines play the run.
+    /// Returns the number of machines that play the run.
     #[must_use]
     pub fn machines(&self) -> u16 {
         self.machines
     }
 
-    /// What could not be judged so far.
+    /// Returns the counts of what could not be judged so far.
     #[must_use]
     pub fn unjudged(&self) -> Unjudged {
         Unjudged {

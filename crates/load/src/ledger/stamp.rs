@@ -1,4 +1,4 @@
-//! The mark that a message carries, by which whoever receives it can tell what it is.
+//! The stamp in a message that identifies it to whoever receives it.
 
 use std::sync::LazyLock;
 
@@ -9,56 +9,57 @@ use crate::observe::{Nanos, UserId};
 /// Length of a stamp in a message, in bytes.
 pub const STAMP_BYTES: usize = 48;
 
-/// What a stamp begins with. The tilde is no digit of the rest, so a stamp holds no second beginning; it needs no
-/// escape in JSON, in a URL or in XML.
+/// Prefix of a stamp. The tilde is not one of the other digits, so a stamp never contains a second prefix; it needs no
+/// escaping in JSON, URLs or XML.
 const MAGIC: &[u8; 4] = b"~St~";
 
-/// Bytes behind the digits: four digits are three bytes.
+/// Number of bytes that the digits encode: four digits for three bytes.
 const BODY_BYTES: usize = (STAMP_BYTES - MAGIC.len()) / 4 * 3;
 
 /// The digits of base64url (RFC 4648 section 5), in the order of their values.
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Intended times are kept in 56 bits of nanoseconds: 833 days.
+/// Intended times have 56 bits of nanoseconds: 833 days.
 const INTENDED_MAX: Nanos = (1 << 56) - 1;
 
 const _: () = assert!(BODY_BYTES == 33 && MAGIC.len() + BODY_BYTES / 3 * 4 == STAMP_BYTES);
 
-/// What a message says about itself: 48 ASCII characters, safe inside a JSON string.
+/// The identity of a message: 48 ASCII characters, safe inside a JSON string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stamp {
-    /// Which run: messages of other runs are not ours to judge.
+    /// The run: messages of other runs are not judged.
     pub run_tag: u16,
-    /// Machine that published it; its room numbers and indices are that machine's.
+    /// The machine that published it, to which the room number and the index belong.
     pub origin: u16,
-    /// Room, or [`crate::observe::NO_ROOM`].
+    /// The room, or [`crate::observe::NO_ROOM`].
     pub room: u32,
-    /// Number of the publication in this room and from this machine, from 0.
+    /// Index of the publication in this room on that machine, from 0.
     pub index: u32,
-    /// Who sent it.
+    /// The sender.
     pub sender: UserId,
-    /// The sender's count of messages, from 1.
+    /// The sender's message count, from 1.
     pub sequence: u32,
-    /// When it ought to have been sent; at most 833 days.
+    /// When it should have been sent; at most 833 days.
     pub intended: Nanos,
-    /// From then until it was sent. Exact up to 134 ms, beyond it rounded down to 27 binary digits.
+    /// Delay from `intended` to the actual send. Exact up to 134 ms; longer delays are rounded down to 27 significant
+    /// bits.
     pub delay_ns: u64,
 }
 
 impl Stamp {
-    /// When it was sent.
+    /// Returns when it was sent.
     #[must_use]
     pub fn sent(&self) -> Nanos {
         self.intended.saturating_add(self.delay_ns)
     }
 
-    /// The message's number in observations: sender above, sequence below.
+    /// Returns the message's number in observations: sender in the upper half, sequence in the lower half.
     #[must_use]
     pub fn message(&self) -> u64 {
         u64::from(self.sender) << 32 | u64::from(self.sequence)
     }
 
-    /// As it stands in a message.
+    /// Encodes the stamp as it appears in a message.
     #[must_use]
     pub fn to_text(&self) -> [u8; STAMP_BYTES] {
         let body = self.to_body();
@@ -74,13 +75,13 @@ impl Stamp {
         text
     }
 
-    /// The first stamp in a received text or payload, of whatever run.
+    /// Returns the first stamp in a received text or payload, of any run.
     #[must_use]
     pub fn find(bytes: &[u8]) -> Option<Self> {
         Self::find_all(bytes).next()
     }
 
-    /// All stamps in what was received, in order: a server may put several messages into one.
+    /// Returns all stamps in received data, in order: a server may combine several messages into one.
     pub fn find_all(bytes: &[u8]) -> impl Iterator<Item = Self> + '_ {
         static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MAGIC));
         let digits = STAMP_BYTES - MAGIC.len();
@@ -102,7 +103,7 @@ impl Stamp {
         if all_values > 63 { None } else { Self::from_body(&body) }
     }
 
-    /// Numbers in network order, then the checksum.
+    /// Encodes the numbers in network byte order, followed by the checksum.
     fn to_body(self) -> [u8; BODY_BYTES] {
         let mut body = [0; BODY_BYTES];
         body[0..2].copy_from_slice(&self.run_tag.to_be_bytes());
@@ -137,10 +138,11 @@ impl Stamp {
     }
 }
 
-/// Binary digits of a delay that are kept; the other five say by how many places they are shifted.
+/// Significant bits of a delay that are kept; the other five bits are the shift.
 const DELAY_DIGITS: u32 = 27;
 
-/// A delay in 32 bits: 27 significant digits and their place. What is too long for it (nine years) becomes the longest.
+/// Encodes a delay in 32 bits: 27 significant bits and a shift. A delay that does not fit (nine years) becomes the
+/// longest.
 fn shorten(delay_ns: u64) -> u32 {
     let shift = (u64::BITS - delay_ns.leading_zeros()).saturating_sub(DELAY_DIGITS);
     if shift > 31 { u32::MAX } else { shift << DELAY_DIGITS | (delay_ns >> shift) as u32 }
@@ -150,8 +152,8 @@ fn lengthen(delay: u32) -> u64 {
     u64::from(delay & ((1 << DELAY_DIGITS) - 1)) << (delay >> DELAY_DIGITS)
 }
 
-/// CRC-16 with the polynomial of CCITT: sees every change of one digit, and of other text one in 65,536 passes, on top
-/// of the magic's chance.
+/// CRC-16 with the CCITT polynomial: detects every change of a single digit; one in 65,536 other texts passes, in
+/// addition to the chance of the prefix matching.
 fn checksum(bytes: &[u8]) -> u16 {
     const TABLE: [u16; 256] = checksums_of_bytes();
     bytes.iter().fold(u16::MAX, |sum, &byte| sum << 8 ^ TABLE[usize::from((sum >> 8) as u8 ^ byte)])
@@ -174,7 +176,7 @@ const fn checksums_of_bytes() -> [u16; 256] {
     table
 }
 
-/// The value of each digit, and more than 63 for what is none.
+/// The value of each digit; more than 63 for any other byte.
 const VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut value = 0;
@@ -232,7 +234,7 @@ mod tests {
             ),
         ) {
             for found in Stamp::find_all(&pieces.concat()) {
-                // Whatever passes the checksum is a stamp that could have been written.
+                // Whatever passes the checksum could have been written as a stamp.
                 prop_assert!(pieces.concat().windows(STAMP_BYTES).any(|window| window == found.to_text()));
             }
         }
@@ -274,7 +276,7 @@ mod tests {
         let stamps = [1, 2, 3].map(|sequence| Stamp { sequence, ..Stamp::default() });
         let message = stamps.map(|stamp| stamp.to_text()).concat();
         assert_eq!(Stamp::find_all(&message).collect::<Vec<_>>(), stamps);
-        // One that is cut short, or was spoilt, does not hide the next.
+        // A truncated or corrupted stamp does not hide the next one.
         let cut = [&message[..30], &message[48..]].concat();
         assert_eq!(Stamp::find_all(&cut).collect::<Vec<_>>(), stamps[1..]);
         assert_eq!(Stamp::find(&message[..47]), None);

@@ -1,15 +1,15 @@
-//! A table that grows while it is read, without a lock.
+//! An append-only table that can be read without a lock while it grows.
 
 use std::sync::OnceLock;
 
-/// Rooms of one run on one machine.
+/// Maximum number of rooms of one run on one machine.
 pub const ROOMS_MAX: u32 = (1 << FIRST_SEGMENT_BITS) << (SEGMENTS - 1);
 
 const FIRST_SEGMENT_BITS: u32 = 6;
 const SEGMENTS: usize = 19;
 
-/// Entries by dense numbers, written once each. Entries never move: each segment is as long as all before it
-/// together, and is made when its first entry is.
+/// Entries by dense index, each written once. Entries never move: each segment is as long as all segments before it
+/// together, and is allocated with its first entry.
 #[derive(Debug)]
 pub(super) struct Table<T> {
     segments: [OnceLock<Box<[OnceLock<T>]>>; SEGMENTS],
@@ -25,7 +25,7 @@ impl<T> Table<T> {
         self.segments.get(segment)?.get()?.get(place)?.get()
     }
 
-    /// Writes an entry, which must not be there yet.
+    /// Writes an entry, which must not exist yet.
     ///
     /// # Panics
     /// If `number` is not below [`ROOMS_MAX`].
@@ -40,7 +40,7 @@ impl<T> Table<T> {
     }
 }
 
-/// The first segment has the first 64 numbers, the second the next 64, each further one twice as many.
+/// Locates an index: the first segment has the first 64, the second the next 64, each further one twice as many.
 fn place_of(number: u32) -> (usize, usize) {
     let segment = (u32::BITS - (number >> FIRST_SEGMENT_BITS).leading_zeros()) as usize;
     let first = if segment == 0 { 0 } else { (1usize << FIRST_SEGMENT_BITS) << (segment - 1) };

@@ -1,4 +1,4 @@
-//! When a room's publications were made, as exactly as other machines need to know it.
+//! When a room's publications were made, as precisely as other machines need to know.
 //!
 //! Pure: times are arguments.
 
@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::observe::Nanos;
 
-/// Publications of one room whose times are kept. Of more, every second one's is, then every fourth one's, and so on.
+/// Maximum number of publication times kept per room. Beyond it only every second one is kept, then every fourth, and
+/// so on.
 pub const TIMELINE_POINTS_MAX: usize = 256;
 
-/// Times of some of a room's publications, in their order.
+/// Times of some of a room's publications, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Publications whose number is a multiple of the stride, with their times.
+    /// Publications whose index is a multiple of the stride, with their times.
     points: Vec<(u32, Nanos)>,
     newest: Option<(u32, Nanos)>,
-    /// Binary digits of the stride.
+    /// Binary logarithm of the stride.
     stride_bits: u32,
 }
 
 impl Timeline {
-    /// A publication was made. One that is noted after a later one (threads race) is left out.
+    /// Records a publication. One recorded after a later one (threads race) is skipped.
     pub(super) fn note(&mut self, index: u32, at: Nanos) {
         if self.newest.is_some_and(|(newest, _)| newest >= index) {
             return;
@@ -37,7 +38,7 @@ impl Timeline {
         }
     }
 
-    /// All publications below this one were made before a time; later ones may have been.
+    /// Returns an index below which all publications were made before `time`; later ones may have been, too.
     #[must_use]
     pub fn made_before(&self, time: Nanos) -> u32 {
         if let Some((newest, at)) = self.newest
@@ -49,7 +50,7 @@ impl Timeline {
         earlier.checked_sub(1).map_or(0, |last| self.points[last].0.saturating_add(1))
     }
 
-    /// This publication and all later ones were made after a time; earlier ones may have been.
+    /// Returns an index from which on all publications were made after `time`; earlier ones may have been, too.
     #[must_use]
     pub fn made_after(&self, time: Nanos) -> u32 {
         let earlier = self.points.partition_point(|(_, at)| *at <= time);
@@ -70,7 +71,7 @@ fn is_multiple(index: u32, stride_bits: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A timeline of so many publications, number n at n × 10.
+    /// A timeline of `count` publications, number n at time n × 10.
     fn timeline(count: u32) -> Timeline {
         let mut timeline = Timeline::default();
         (0..count).for_each(|index| timeline.note(index, u64::from(index) * 10));

@@ -1,27 +1,28 @@
-//! What one user has got of one room.
+//! Which publications of one room one user has received.
 
 use crate::ledger::Account;
 use crate::ledger::holes::Holes;
 
-/// Publications behind the newest whose coming is kept in the tracker itself.
+/// Number of newest publications whose receipt is recorded in the tracker itself.
 const WINDOW: u32 = u64::BITS;
 
-/// What one user has got of one room's publications: 32 bytes, and more only while publications are missing.
+/// Records which of one room's publications one user has received: 32 bytes, and more only while publications are
+/// missing.
 ///
-/// Indices are the room's publication numbers of one origin. Publications from `joined` on are expected.
+/// Indices are the room's publication numbers on one machine. Publications from `joined` on are expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tracker {
-    /// Bit b: whether publication `next - 1 - b` came. What was published before the join counts as come.
+    /// Bit b: whether publication `next - 1 - b` was received. Publications before the join count as received.
     window: u64,
-    /// What is not needed by a member that gets everything in its turn.
+    /// State that a member that receives everything in order does not need.
     rare: Option<Box<Rare>>,
     /// The first expected publication.
     joined: u32,
-    /// The publication after the newest that came.
+    /// The publication after the newest one received.
     next: u32,
-    /// Expected publications that came.
+    /// Number of expected publications received.
     delivered: u32,
-    /// The user's own publications, which it is not to get.
+    /// Number of the user's own publications, which it should not receive.
     excluded: u32,
 }
 
@@ -29,52 +30,53 @@ pub struct Tracker {
 struct Rare {
     /// Missing publications behind the window.
     holes: Holes,
-    /// The first publication that is not expected any more, once the user has begun to leave.
+    /// The first publication that is no longer expected, once the user has begun to leave.
     departed: Option<u32>,
 }
 
-/// What an index means to a tracker.
+/// Classification of an index by a tracker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seen {
-    /// Came for the first time, and nothing later had come before.
+    /// Received for the first time, before any later one.
     Fresh,
-    /// Came for the first time, after a later publication of the room. It is out of order only if that one was of the
-    /// same sender: [`super::Rooms::receive`] finds out.
+    /// Received for the first time, after a later publication of the room. It is out of order only if that one is from
+    /// the same sender, which [`super::Rooms::receive`] determines.
     Overtaken,
-    /// Had come before.
+    /// Received before.
     Duplicate,
     /// Published before the join took effect or after the leave began.
     Unexpected,
-    /// Older than what the tracker remembers: it may have come before or not, and has been given up as missing.
+    /// Older than what the tracker remembers: whether it was received before is unknown, and it has been given up as
+    /// missing.
     Stale,
 }
 
 impl Tracker {
-    /// A member from publication `joined` on.
+    /// Returns the tracker of a member from publication `joined` on.
     #[must_use]
     pub fn new(joined: u32) -> Self {
         Self { window: u64::MAX, rare: None, joined, next: joined, delivered: 0, excluded: 0 }
     }
 
-    /// The first publication that this user should get.
+    /// Returns the first publication that this user should receive.
     #[must_use]
     pub fn joined(&self) -> u32 {
         self.joined
     }
 
-    /// The publication after the newest that came.
+    /// Returns the publication after the newest one received.
     #[must_use]
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Expected publications that have come.
+    /// Returns the number of expected publications received.
     #[must_use]
     pub fn delivered(&self) -> u32 {
         self.delivered
     }
 
-    /// Takes note that publication `index` came.
+    /// Records that publication `index` was received.
     pub fn observe(&mut self, index: u32) -> Seen {
         if self.is_outside(index) {
             return Seen::Unexpected;
@@ -84,27 +86,27 @@ impl Tracker {
         seen
     }
 
-    /// Takes note that publication `index` is the user's own and will not come back to it.
+    /// Records that publication `index` is the user's own and will not come back to it.
     pub fn exclude(&mut self, index: u32) {
         if !self.is_outside(index) && matches!(self.mark(index), Seen::Fresh | Seen::Overtaken) {
             self.excluded += 1;
         }
     }
 
-    /// The user begins to leave: publications from `at` on are not expected; earlier ones may still come.
+    /// The user begins to leave: publications from `at` on are not expected; earlier ones may still arrive.
     pub fn depart(&mut self, at: u32) {
         let rare = self.rare.get_or_insert_default();
         rare.departed.get_or_insert(at);
     }
 
-    /// Where the user began to leave.
+    /// Returns the publication at which the user began to leave.
     #[must_use]
     pub fn departed(&self) -> Option<u32> {
         self.rare.as_ref().and_then(|rare| rare.departed)
     }
 
-    /// The account of a user that leaves at publication `at` (or has departed before): what is missing below `settled`
-    /// is lost, the rest in flight.
+    /// Returns the account of a user that leaves at publication `at` (or has departed before): missing publications
+    /// below `settled` are lost, the others in flight.
     #[must_use]
     pub fn leave(&self, at: u32, settled: u32) -> Account {
         let end = self.departed().unwrap_or(at).max(self.joined);
@@ -113,7 +115,7 @@ impl Tracker {
         Account::new(expected, missing, self.missing_within(settled.clamp(self.joined, end), end))
     }
 
-    /// Whether publication `index` came, or need not come; `None` if that was forgotten.
+    /// Returns whether publication `index` was received or need not be; `None` if that was forgotten.
     #[must_use]
     pub fn has_seen(&self, index: u32) -> Option<bool> {
         if index >= self.next {
@@ -131,7 +133,7 @@ impl Tracker {
     }
 
     fn is_outside(&self, index: u32) -> bool {
-        // The last number is none that a room gives out; without it, the next after any other is a number too.
+        // No room ever assigns the highest index; excluding it ensures that `index + 1` does not overflow.
         index < self.joined || index == u32::MAX || self.departed().is_some_and(|departed| index >= departed)
     }
 
@@ -160,7 +162,7 @@ impl Tracker {
         Seen::Overtaken
     }
 
-    /// Moves the window's front to `index`, which came; what is missing at its back becomes a hole.
+    /// Moves the window's front to `index`, which was received; what is missing at its back becomes a hole.
     fn advance(&mut self, index: u32) {
         let shift = index - self.next + 1;
         let leaving = shift.min(WINDOW);
@@ -172,8 +174,8 @@ impl Tracker {
         self.next = index + 1;
     }
 
-    /// Notes what is missing among the `leaving` oldest of the window, and whatever lies between it and the window that
-    /// ends with `index`.
+    /// Records what is missing among the `leaving` oldest publications of the window, and between it and the window
+    /// that ends with `index`.
     fn keep_holes(&mut self, leaving: u32, index: u32) {
         let holes = &mut self.rare.get_or_insert_default().holes;
         for back in (WINDOW - leaving..WINDOW).rev() {
@@ -185,7 +187,7 @@ impl Tracker {
         holes.push(self.next, (index + 1).saturating_sub(WINDOW));
     }
 
-    /// How many of `from..to` are missing and not forgotten.
+    /// Returns how many publications in `from..to` are missing and not forgotten.
     pub(super) fn missing_within(&self, from: u32, to: u32) -> u64 {
         let never_reached = u64::from(to.saturating_sub(from.max(self.next)));
         let in_window = (0..WINDOW.min(self.next))
@@ -232,7 +234,7 @@ mod tests {
             assert_eq!(tracker.observe(index), expected, "{index}");
         }
         assert_eq!(tracker.leave(502, 502), account(492, 6, 486, 0));
-        // Publications from 300 on are too young to be called lost: 201 of them are missing.
+        // Publications from 300 on are too recent to be called lost: 201 of them are missing.
         assert_eq!(tracker.leave(502, 300), account(492, 6, 285, 201));
     }
 
@@ -278,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// As long as not more is missing than a tracker remembers, it is as good as a set.
+        /// As long as no more is missing than a tracker remembers, it behaves like a set.
         #[test]
         fn it_behaves_as_a_set(
             joined in prop_oneof![0..100_u32, (u32::MAX - 5_000)..(u32::MAX - 4_000)],

@@ -28,7 +28,7 @@ fn a_member_should_get_what_is_published_between_its_join_and_its_leave() {
     assert_eq!(rooms.publish(room, 1, 1), Some(Publication { index: 1, members: 1 }));
     assert_eq!(rooms.publish(room, 1, 2), Some(Publication { index: 2, members: 1 }));
     let receipts = [0, 1, 1, 3].map(|index| rooms.receive(&mut member, &stamp(room, index, 1)));
-    // Nobody has published number 3, whatever the message says.
+    // Number 3 was never published, whatever the message says.
     assert_eq!(receipts, [Receipt::Unexpected, Receipt::Ok, Receipt::Duplicate, Receipt::Unexpected]);
     rooms.depart(room, &mut member);
     rooms.depart(room, &mut member);
@@ -73,7 +73,7 @@ fn what_is_missing_is_lost_after_the_settling_time_and_in_flight_before() {
     let room = rooms.intern("lobby").expect("there is room");
     let join = || rooms.join(room);
     let members = [join(), join(), join(), join()];
-    // One each 100 ms.
+    // One publication every 100 ms.
     for beat in 0..40 {
         rooms.publish(room, 1, beat * SECOND / 10);
     }
