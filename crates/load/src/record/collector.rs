@@ -1,4 +1,4 @@
-//! The thread that counts a run while it goes on.
+//! The thread that counts a run's observations as it progresses.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,31 +17,31 @@ use crate::statistics::{
     Counts, ErrorCount, MachineSample, Population, RunFacts, SeriesRow, Statistics, Times, Verdict, verdict,
 };
 
-/// Batches on their way to the collector; beyond it shards wait.
+/// Maximum number of batches queued for the collector; beyond it shards block.
 pub const BATCHES_MAX: usize = 256;
-/// A second is shown this long after its end, when the batches that shards were filling have come.
+/// How long after its end a second is shown, when the shards' partly filled batches have arrived.
 const BELATED: Duration = Duration::from_millis(150);
-/// How often the collector looks whether it has been told to end, when nothing comes.
+/// How often an idle collector checks whether it has been told to stop.
 const IDLE: Duration = Duration::from_millis(50);
-/// How long the collector goes on when it has been told to end, if shards still send.
+/// Maximum time for which a stopping collector keeps receiving if shards still send.
 const ENDING_MAX: Duration = Duration::from_secs(10);
 
-/// How a collector works.
+/// Configuration of a collector.
 pub struct CollectorConfig {
-    /// The run's start: what observations' times count from.
+    /// The start of the run, from which observation times count.
     pub start: Instant,
-    /// Where the event log and the samples go; without a folder there is neither.
+    /// Where the event log and the samples are written; without a folder there are none.
     pub folder: Option<RunFolder>,
-    /// How the event log is written.
+    /// Format of the event log.
     pub log: LogForm,
     /// Names for the log and for the live view.
     pub names: Arc<dyn Names>,
-    /// Seed of the C10K test's random samples; none are kept without it.
+    /// Seed of the C10K test's random samples; without it none are kept.
     pub samples_seed: Option<u64>,
-    /// Where what was counted is handed on after each second, if it is: what is counted then begins anew, and the end
-    /// leaves only the rest. While it is full, parts grow.
+    /// Channel for the statistics of each second, if they are to be passed on: counting then starts afresh, and the end
+    /// returns only the rest. While the channel is full, the next part grows.
     pub parts: Option<SyncSender<Statistics>>,
-    /// Whether other machines play users of the same run, so that publications have receivers there too.
+    /// Whether other machines play users of the same run, so that publications have receivers there, too.
     pub spans_machines: bool,
 }
 
@@ -49,10 +49,10 @@ pub struct CollectorConfig {
 pub struct Collector;
 
 impl Collector {
-    /// Starts the collector's thread and, where there is an event log, the log's.
+    /// Starts the collector's thread and, if there is an event log, the log's thread.
     ///
     /// # Errors
-    /// If a file or a thread cannot be made.
+    /// If a file or a thread cannot be created.
     pub fn start(config: CollectorConfig) -> Result<CollectorHandle, FolderError> {
         let folder = config.folder.as_ref();
         let log = match folder.map(|folder| folder.create_log(config.log)).transpose()?.flatten() {
@@ -85,15 +85,15 @@ fn in_folder(folder: Option<&RunFolder>, error: io::Error) -> FolderError {
     FolderError { path: folder.map(|folder| folder.path().to_owned()).unwrap_or_default(), error }
 }
 
-/// A running collector. Dropping it ends it as [`CollectorHandle::finish`] does, so that the log is complete after a
-/// panic too.
+/// A running collector. Dropping it stops it like [`CollectorHandle::finish`], so that the log is complete even after a
+/// panic.
 pub struct CollectorHandle {
     sink: SyncSender<Batch>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Collected>>,
 }
 
-/// What the collector's thread shows while it works.
+/// State of the collector that others can read or change while it runs.
 #[derive(Default)]
 struct Shared {
     ending: AtomicBool,
@@ -102,30 +102,30 @@ struct Shared {
     samples: Mutex<Vec<(u32, MachineSample)>>,
 }
 
-/// A run as it goes on: its newest whole second, and everything so far.
+/// A snapshot of a run: its newest complete second, and the totals so far.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LiveRow {
-    /// The newest second that is over.
+    /// The newest complete second.
     pub row: SeriesRow,
     /// Totals so far.
     pub counts: Counts,
-    /// Spreads so far.
+    /// Summaries of all times so far.
     pub times: Times,
     /// Message latency so far, from the intended send time.
     pub latency: Population,
-    /// The generator's own delay of sends so far.
+    /// The generator's own send delay so far.
     pub send_lag: Population,
-    /// Times of connects so far.
+    /// Connect times so far.
     pub connect: Population,
     /// Errors so far, most frequent first.
     pub errors: Vec<ErrorCount>,
-    /// Whether the figures so far are to be believed.
+    /// Whether the figures so far are valid.
     pub verdict: Verdict,
 }
 
 impl LiveRow {
-    /// What was counted so far, with `second` as the newest that is over. Of the facts the tables of names are
-    /// needed, and what is known of the generator.
+    /// Returns a snapshot of the statistics, with `second` as the newest complete second. Of `facts`, the name tables
+    /// and the facts about the generator are used.
     #[must_use]
     pub fn of(statistics: &Statistics, second: u32, facts: &RunFacts) -> Self {
         let population = |metric| {
@@ -144,47 +144,48 @@ impl LiveRow {
     }
 }
 
-/// What a collector leaves.
+/// The result of a collector.
 #[derive(Debug)]
 pub struct Collected {
-    /// Everything counted.
+    /// All statistics.
     pub statistics: Statistics,
-    /// What became of the event log; `None` if there was none.
+    /// The result of the event log; `None` if there was none.
     pub log: Option<LogWritten>,
-    /// How long the collector waited for the log; shards may have waited for the collector meanwhile.
+    /// How long the collector was blocked by the log; shards may have been blocked by the collector meanwhile.
     pub stalled: Duration,
-    /// Why samples could not be written, if so.
+    /// Why samples could not be written, if that failed.
     pub samples_error: Option<FolderError>,
 }
 
 impl CollectorHandle {
-    /// Where shards send their batches.
+    /// Returns the channel for the shards' batches.
     #[must_use]
     pub fn sink(&self) -> SyncSender<Batch> {
         self.sink.clone()
     }
 
-    /// The run as it stood after its newest whole second; nothing where parts are handed on.
+    /// Returns the state of the run after its newest complete second; empty if statistics are passed on in parts.
     #[must_use]
     pub fn latest(&self) -> Arc<LiveRow> {
         Arc::clone(&self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds what was sampled of the machine and the servers in a second of the run.
+    /// Adds the samples of the machine and the servers for one second of the run.
     pub fn sample(&self, second: u32, sample: MachineSample) {
         self.shared.samples.lock().unwrap_or_else(PoisonError::into_inner).push((second, sample));
     }
 
-    /// How long the collector has waited for the log so far.
+    /// Returns how long the collector has been blocked by the log so far.
     #[must_use]
     pub fn stalled(&self) -> Duration {
         Duration::from_nanos(self.shared.stalled_ns.load(Ordering::Relaxed))
     }
 
-    /// Counts and logs what has been sent, and ends. Called when the shards have ended: what is sent afterwards is lost.
+    /// Counts and logs what has been sent, and stops. Call this when the shards have ended: anything sent afterwards is
+    /// lost.
     ///
     /// # Panics
-    /// If the collector's thread did.
+    /// If the collector's thread panicked.
     #[must_use]
     pub fn finish(mut self) -> Collected {
         self.shared.ending.store(true, Ordering::Release);
@@ -197,13 +198,13 @@ impl Drop for CollectorHandle {
     fn drop(&mut self) {
         self.shared.ending.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            // Its panic, if any, has been reported; another one now would hide why the handle is dropped.
+            // A panic of the thread has been reported already; another one here would hide why the handle is dropped.
             let _ = thread.join();
         }
     }
 }
 
-/// The collector's thread.
+/// The state of the collector's thread.
 struct Work {
     config: CollectorConfig,
     statistics: Statistics,
@@ -226,7 +227,7 @@ impl Work {
             samples_error = samples_error.or(self.take_samples().err());
             self.show_newest();
         }
-        // What was sent before the end was told is there to be taken.
+        // Everything sent before the stop was requested is in the channel.
         let until = Instant::now() + ENDING_MAX;
         while let Ok(batch) = batches.try_recv()
             && Instant::now() < until
@@ -266,7 +267,7 @@ impl Work {
         written
     }
 
-    /// Shows the newest second that is over and has not been shown.
+    /// Shows the newest complete second if it has not been shown.
     fn show_newest(&mut self) {
         let over = self.config.start.elapsed().saturating_sub(BELATED).as_secs();
         let Some(newest) = u32::try_from(over).ok().and_then(|over| over.checked_sub(1)) else { return };
@@ -286,7 +287,7 @@ impl Work {
 
     fn hand_on(&mut self, second: u32) {
         let Some(parts) = &self.config.parts else { return };
-        // Each part draws its samples anew, so each has a seed of its own.
+        // Each part draws its own samples, so each needs its own seed.
         let seed = self.config.samples_seed.map(|seed| seed.wrapping_add(u64::from(second) + 1));
         let next = beginning(seed, self.config.spans_machines);
         let part = std::mem::replace(&mut self.statistics, next);

@@ -1,13 +1,13 @@
-//! What a run comes to, where its end may not be known.
+//! The summary of a run, also of one whose end is not known.
 
 use crate::statistics::{Finding, RunFacts, Severity, Statistics, Summary};
 
-/// Why a run without a known end is not to be believed.
+/// Why a run without a known end is invalid.
 const END_NOT_KNOWN: &str = "The run's end is not known: its process was ended before it could write it down, or still runs. The \
                              figures go as far as the event log does.";
 
-/// What a run comes to. One whose end was never written down is not valid: what its users would have seen, and what
-/// the generator did, nobody knows.
+/// Returns the summary of a run. A run whose end was never recorded is invalid, since it is unknown what its users
+/// would have seen and what the generator did.
 #[must_use]
 pub fn summary(statistics: &Statistics, facts: &RunFacts) -> Summary {
     let mut summary = statistics.summary(facts);

@@ -1,4 +1,4 @@
-//! The folder that a run leaves behind.
+//! The folder that holds the files of a run.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -13,40 +13,40 @@ use super::{Histograms, ending, series_csv, series_reader};
 use crate::statistics::wsdemo::C10k;
 use crate::statistics::{MachineSample, RunFacts, SeriesRow, Statistics, Summary};
 
-/// What is known of the run besides its observations.
+/// Facts about the run other than its observations.
 const FACTS: &str = "run.json";
 const SUMMARY: &str = "summary.json";
-/// What an event log that is not whole comes to, beside the summary that the run's end wrote.
+/// The summary of an incomplete event log, beside the summary written at the end of the run.
 const SUMMARY_OF_LOG: &str = "summary.of-log.json";
 const HISTOGRAMS: &str = "histograms.json";
 const SERIES: &str = "series.csv";
 const SERVERS: &str = "servers.csv";
-/// What was played.
+/// The scenario that was played.
 const SCENARIO: &str = "scenario.yaml";
-/// One sample of the machine and the servers a line.
+/// Samples of the machine and the servers, one per line.
 const SAMPLES: &str = "samples.jsonl";
-/// The C10K test's result from its random samples, which an event log does not tell.
+/// The C10K test's result from its random samples, which cannot be derived from an event log.
 const WSDEMO: &str = "wsdemo.txt";
 
-/// Folders of the agents that played a run, each named by its number from 1.
+/// Folders of the agents that played a run, named by their numbers from 1.
 const AGENTS: &str = "agents";
-/// What a recount needs of an agent's folder.
+/// The files of an agent's folder that a recount needs.
 pub const AGENT_FILES: [&str; 4] = [FACTS, "events.csv.zst", "events.csv", SAMPLES];
 
-/// Bytes of the C10K test's result: a hundred times what it takes.
+/// Size limit of the C10K test's result: a hundred times its usual size.
 const WSDEMO_BYTES_MAX: u64 = 1 << 20;
 
-/// The longest name of a run in its folder's name, in characters.
+/// Maximum length of a run's name in its folder's name, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
-/// Folders of the same second and name are told apart by a number up to this.
+/// Maximum number that distinguishes folders of the same second and name.
 const SAME_NAME_MAX: u32 = 1000;
 
 /// A file or folder that cannot be written or read.
 #[derive(Debug)]
 pub struct FolderError {
-    /// Which.
+    /// The file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// The cause.
     pub error: io::Error,
 }
 
@@ -62,18 +62,18 @@ impl std::error::Error for FolderError {
     }
 }
 
-/// The folder of one run. What each file in it holds is documented in `docs/stampede-files.md`.
+/// The folder of one run. The contents of each file are documented in `docs/stampede-files.md`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFolder {
     path: PathBuf,
 }
 
 impl RunFolder {
-    /// Makes `YYYYMMDD-HHMMSS-name` (UTC) in the parent, which is made if need be. What a file name should not hold
-    /// becomes `-` in the name.
+    /// Creates `YYYYMMDD-HHMMSS-name` (UTC) in the parent, which is created if necessary. Characters that a file name
+    /// should not contain become `-` in the name.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn create(parent: &Path, name: &str) -> Result<Self, FolderError> {
         fs::create_dir_all(parent).map_err(failed(parent))?;
         let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
@@ -92,7 +92,7 @@ impl RunFolder {
         Err(failed(&first)(io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// An existing folder.
+    /// Opens an existing folder.
     ///
     /// # Errors
     /// If there is none.
@@ -104,19 +104,19 @@ impl RunFolder {
         }
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the files of an agent lie that played a part of the run; agents are counted from 0.
+    /// Returns the folder for the files of an agent that played a part of the run; agents are counted from 0.
     #[must_use]
     pub fn of_agent(&self, agent: usize) -> PathBuf {
         self.path.join(AGENTS).join((agent + 1).to_string())
     }
 
-    /// The folders of the agents that played the run and whose files are here, in their order.
+    /// Returns the folders of the agents that played the run, as far as their files are here, in order.
     ///
     /// # Errors
     /// If they cannot be listed.
@@ -136,21 +136,21 @@ impl RunFolder {
         Ok(agents.into_iter().map(|agent| path.join(agent.to_string())).collect())
     }
 
-    /// Makes the event log's file; `None` for [`LogForm::None`].
+    /// Creates the event log's file; `None` for [`LogForm::None`].
     ///
     /// # Errors
-    /// If it cannot be made, or is there already.
+    /// If it cannot be created, or exists already.
     pub fn create_log(&self, form: LogForm) -> Result<Option<File>, FolderError> {
         let Some(name) = form.file_name() else { return Ok(None) };
         let path = self.path.join(name);
         File::create_new(&path).map(Some).map_err(failed(&path))
     }
 
-    /// Writes everything that the end of a run leaves: facts, summary, histograms, series and, where random samples were
-    /// kept, the C10K test's result; gives the summary.
+    /// Writes all results at the end of a run: facts, summary, histograms, series and, if random samples were kept, the
+    /// C10K test's result. Returns the summary.
     ///
     /// # Errors
-    /// If a file cannot be written; those before it are.
+    /// If a file cannot be written; the files before it have been.
     pub fn write_results(&self, statistics: &Statistics, facts: &RunFacts) -> Result<Summary, FolderError> {
         let summary = ending::summary(statistics, facts);
         self.write_facts(facts)?;
@@ -165,7 +165,7 @@ impl RunFolder {
         Ok(summary)
     }
 
-    /// Writes `run.json`: once at the start, so that the log's tables are known whatever ends the run, and once at the
+    /// Writes `run.json`: once at the start, so that the log's tables are known however the run ends, and once at the
     /// end.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl RunFolder {
         self.write_json(FACTS, facts)
     }
 
-    /// Writes `scenario.yaml`: what was played.
+    /// Writes `scenario.yaml`: the scenario that was played.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -191,8 +191,8 @@ impl RunFolder {
         self.write_json(SUMMARY, summary)
     }
 
-    /// Writes `summary.of-log.json`: what an event log that is not whole comes to, beside the summary of the run's end.
-    /// Returns where that is.
+    /// Writes `summary.of-log.json`, the summary of an incomplete event log, beside the summary of the run's end.
+    /// Returns its path.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -204,7 +204,7 @@ impl RunFolder {
     /// Reads `run.json`; `None` if there is none.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists but cannot be read.
     pub fn read_facts(&self) -> Result<Option<RunFacts>, FolderError> {
         self.read_json(FACTS)
     }
@@ -212,7 +212,7 @@ impl RunFolder {
     /// Reads `summary.json`; `None` if there is none.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists but cannot be read.
     pub fn read_summary(&self) -> Result<Option<Summary>, FolderError> {
         self.read_json(SUMMARY)
     }
@@ -220,15 +220,15 @@ impl RunFolder {
     /// Reads `histograms.json`; `None` if there is none.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists but cannot be read.
     pub fn read_histograms(&self) -> Result<Option<Histograms>, FolderError> {
         self.read_json(HISTOGRAMS)
     }
 
-    /// Reads `series.csv` with `servers.csv`: the run second by second; none where there is no such file.
+    /// Reads `series.csv` and `servers.csv`: the run second by second; empty if there is no such file.
     ///
     /// # Errors
-    /// If one is there and cannot be read.
+    /// If one exists but cannot be read.
     pub fn read_series(&self) -> Result<Vec<SeriesRow>, FolderError> {
         let mut rows = match self.open_file(SERIES)? {
             Some(file) => series_reader::read_series(file).map_err(failed(&self.path.join(SERIES)))?,
@@ -243,7 +243,7 @@ impl RunFolder {
     /// Reads `wsdemo.txt`: the C10K test's result from its random samples; `None` if there is none.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists but cannot be read.
     pub fn read_wsdemo_term(&self) -> Result<Option<String>, FolderError> {
         let Some(file) = self.open_file(WSDEMO)? else { return Ok(None) };
         let mut text = String::new();
@@ -251,7 +251,7 @@ impl RunFolder {
         Ok(Some(text.trim_end().to_owned()))
     }
 
-    /// Opens `samples.jsonl` for adding to it.
+    /// Opens `samples.jsonl` for appending.
     ///
     /// # Errors
     /// If it cannot be opened.
@@ -261,11 +261,11 @@ impl RunFolder {
         Ok(SampleLog { path, file })
     }
 
-    /// Reads `samples.jsonl`: the samples with their seconds; none if there is no such file. A last line that was cut
-    /// off is left out.
+    /// Reads `samples.jsonl`: the samples with their seconds; empty if there is no such file. A truncated last line is
+    /// skipped.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists but cannot be read.
     pub fn read_samples(&self) -> Result<Vec<(u32, MachineSample)>, FolderError> {
         let path = self.path.join(SAMPLES);
         let Some(mut file) = self.open_file(SAMPLES)? else { return Ok(Vec::new()) };
@@ -280,7 +280,7 @@ impl RunFolder {
         Ok(samples)
     }
 
-    /// One of its files, or none if it is not there.
+    /// Opens one of the folder's files; `None` if it does not exist.
     fn open_file(&self, name: &str) -> Result<Option<BufReader<File>>, FolderError> {
         let path = self.path.join(name);
         match File::open(&path) {
@@ -306,7 +306,7 @@ impl RunFolder {
         })
     }
 
-    /// Writes a file whole: under another name first, so that whoever reads it never sees a half.
+    /// Writes a file atomically, by renaming a temporary file, so that no reader ever sees a partial one.
     fn write(
         &self,
         name: &str,
@@ -324,7 +324,7 @@ impl RunFolder {
     }
 }
 
-/// `samples.jsonl`, being written.
+/// An open `samples.jsonl`.
 #[derive(Debug)]
 pub struct SampleLog {
     path: PathBuf,
@@ -339,7 +339,7 @@ struct SampleLine {
 }
 
 impl SampleLog {
-    /// Adds a second's sample.
+    /// Appends the sample of one second.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -358,7 +358,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError {
     move |error| FolderError { path: path.clone(), error }
 }
 
-/// A run's name as part of a file name.
+/// Returns a run's name in a form suitable for a file name.
 fn file_name(name: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
     let name: String = name
@@ -385,7 +385,7 @@ mod tests {
             "{name}"
         );
         assert_eq!(rest, "-a-chat-with-spaces");
-        // Within the same second, or not, three folders are three folders.
+        // Whether or not created within the same second, three folders are distinct.
         let more = [(); 2].map(|()| RunFolder::create(&runs, "a chat/with spaces").expect("a folder"));
         assert!(more[0] != more[1] && more.iter().all(|folder| *folder != first));
     }

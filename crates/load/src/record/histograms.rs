@@ -1,4 +1,4 @@
-//! `histograms.json`: the whole run's times in a form that several runs or machines can be merged in.
+//! `histograms.json`: the times of a whole run, in a form in which several runs or machines can be merged.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,12 @@ use crate::statistics::{Population, RunFacts, Statistics};
 /// The times of a run by metric, in microseconds.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Histograms {
-    /// Version of this form.
+    /// Version of the format.
     pub format: u32,
-    /// By name: `latency`, `service_latency`, `first_receiver`, `last_receiver`, `connect`, `join`, `reply`, `http`, `send_lag`.
+    /// Keyed by name: `latency`, `service_latency`, `first_receiver`, `last_receiver`, `connect`, `join`, `reply`,
+    /// `http`, `send_lag`.
     pub metrics: BTreeMap<String, Population>,
-    /// Steps and transactions, by their label.
+    /// Steps and transactions, keyed by label.
     pub labelled: BTreeMap<String, Population>,
 }
 
@@ -23,7 +24,7 @@ impl Histograms {
     /// The version that is written.
     pub const FORMAT: u32 = 1;
 
-    /// Those of a run.
+    /// Returns the histograms of a run.
     #[must_use]
     pub fn of(statistics: &Statistics, facts: &RunFacts) -> Self {
         let metrics = [
@@ -51,14 +52,14 @@ impl Histograms {
         }
     }
 
-    /// The distributions of the metrics by their name.
+    /// Returns the distributions of the metrics, keyed by name.
     #[must_use]
     pub fn distributions(&self) -> BTreeMap<String, Histogram<u64>> {
         let distribution = |(name, times): (&String, &Population)| (name.clone(), times.histogram().clone());
         self.metrics.iter().map(distribution).collect()
     }
 
-    /// Adds those of another run or machine.
+    /// Merges the histograms of another run or machine.
     pub fn merge(&mut self, other: &Self) {
         for (mine, others) in [(&mut self.metrics, &other.metrics), (&mut self.labelled, &other.labelled)] {
             for (name, population) in others {

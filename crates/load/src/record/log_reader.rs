@@ -1,4 +1,4 @@
-//! Reading the event log: whole or in parts, each as a stream of rows.
+//! Reads the event log, whole or in parts, each as a stream of rows.
 
 use std::fmt::{self, Display};
 use std::fs::File;
@@ -11,22 +11,22 @@ use zstd::zstd_safe;
 use super::log_writer::{FRAME_TEXT_BYTES, LogForm};
 use super::row::{self, Row, RowError};
 
-/// The longest line, in bytes; names are shorter than this.
+/// Maximum length of a line, in bytes; names are shorter than this.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
-/// Read at once, in bytes.
+/// Read buffer size, in bytes.
 const READ_BYTES: usize = 256 * 1024;
-/// Frames are looked for in so many bytes at once. Ours are shorter than half of it; a log that was compressed anew with
-/// longer ones is read as one part.
+/// Size of the window in which frame boundaries are searched, in bytes. Our frames are shorter than half of it; a log
+/// that was recompressed with longer frames is read as one part.
 const SEARCH_BYTES: usize = 4 * FRAME_TEXT_BYTES;
 
 /// Why an event log cannot be read.
 #[derive(Debug)]
 pub enum LogError {
-    /// The folder has neither of the two files of a log.
+    /// The folder contains neither of the two possible log files.
     NoLog(PathBuf),
-    /// The file cannot be read, or a frame is damaged.
+    /// The file cannot be read, or a frame is corrupted.
     File(PathBuf, io::Error),
-    /// A line is none of an event log: the file, the line's number within the part that was read, and what is wrong.
+    /// A line is not a valid row: the file, the line's number within the part that was read, and the error.
     Row(PathBuf, u64, RowError),
 }
 
@@ -54,7 +54,7 @@ pub struct EventLog {
     form: LogForm,
 }
 
-/// A stretch of an event log that begins and ends at a row.
+/// A section of an event log that begins and ends at a row boundary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
     log: EventLog,
@@ -63,7 +63,7 @@ pub struct Part {
 }
 
 impl EventLog {
-    /// The log in this folder.
+    /// Finds the log in this folder.
     ///
     /// # Errors
     /// [`LogError::NoLog`].
@@ -75,7 +75,7 @@ impl EventLog {
             .ok_or_else(|| LogError::NoLog(folder.to_owned()))
     }
 
-    /// All rows.
+    /// Returns all rows.
     ///
     /// # Errors
     /// [`LogError::File`].
@@ -83,7 +83,7 @@ impl EventLog {
         Part { log: self.clone(), from: 0, to: u64::MAX }.rows()
     }
 
-    /// The log in at most so many parts of about the same length, in their order.
+    /// Splits the log into at most `wanted` parts of about the same length, in order.
     ///
     /// # Errors
     /// [`LogError::File`].
@@ -99,7 +99,7 @@ impl EventLog {
         Ok(cuts.windows(2).map(|cut| Part { log: self.clone(), from: cut[0], to: cut[1] }).collect())
     }
 
-    /// First line that begins after each of the places where the file would be cut evenly.
+    /// Finds the first line that begins after each of the offsets that split the file evenly.
     fn line_starts(&self, wanted: usize) -> io::Result<Vec<u64>> {
         let mut file = BufReader::new(File::open(&self.path)?);
         let mut starts = Vec::new();
@@ -111,13 +111,13 @@ impl EventLog {
         Ok(starts)
     }
 
-    /// First frame that begins at or after each of the places where the file would be cut evenly.
+    /// Finds the first frame that begins at or after each of the offsets that split the file evenly.
     fn frame_starts(&self, wanted: usize) -> io::Result<Vec<u64>> {
         let mut file = File::open(&self.path)?;
         let mut cuts = even_cuts(file.metadata()?.len(), wanted).peekable();
         let mut starts = Vec::new();
         let mut window = Vec::new();
-        // Where in the file the window begins.
+        // File offset of the window.
         let mut at = 0_u64;
         while cuts.peek().is_some() {
             let wanted_bytes = (SEARCH_BYTES - window.len()) as u64;
@@ -132,7 +132,7 @@ impl EventLog {
                 begin += bytes;
             }
             if begin == 0 {
-                // No frame ends within the window: torn, or not ours.
+                // No frame ends within the window: the log is truncated or was not written by us.
                 break;
             }
             window.drain(..begin);
@@ -146,14 +146,14 @@ impl EventLog {
     }
 }
 
-/// Places at which a file of this length is cut into so many parts, but the first.
+/// Returns the offsets that split a file of this length into `parts` parts, without 0.
 fn even_cuts(bytes: u64, parts: usize) -> impl Iterator<Item = u64> {
     let parts = parts.max(1) as u64;
     (1..parts).map(move |part| (u128::from(bytes) * u128::from(part) / u128::from(parts)) as u64)
 }
 
 impl Part {
-    /// The rows of this part.
+    /// Returns the rows of this part.
     ///
     /// # Errors
     /// [`LogError::File`].
@@ -173,8 +173,8 @@ impl Part {
     }
 }
 
-/// A stream of rows. A row that was cut off by the end of the process that wrote it is left out, and so is the rest of
-/// an unfinished frame: what came before it is whole.
+/// A stream of rows. A row that was cut off when the writing process ended is skipped, and so is the rest of an
+/// unfinished frame; everything before it is complete.
 pub struct Rows {
     text: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
@@ -184,7 +184,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The next row; `None` at the end.
+    /// Returns the next row; `None` at the end.
     ///
     /// # Errors
     /// [`LogError::File`] and [`LogError::Row`].
@@ -197,25 +197,25 @@ impl Rows {
             .map_err(|error| LogError::Row(self.log.path.clone(), self.lines, error))
     }
 
-    /// Whether something at the end was cut off, and left out.
+    /// Returns whether something at the end was cut off and skipped.
     #[must_use]
     pub fn is_torn(&self) -> bool {
         self.is_torn
     }
 
-    /// How many lines were read.
+    /// Returns the number of lines read.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Reads the next line that is a row; `false` at the end.
+    /// Reads the next line that is a row; returns `false` at the end.
     fn next_line(&mut self) -> io::Result<bool> {
         loop {
             self.line.clear();
             match (&mut self.text).take(LINE_BYTES_MAX).read_until(b'\n', &mut self.line) {
                 Ok(_) => {}
-                // zstd's word for a frame that is not there to its end.
+                // zstd reports an incomplete frame this way.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     self.is_torn = true;
                     return Ok(false);

@@ -11,25 +11,25 @@ use super::log_writer::{LogForm, LogWriter};
 use super::row::Names;
 use crate::observe::Observation;
 
-/// Batches on their way to the log; beyond it the collector waits.
+/// Maximum number of batches queued for the log; beyond it the collector blocks.
 const BATCHES_MAX: usize = 1024;
-/// No row waits longer for its frame to be closed and written.
+/// Maximum time for which a row waits until its frame is closed and written.
 pub const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What became of an event log.
+/// The result of writing an event log.
 #[derive(Debug, Default)]
 pub struct LogWritten {
     /// Rows written.
     pub rows: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// Why the log ends before the run does, if so. The run goes on without it.
+    /// Why the log ends before the run, if it does. The run continues without it.
     pub error: Option<io::Error>,
 }
 
 /// A running log. Dropping it closes the log as well.
 pub(super) struct LogThread {
-    /// `None` once it has been told to end.
+    /// `None` once it has been told to stop.
     batches: Option<SyncSender<Vec<Observation>>>,
     thread: Option<JoinHandle<LogWritten>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct LogThread {
 impl LogThread {
     pub(super) fn start(file: File, form: LogForm, names: Arc<dyn Names>) -> io::Result<Self> {
         let mut writer = LogWriter::new(file, form, names)?;
-        // The header is in the file before anything can go wrong.
+        // Write the header to the file before anything can go wrong.
         writer.flush()?;
         let (sender, batches) = sync_channel(BATCHES_MAX);
         let thread =
@@ -45,14 +45,14 @@ impl LogThread {
         Ok(Self { batches: Some(sender), thread: Some(thread) })
     }
 
-    /// Hands observations on; says how long that had to wait.
+    /// Passes observations to the log; returns how long this was blocked.
     pub(super) fn add(&self, observations: Vec<Observation>) -> Duration {
         let Some(batches) = &self.batches else { return Duration::ZERO };
         match batches.try_send(observations) {
             Ok(()) | Err(TrySendError::Disconnected(_)) => Duration::ZERO,
             Err(TrySendError::Full(observations)) => {
                 let since = Instant::now();
-                // The thread ends before the sender is dropped only by a panic, which `finish` passes on.
+                // Only a panic can end the thread before the sender is dropped, and `finish` passes it on.
                 let _ = batches.send(observations);
                 since.elapsed()
             }
@@ -81,7 +81,7 @@ fn write(mut writer: LogWriter<File>, batches: &Receiver<Vec<Observation>>) -> L
     loop {
         let until_flush = FLUSH_INTERVAL.saturating_sub(flushed.elapsed());
         let done = match batches.recv_timeout(until_flush) {
-            // After an error the batches are taken all the same: the run does not wait for a full disk.
+            // After an error, batches are still received: the run does not wait for a full disk.
             Ok(_) if error.is_some() => Ok(()),
             Ok(observations) => observations.iter().try_for_each(|seen| writer.add(seen)),
             Err(RecvTimeoutError::Timeout) => Ok(()),

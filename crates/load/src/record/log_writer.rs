@@ -1,4 +1,4 @@
-//! Writing the event log.
+//! Writes the event log.
 
 use std::io::{self, Write};
 
@@ -7,25 +7,25 @@ use zstd::bulk::Compressor;
 use super::row::{self, Names};
 use crate::observe::{NO_LABEL, NO_ROOM, Observation};
 
-/// How much text a zstd frame holds, in bytes. A frame is closed earlier when it is a second old.
+/// Amount of text in a zstd frame, in bytes. A frame is closed earlier when it is a second old.
 pub const FRAME_TEXT_BYTES: usize = 1024 * 1024;
-/// zstd's level: the fastest still shortens such text to about a sixth.
+/// The zstd level: the fastest still compresses such text to about a sixth.
 const LEVEL: i32 = 1;
 
-/// How the event log is written.
+/// Format of the event log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LogForm {
-    /// Not at all.
+    /// No log.
     None,
-    /// As text.
+    /// Plain text.
     Csv,
-    /// As text in zstd frames, each of which begins at a row.
+    /// Text in zstd frames, each of which begins at a row.
     #[default]
     Zstd,
 }
 
 impl LogForm {
-    /// The log's name in a run folder; `None` when there is none.
+    /// Returns the log's file name in a run folder; `None` if there is no log.
     #[must_use]
     pub fn file_name(self) -> Option<&'static str> {
         match self {
@@ -49,9 +49,9 @@ impl std::str::FromStr for LogForm {
     }
 }
 
-/// Turns observations into lines, and lines into whole frames.
+/// Formats observations as lines, and lines as complete frames.
 ///
-/// Only [`LogWriter::flush`] writes, and always whole lines: whatever ends the process, what was flushed can be read.
+/// Only [`LogWriter::flush`] writes, and always whole lines: however the process ends, what was flushed can be read.
 pub struct LogWriter<W> {
     out: W,
     compressor: Option<Compressor<'static>>,
@@ -63,10 +63,10 @@ pub struct LogWriter<W> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log that begins with the header. [`LogForm::None`] writes nothing.
+    /// Creates a log that begins with the header. [`LogForm::None`] writes nothing.
     ///
     /// # Errors
-    /// If zstd has no memory.
+    /// If zstd cannot allocate memory.
     pub fn new(out: W, form: LogForm, names: std::sync::Arc<dyn Names>) -> io::Result<Self> {
         let compressor = match form {
             LogForm::None | LogForm::Csv => None,
@@ -83,7 +83,7 @@ impl<W: Write> LogWriter<W> {
     /// Adds a row; writes when a frame is full.
     ///
     /// # Errors
-    /// As [`LogWriter::flush`].
+    /// Like [`LogWriter::flush`].
     pub fn add(&mut self, seen: &Observation) -> io::Result<()> {
         let (room, label, source) = self.names.of(seen);
         row::write(seen, room, label, source, &mut self.text);
@@ -91,10 +91,10 @@ impl<W: Write> LogWriter<W> {
         if self.text.len() >= FRAME_TEXT_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what has been added, as a whole frame.
+    /// Writes what has been added as a complete frame.
     ///
     /// # Errors
-    /// What the file says, such as that the disk is full. What could not be written is dropped.
+    /// The error of the file, such as a full disk. What could not be written is dropped.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.text.is_empty() {
             return Ok(());
@@ -115,18 +115,18 @@ impl<W: Write> LogWriter<W> {
         self.out.flush()
     }
 
-    /// How many rows were added.
+    /// Returns the number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
-/// Names that have been asked for, so that a row costs no question.
+/// Caches names, so that a row does not need a lookup through [`Names`].
 struct NameCache {
     names: std::sync::Arc<dyn Names>,
     rooms: Vec<Option<Box<str>>>,
@@ -139,7 +139,7 @@ impl NameCache {
         Self { names, rooms: Vec::new(), labels: Vec::new(), sources: Vec::new() }
     }
 
-    /// Names of room, label and source; empty where there is none of them.
+    /// Returns the names of room, label and source; empty for those that the observation does not have.
     fn of(&mut self, seen: &Observation) -> (&str, &str, &str) {
         let Self { names, rooms, labels, sources } = self;
         let room = match seen.room {
@@ -155,7 +155,8 @@ impl NameCache {
     }
 }
 
-/// The name at this index; a number where there is no name, since an empty one would say that there is none of it.
+/// Returns the name at this index. If there is no name, uses the index instead, since an empty name would mean that the
+/// observation has none.
 fn cached<'a>(
     cache: &'a mut Vec<Option<Box<str>>>,
     index: usize,

@@ -1,7 +1,7 @@
-//! What a run leaves on disk, and reading it again.
+//! The files of a run, and reading them again.
 //!
-//! Owns the run folder, the event log and the collector, the thread through which every observation of a run passes on
-//! its way to the statistics and the log. It counts nothing itself, and never decides what a figure means.
+//! Owns the run folder, the event log and the collector, the thread through which every observation of a run passes to
+//! the statistics and the log. It does not itself count anything, and never decides what a figure means.
 
 mod collector;
 mod ending;

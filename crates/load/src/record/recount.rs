@@ -1,4 +1,4 @@
-//! Counting a recorded run anew.
+//! Recounts a recorded run.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,22 +11,22 @@ use super::row::Row;
 use crate::observe::{NO_LABEL, Observation};
 use crate::statistics::{RunFacts, Statistics};
 
-/// A run counted anew from its event log.
+/// A run recounted from its event log.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recount {
     /// Equal to what was counted live, as far as the log goes.
     pub statistics: Statistics,
-    /// What is known of the run besides, with the names of all labels and source addresses of the log.
+    /// The other facts about the run, with the names of all labels and source addresses in the log.
     pub facts: RunFacts,
-    /// How many rows were counted.
+    /// Number of rows counted.
     pub rows: u64,
-    /// Whether the log's end was cut off in the middle of a frame or row, which is left out.
+    /// Whether the log's end was cut off in the middle of a frame or row, which is skipped.
     pub is_torn: bool,
 }
 
 impl Recount {
-    /// Why the log tells less than the run's own end knew; `None` where it is whole, and where no end is known: then it
-    /// is all that there is.
+    /// Returns why the log contains less than the run knew at its end; `None` if it is complete, or if no end is known:
+    /// then the log is all there is.
     #[must_use]
     pub fn shortfall(&self) -> Option<String> {
         let Self { facts, rows, is_torn, .. } = self;
@@ -43,7 +43,7 @@ impl Recount {
     }
 }
 
-/// Why a run cannot be counted anew.
+/// Why a run cannot be recounted.
 #[derive(Debug)]
 pub enum RecountError {
     /// The event log.
@@ -63,8 +63,8 @@ impl std::fmt::Display for RecountError {
 
 impl std::error::Error for RecountError {}
 
-/// Counts the run in this folder anew, with all cores, in memory that does not grow with the log. Of a run that agents
-/// played it is the sum of their logs, one after the other.
+/// Recounts the run in this folder, using all cores, in memory that does not grow with the log. For a run played by
+/// agents, sums up their logs one after the other.
 ///
 /// # Errors
 /// See [`RecountError`].
@@ -72,7 +72,7 @@ pub fn recount(folder: &Path) -> Result<Recount, RecountError> {
     recount_with(folder, thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// As [`recount`], with so many threads.
+/// Like [`recount`], with this number of threads.
 ///
 /// # Errors
 /// See [`RecountError`].
@@ -101,14 +101,14 @@ pub fn recount_with(folder: &Path, threads: usize) -> Result<Recount, RecountErr
     for (second, sample) in folder.read_samples().map_err(RecountError::Folder)? {
         whole.statistics.add_sample(second, sample);
     }
-    // A run that was killed has not written whose addresses they are.
+    // A run that was killed has not recorded the names of its source addresses.
     if whole.facts.sources.len() < sources.len() {
         whole.facts.sources = sources;
     }
     Ok(whole)
 }
 
-/// Counts the log of one machine.
+/// Recounts the log of one machine.
 fn recount_one(
     folder: &RunFolder,
     threads: usize,
@@ -163,7 +163,7 @@ fn count(part: &Part, tables: &Tables, statistics: Statistics) -> Result<Counted
     Ok(counted)
 }
 
-/// Indexes of names, the same for all threads.
+/// Name tables, shared by all threads.
 struct Tables {
     labels: Mutex<Vec<String>>,
     sources: Mutex<Vec<String>>,
@@ -180,11 +180,11 @@ impl Tables {
     }
 }
 
-/// What one thread has found in a table.
+/// One thread's cache of a table.
 struct Known<'a> {
     table: &'a Mutex<Vec<String>>,
     indexes: HashMap<Box<[u8]>, u16>,
-    /// Most rows have the name of the row before.
+    /// Cache of the previous row's name, since most rows repeat it.
     last: (Vec<u8>, u16),
 }
 
@@ -213,8 +213,8 @@ impl<'a> Known<'a> {
         index
     }
 
-    /// The index in the common table, where a name that is not there yet is put at its end. The last index stands for
-    /// all names beyond those that there is room for.
+    /// Returns the index of a name in the shared table, appending the name if it is new. The last index stands for all
+    /// names beyond the table's capacity.
     fn entered(&self, name: &str) -> u16 {
         const LAST: u16 = NO_LABEL - 1;
         if name.is_empty() {

@@ -1,7 +1,7 @@
 //! One observation as a line of the event log, and back.
 //!
-//! A line is a CSV record (RFC 4180) that never contains a line break, so that a log can be cut at any of them. What an
-//! observation does not use is empty.
+//! A line is a CSV record (RFC 4180) that never contains a line break, so that a log can be split at any line break.
+//! Fields that an observation does not use are empty.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -13,24 +13,24 @@ use crate::statistics::ErrorExample;
 pub const HEADER: &str =
     "at_ns,kind,outcome,user,message,room,intended_ns,began_ns,bytes,count,label,source,code\n";
 
-/// Names of rooms, labels and source addresses, which an observation knows by their index.
+/// Names of rooms, labels and source addresses, which observations refer to by index.
 pub trait Names: Send + Sync {
-    /// A room's name.
+    /// Returns a room's name.
     fn room(&self, room: u32) -> Option<String>;
-    /// A label.
+    /// Returns a label.
     fn label(&self, label: u16) -> Option<String>;
-    /// A source address.
+    /// Returns a source address.
     fn source(&self, source: u16) -> Option<String>;
-    /// What the first error of each kind said, as far as that is known here.
+    /// Returns the text of the first error of each kind, as far as it is known here.
     fn examples(&self) -> Vec<ErrorExample> {
         Vec::new()
     }
 }
 
-/// An observation with the names that stood beside it.
+/// An observation with the names from its line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row<'a> {
-    /// Everything but the names. Its room is 0 where there is one, its label and source are 0 where they have a name.
+    /// Everything but the names. The room, label and source indices are 0 where there is a name.
     pub observation: Observation,
     /// The room's name; empty where there is no room.
     pub room: Cow<'a, [u8]>,
@@ -40,16 +40,16 @@ pub struct Row<'a> {
     pub source: Cow<'a, [u8]>,
 }
 
-/// Why a line is not one of an event log.
+/// Why a line is not a valid row of an event log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowError {
-    /// It has fewer columns than a row, or a quote that is not closed; the missing column.
+    /// It has fewer columns than a row, or an unterminated quote; holds the missing column.
     Missing(&'static str),
     /// It has more columns than a row.
     TooLong,
-    /// The column holds no whole number of its range.
+    /// The column is not a whole number in its range.
     NotANumber(&'static str),
-    /// The column holds no name that Stampede writes.
+    /// The column is not a name that Stampede writes.
     Unknown(&'static str),
 }
 
@@ -66,7 +66,7 @@ impl Display for RowError {
 
 impl std::error::Error for RowError {}
 
-/// Appends an observation as a line. The names are those of its indexes.
+/// Appends an observation as a line. The names are those of its indices.
 pub(super) fn write(seen: &Observation, room: &str, label: &str, source: &str, line: &mut Vec<u8>) {
     let mut number = itoa::Buffer::new();
     let mut digits = |value: u64, line: &mut Vec<u8>| {
@@ -95,12 +95,12 @@ pub(super) fn write(seen: &Observation, room: &str, label: &str, source: &str, l
     text(source, line);
     line.push(b',');
     digits(u64::from(seen.code), line);
-    // The last column ends the line instead of being followed by another.
+    // The last column is followed by a line break instead of a comma.
     line.pop();
     line.push(b'\n');
 }
 
-/// Appends a name, quoted where CSV asks for it. Line breaks become `␤`: a line is a row.
+/// Appends a name, quoted where CSV requires it. Line breaks become `␤`, because a row must be one line.
 fn text(name: &str, line: &mut Vec<u8>) {
     if !name.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
         line.extend_from_slice(name.as_bytes());
@@ -112,7 +112,7 @@ fn text(name: &str, line: &mut Vec<u8>) {
     line.push(b'"');
 }
 
-/// Reads a line, without its line break.
+/// Parses a line without its line break.
 ///
 /// # Errors
 /// See [`RowError`].
@@ -152,7 +152,7 @@ pub(super) fn read(line: &[u8]) -> Result<Row<'_>, RowError> {
     Ok(Row { observation, room, label, source })
 }
 
-/// The columns of a line that have not been read.
+/// The columns of a line that have not been parsed yet.
 struct Columns<'a> {
     rest: Option<&'a [u8]>,
 }
@@ -187,7 +187,7 @@ impl<'a> Columns<'a> {
 
     fn plain(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest?;
-        // Columns are short: a plain loop finds the comma before a vectorised search has begun.
+        // Columns are short: a plain loop finds the comma faster than a vectorised search starts up.
         let Some(comma) = rest.iter().position(|byte| *byte == b',') else {
             self.rest = None;
             return Some(rest);

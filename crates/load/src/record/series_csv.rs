@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use crate::statistics::{SeriesRow, Spread};
 
-/// Writes a row per second; the columns are the fields of [`SeriesRow`], those of a spread behind its name.
+/// Writes a row per second; the columns are the fields of [`SeriesRow`], where a spread has several with its name as
+/// prefix.
 pub(super) fn write_series(rows: &[SeriesRow], file: &mut impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(file);
     csv.write_record(columns(&SeriesRow::default()).into_iter().map(|(name, _)| name))?;
@@ -14,7 +15,7 @@ pub(super) fn write_series(rows: &[SeriesRow], file: &mut impl Write) -> io::Res
     csv.flush()
 }
 
-/// Writes a row per second, server and figure that was sampled.
+/// Writes a row per second, server and sampled figure.
 pub(super) fn write_servers(rows: &[SeriesRow], file: &mut impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(file);
     csv.write_record(["second", "server", "figure", "value"])?;
@@ -78,7 +79,7 @@ fn columns(row: &SeriesRow) -> Vec<(String, String)> {
     columns
 }
 
-/// A spread of nothing is empty: 0 µs would be a time.
+/// The columns of an empty spread are blank: 0 µs would be a valid time.
 fn spread_columns(name: &str, spread: &Spread) -> impl Iterator<Item = (String, String)> {
     let is_measured = spread.count > 0;
     [

@@ -1,4 +1,4 @@
-//! `series.csv` and `servers.csv`, read again.
+//! Reads `series.csv` and `servers.csv`.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::statistics::limits::SERIES_SECONDS_MAX;
 use crate::statistics::{SeriesRow, ServerRow, Spread};
 
-/// Reads what [`super::series_csv::write_series`] wrote; the servers are in a file of their own.
+/// Reads what [`super::series_csv::write_series`] wrote; the servers are in a separate file.
 pub(super) fn read_series(file: impl Read) -> io::Result<Vec<SeriesRow>> {
     let mut csv = csv::Reader::from_reader(file);
     let header = csv.headers()?.clone();
@@ -23,13 +23,13 @@ pub(super) fn read_series(file: impl Read) -> io::Result<Vec<SeriesRow>> {
     Ok(rows)
 }
 
-/// Reads what [`super::series_csv::write_servers`] wrote into the rows of its seconds.
+/// Reads what [`super::series_csv::write_servers`] wrote into the rows of the corresponding seconds.
 pub(super) fn read_servers(file: impl Read, rows: &mut [SeriesRow]) -> io::Result<()> {
     let places: HashMap<u32, usize> =
         rows.iter().enumerate().map(|(place, row)| (row.second, place)).collect();
     for record in csv::Reader::from_reader(file).into_deserialize() {
         let (second, server, figure, value): (u32, String, String, f64) = record?;
-        // A second without users has no row, and none is drawn.
+        // A second without users has no row, and is not drawn.
         let Some(row) = places.get(&second).and_then(|place| rows.get_mut(*place)) else { continue };
         enter(server_of(row, server), figure, value);
     }
@@ -55,7 +55,7 @@ fn enter(server: &mut ServerRow, figure: String, value: f64) {
     }
 }
 
-/// One line by the names of its columns.
+/// The cells of one line, by column name.
 struct Cells<'a> {
     line: u64,
     cells: HashMap<&'a str, &'a str>,
@@ -91,7 +91,7 @@ impl Cells<'_> {
         })
     }
 
-    /// A spread of nothing has empty cells.
+    /// An empty spread has blank cells.
     fn spread(&self, name: &str) -> io::Result<Spread> {
         let count = self.value(&format!("{name}_count"))?;
         if count == 0 {

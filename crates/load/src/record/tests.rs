@@ -1,4 +1,4 @@
-//! From shards to the folder and back.
+//! Recording end to end: from shards to the folder and back.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ struct Named;
 
 impl Names for Named {
     fn room(&self, room: u32) -> Option<String> {
-        // One room's name is of the kind that has to be quoted, and one has none.
+        // One room's name has to be quoted, and one room has none.
         ["room:lobby", "room, \"quoted\""].get(room as usize).map(|name| (*name).to_owned())
     }
     fn label(&self, label: u16) -> Option<String> {
@@ -51,7 +51,7 @@ fn collector(folder: &RunFolder, log: LogForm, start: Instant) -> CollectorHandl
     Collector::start(config).expect("a collector")
 }
 
-/// Sends a stream as two shards would, in batches.
+/// Sends a stream in batches, as two shards would.
 fn send(stream: &[Observation], handle: &CollectorHandle) {
     let sink = handle.sink();
     for (number, observations) in stream.chunks(Batch::LEN_MAX).enumerate() {
@@ -70,7 +70,7 @@ fn write_log(folder: &RunFolder, form: LogForm, stream: &[Observation], flush_ev
     }
 }
 
-/// Times and messages of the rows in a folder's log, and whether its end was cut off.
+/// Returns times and messages of the rows in a folder's log, and whether its end was cut off.
 fn rows_of(folder: &Path) -> (Vec<(u64, u64)>, bool) {
     let mut rows = EventLog::find(folder).and_then(|log| log.rows()).expect("a log");
     let mut seen = Vec::new();
@@ -103,7 +103,7 @@ fn a_run_counted_anew_is_the_run_that_was_counted_live() {
         for threads in [1, 2, 3, 8] {
             let again = recount_with(folder.path(), threads).expect("readable");
             assert_eq!((again.rows, again.is_torn), (stream.len() as u64, false));
-            // The third source has no name; it is called by its number in both.
+            // The third source has no name; both use its number instead.
             assert_eq!(again.facts.sources, ["127.0.0.2", "127.0.0.3", "source 2"]);
             assert_eq!(
                 again.statistics.summary(&again.facts),
@@ -155,7 +155,7 @@ fn the_live_row_is_that_of_the_newest_second_that_is_over() {
     let until = Instant::now() + Duration::from_secs(30);
     let live = loop {
         let live = handle.latest();
-        // The row may be from before the batch has come: then the next second's shows the connections.
+        // The row may be from before the batch arrived: then the next second's row shows the connections.
         if live.row.connected == 2 {
             break live;
         }
